@@ -1,0 +1,152 @@
+//! The command line as people type it. The first line of each comment is what `--help` shows.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+/// Run durable, autonomous coding loops
+///
+/// A person writes a PRD (stories with acceptance criteria), starts a loop, goes away, and comes back to a branch in
+/// which every commit was proven by somebody other than its author.
+///
+/// Exit codes: 0 done, 1 finished with skipped stories, 2 bad input, 3 environment, 4 waiting for a person, 70 our
+/// fault, 130 interrupted.
+#[derive(Debug, Parser)]
+#[command(name = "loopwright", bin_name = "loopwright", version, arg_required_else_help = true)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Clone, Copy, ClapArgs)]
+pub(crate) struct Global {
+    /// Print one JSON object on stdout instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// When to use colours; `NO_COLOR` is obeyed
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: When,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Check, show, order and format PRD files
+    #[command(subcommand)]
+    Prd(PrdCommand),
+    /// Explain a diagnostic code such as PRD004
+    ///
+    /// Without a code, lists all codes.
+    Explain {
+        /// The code, as printed in brackets
+        code: Option<String>,
+    },
+    /// Print tab completions for a shell
+    ///
+    /// For bash: loopwright completions bash > ~/.local/share/bash-completion/completions/loopwright
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Show what works, on a small PRD made for the purpose; needs no key and no model
+    Demo {
+        /// Make the files in this new folder and keep them, instead of in a temporary one
+        #[arg(long, value_name = "FOLDER")]
+        keep: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PrdCommand {
+    /// Say everything that is wrong with a PRD; exit code 0 when a loop could start from it, 2 when not
+    Check {
+        #[command(flatten)]
+        source: PrdSource,
+        /// Show every warning, not just the first few of each code
+        #[arg(long)]
+        all: bool,
+        /// Treat warnings as errors
+        #[arg(long)]
+        strict: bool,
+    },
+    /// Show a PRD as it was understood, and everything that was read differently from how it was written
+    Show {
+        #[command(flatten)]
+        source: PrdSource,
+    },
+    /// Print a PRD in its canonical form
+    Fmt {
+        #[command(flatten)]
+        source: PrdSource,
+        /// The syntax to write; by default that of the file (YAML for tickets)
+        #[arg(long, value_name = "SYNTAX")]
+        to: Option<FmtSyntax>,
+        /// Replace the file instead of printing
+        #[arg(long, conflicts_with = "check")]
+        write: bool,
+        /// Print nothing; exit code 1 when the file is not in canonical form
+        #[arg(long)]
+        check: bool,
+    },
+    /// Print the JSON Schema of the canonical form
+    Schema,
+    /// Show the order in which stories would run
+    Order {
+        #[command(flatten)]
+        source: PrdSource,
+        /// A list, or a graph of the dependencies for other programs
+        #[arg(long, value_name = "FORMAT", default_value = "text")]
+        format: OrderFormat,
+    },
+    /// Set the state of one story in the file and leave every other byte as it is
+    Mark {
+        #[command(flatten)]
+        source: PrdSource,
+        /// The story's id
+        story: String,
+        /// The new state
+        #[arg(long = "as", value_name = "STATE", default_value = "passed")]
+        state: MarkState,
+        /// Show the change without writing it
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+/// Where a PRD comes from.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct PrdSource {
+    /// The PRD: a JSON or YAML file, a folder of Markdown tickets, or `-` for standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// A further agent that a story's `tool` may name; may be given several times
+    #[arg(long = "tool", value_name = "NAME")]
+    pub(crate) tools: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FmtSyntax {
+    Json,
+    Yaml,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OrderFormat {
+    Text,
+    Dot,
+    Mermaid,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MarkState {
+    Passed,
+    Skipped,
+}

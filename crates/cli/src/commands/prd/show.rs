@@ -1,0 +1,108 @@
+//! `loopwright prd show FILE`
+
+use std::fmt::Write as _;
+
+use prd::{Prd, Reading, Story, Syntax};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::report::{self, Shown};
+use crate::args::PrdSource;
+use crate::failure::{Exit, Failure};
+use crate::output::{NextAction, Output};
+
+#[derive(Serialize)]
+struct Shape {
+    file: String,
+    format: &'static str,
+    prd: Option<Box<RawValue>>,
+    changes: Vec<serde_json::Value>,
+    diagnostics: Vec<serde_json::Value>,
+}
+
+pub(crate) fn run(source: &PrdSource, output: &mut Output) -> Result<Exit, Failure> {
+    output.command("prd show");
+    let Some(input) = super::read(source, output)? else { return Ok(Exit::BadInput) };
+    let reading = &input.reading;
+    report::talk_about(reading, Shown::Errors, output);
+    let name = source.file.display().to_string();
+    if output.is_json() {
+        let canonical =
+            reading.prd.as_ref().map(|prd| RawValue::from_string(prd::canonical(prd, Syntax::Json)));
+        output.result(&Shape {
+            file: name.clone(),
+            format: super::check::format_word(reading.format),
+            prd: canonical.transpose().map_err(|error| Failure::environment("cannot write JSON", &error))?,
+            changes: report::changes(reading),
+            diagnostics: report::diagnostics(reading),
+        })?;
+    } else if let Some(prd) = &reading.prd {
+        output.data(&text(prd, reading))?;
+    }
+    output.next(NextAction::new(format!("loopwright prd fmt {name}"), "print the canonical form"));
+    if reading.has_errors() {
+        output.bad_news(report::summary_failure(reading, source, report::Strictness::Errors));
+        return Ok(Exit::BadInput);
+    }
+    Ok(Exit::Done)
+}
+
+/// The whole PRD as people read it. Text from the file is cleaned of what a terminal would act on.
+fn text(prd: &Prd, reading: &Reading) -> String {
+    let mut out = String::new();
+    let title = prd.title.as_deref().unwrap_or("(no title)");
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "{}: {}", clean(title), report::story_counts(reading));
+    if let Some(branch) = &prd.branch {
+        let _ = writeln!(out, "branch {}", clean(branch));
+    }
+    for check in &prd.checks {
+        let name = check.name.as_deref().unwrap_or("check");
+        let _ = writeln!(out, "{} `{}`", clean(name), clean(&check.text));
+    }
+    for story in &prd.stories {
+        out += &story_text(story);
+    }
+    let groups = report::change_groups(reading);
+    if !groups.is_empty() {
+        out += "\nread differently from how it is written:\n";
+    }
+    for group in groups {
+        let times = if group.count == 1 { String::new() } else { format!(", {} times", group.count) };
+        let first = if group.count == 1 { "at" } else { "first at" };
+        let _ =
+            writeln!(out, "  {}{times} ({first} {})", clean(&group.text), reading.sources.place(group.first));
+    }
+    if reading.changes_left_out > 0 {
+        let _ = writeln!(out, "  and {} more", reading.changes_left_out);
+    }
+    out
+}
+
+fn story_text(story: &Story) -> String {
+    let mut facts = vec![story.state.word().to_owned()];
+    facts.extend(story.priority.map(|priority| format!("priority {priority}")));
+    facts.extend(story.group.as_ref().map(|group| format!("in {}", clean(group))));
+    facts.extend(story.tool.as_ref().map(|tool| format!("tool {}", clean(tool))));
+    facts.extend(story.model.as_ref().map(|model| format!("model {}", clean(model))));
+    if !story.depends_on.is_empty() {
+        let ids: Vec<&str> = story.depends_on.iter().map(prd::StoryId::as_str).collect();
+        facts.push(format!("after {}", ids.join(", ")));
+    }
+    let mut out = format!("\n{}  {}\n    {}\n", story.id, clean(&story.title), facts.join(" · "));
+    for criterion in &story.criteria {
+        let command = criterion.command.as_ref().map(|command| format!(" [`{}`]", clean(command)));
+        let _ = writeln!(out, "    - {}{}", clean(&criterion.text), command.unwrap_or_default());
+    }
+    out
+}
+
+/// One line of safe text.
+fn clean(text: &str) -> String {
+    text.split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .chars()
+        .map(|letter| if letter.is_control() { '\u{FFFD}' } else { letter })
+        .collect()
+}

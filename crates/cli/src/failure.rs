@@ -1,0 +1,67 @@
+//! How commands end: the exit codes, and what is said when something could not be done.
+
+use std::process::ExitCode;
+
+/// The documented exit codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done.
+    Done,
+    /// Finished, but not everything is as it should be.
+    Unfinished,
+    /// The input was bad.
+    BadInput,
+    /// Something around us is missing or refused.
+    Environment,
+}
+
+impl Exit {
+    pub(crate) fn code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Done => 0,
+            Self::Unfinished => 1,
+            Self::BadInput => 2,
+            Self::Environment => 3,
+        })
+    }
+
+    /// The word for it in `--json`.
+    pub(crate) fn kind(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Unfinished => "unfinished",
+            Self::BadInput => "bad_input",
+            Self::Environment => "environment",
+        }
+    }
+}
+
+/// Why a command could not do its work, and what the person could do.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) message: String,
+    pub(crate) hints: Vec<String>,
+}
+
+impl Failure {
+    pub(crate) fn bad_input(message: impl Into<String>) -> Self {
+        Self { exit: Exit::BadInput, message: message.into(), hints: Vec::new() }
+    }
+
+    /// Something outside refused; the whole chain of causes is printed, once.
+    pub(crate) fn environment(attempt: &str, error: &dyn std::error::Error) -> Self {
+        let mut message = format!("{attempt}: {error}");
+        let mut cause = error.source();
+        while let Some(source) = cause {
+            message = format!("{message}: {source}");
+            cause = source.source();
+        }
+        Self { exit: Exit::Environment, message, hints: Vec::new() }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+}

@@ -1,0 +1,41 @@
+//! The `loopwright` program: reads the command line, runs one command, ends with a stable exit code.
+//!
+//! Commands live in `commands`; this file only wires them to the terminal.
+
+mod args;
+mod commands;
+mod failure;
+mod output;
+mod prd_input;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _};
+
+use crate::args::{Args, Command};
+use crate::failure::Failure;
+use crate::output::{Output, Style};
+
+fn main() -> ExitCode {
+    let json_wanted = std::env::args_os().any(|arg| arg == "--json");
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return commands::refuse_arguments(&error, json_wanted),
+    };
+    let style = Style { json: args.global.json, color: args.global.color };
+    let mut output = Output::new(style);
+    let result = run(args.command, &mut output);
+    match result.and_then(|exit| output.finish().map(|()| exit)) {
+        Ok(exit) => exit.code(),
+        Err(failure) => output.fail(&failure).code(),
+    }
+}
+
+fn run(command: Command, output: &mut Output) -> Result<failure::Exit, Failure> {
+    match command {
+        Command::Prd(command) => commands::prd::run(command, output),
+        Command::Explain { code } => commands::explain::run(code.as_deref(), output),
+        Command::Completions { shell } => commands::completions::run(shell, &mut Args::command(), output),
+        Command::Demo { keep } => commands::demo::run(keep.as_deref(), output),
+    }
+}

@@ -1,0 +1,177 @@
+//! stdout is data, stderr is talk. With `--json`, stdout is one envelope and nothing else.
+//!
+//! Everything printed goes through here, so that a closed pipe ends the program quietly and colours obey one rule.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use prd::Paint;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::args::When;
+use crate::failure::{Exit, Failure};
+
+/// How to talk.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Style {
+    pub(crate) json: bool,
+    pub(crate) color: When,
+}
+
+/// A command that might come next, for people and for programs.
+#[derive(Debug, Serialize)]
+pub(crate) struct NextAction {
+    pub(crate) command: String,
+    pub(crate) description: String,
+}
+
+impl NextAction {
+    pub(crate) fn new(command: impl Into<String>, description: impl Into<String>) -> Self {
+        Self { command: command.into(), description: description.into() }
+    }
+}
+
+#[derive(Serialize)]
+struct Envelope<'a> {
+    ok: bool,
+    command: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorBody<'a>>,
+    next_actions: &'a [NextAction],
+}
+
+#[derive(Serialize)]
+struct ErrorBody<'a> {
+    kind: &'a str,
+    message: &'a str,
+    hints: &'a [String],
+}
+
+/// Collects what a command says and prints it in the asked-for form.
+#[derive(Debug)]
+pub(crate) struct Output {
+    style: Style,
+    command: String,
+    result: Option<Box<RawValue>>,
+    next_actions: Vec<NextAction>,
+    error: Option<Failure>,
+}
+
+impl Output {
+    pub(crate) fn new(style: Style) -> Self {
+        Self { style, command: String::new(), result: None, next_actions: Vec::new(), error: None }
+    }
+
+    /// Names the command in the envelope.
+    pub(crate) fn command(&mut self, name: &str) {
+        name.clone_into(&mut self.command);
+    }
+
+    pub(crate) fn is_json(&self) -> bool {
+        self.style.json
+    }
+
+    /// Whether drawings on stderr are coloured.
+    pub(crate) fn paint(&self) -> Paint {
+        let wanted = match self.style.color {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => {
+                std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+                    && io::stderr().is_terminal()
+            }
+        };
+        if wanted { Paint::Ansi } else { Paint::Plain }
+    }
+
+    /// Data for people, on stdout; nothing with `--json`.
+    pub(crate) fn data(&mut self, text: &str) -> Result<(), Failure> {
+        if self.style.json { Ok(()) } else { write_out(text) }
+    }
+
+    /// Talk, on stderr; nothing with `--json`, where the envelope says it all.
+    pub(crate) fn talk(&mut self, text: &str) {
+        if !self.style.json {
+            // Nobody is left to tell when stderr is closed.
+            let _ = io::stderr().write_all(text.as_bytes());
+        }
+    }
+
+    /// The result for `--json`.
+    pub(crate) fn result(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        let raw = serde_json::value::to_raw_value(value)
+            .map_err(|error| Failure::environment("cannot write JSON", &error))?;
+        self.result = Some(raw);
+        Ok(())
+    }
+
+    pub(crate) fn next(&mut self, action: NextAction) {
+        self.next_actions.push(action);
+    }
+
+    /// Notes that the command did its work and the answer is bad news; the envelope says `ok: false`.
+    pub(crate) fn bad_news(&mut self, failure: Failure) {
+        self.error = Some(failure);
+    }
+
+    /// Drops bad news that was only part of a show.
+    pub(crate) fn forget_bad_news(&mut self) {
+        self.error = None;
+        self.next_actions.clear();
+    }
+
+    /// Prints the envelope, if one was asked for.
+    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
+        if !self.style.json {
+            return Ok(());
+        }
+        let envelope = self.envelope();
+        write_out(&envelope)
+    }
+
+    fn envelope(&self) -> String {
+        let error = self.error.as_ref().map(|failure| ErrorBody {
+            kind: failure.exit.kind(),
+            message: &failure.message,
+            hints: &failure.hints,
+        });
+        let envelope = Envelope {
+            ok: error.is_none(),
+            command: &self.command,
+            result: self.result.as_deref(),
+            error,
+            next_actions: &self.next_actions,
+        };
+        let text = serde_json::to_string_pretty(&envelope)
+            .unwrap_or_else(|error| format!("{{\"ok\":false,\"error\":\"{error}\"}}"));
+        text + "\n"
+    }
+
+    /// Says that the command failed, and gives its exit code.
+    pub(crate) fn fail(mut self, failure: &Failure) -> Exit {
+        if self.style.json {
+            let Failure { exit, message, hints } = failure;
+            self.error = Some(Failure { exit: *exit, message: message.clone(), hints: hints.clone() });
+            let _ = write_out(&self.envelope());
+        } else {
+            self.talk(&format!("error: {}\n", failure.message));
+            for hint in &failure.hints {
+                self.talk(&format!("help: {hint}\n"));
+            }
+        }
+        failure.exit
+    }
+}
+
+/// Writes to stdout; whoever closed the pipe (`| head`) has seen enough.
+fn write_out(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::environment("cannot write to stdout", &error))
+        }
+        _ => Ok(()),
+    }
+}

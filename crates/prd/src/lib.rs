@@ -1,0 +1,35 @@
+//! What a human wrote, as a checked [`Prd`], or every complaint about it.
+//!
+//! Pure: bytes in, values out. It reads the whole family of PRD files found in the wild (JSON with slips, YAML, task
+//! graphs, folders of Markdown tickets), says with its place everything that it normalised, and can change the state
+//! of one story in the original text without touching any other byte. It reads and writes no file itself.
+
+mod canonical;
+mod change;
+mod diagnostic;
+mod graph;
+mod keys;
+pub mod limits;
+mod mark;
+mod near;
+mod node;
+mod order;
+mod parse;
+mod read;
+mod render;
+mod source;
+mod story;
+
+pub use canonical::{Syntax, canonical};
+pub use change::Change;
+pub use diagnostic::{Diagnostic, Severity};
+pub use graph::{GraphFormat, graph};
+pub use mark::{Mark, Marked, mark};
+pub use order::{Order, order};
+pub use read::{Format, Input, Options, Reading, read};
+pub use render::{Paint, render};
+pub use source::{Position, Source, Sources, Span};
+pub use story::{Check, Criterion, Extra, Group, Prd, Priority, Story, StoryId, StoryState, UnusableId};
+
+/// The JSON Schema of the canonical form.
+pub const SCHEMA: &str = include_str!("schema.json");

@@ -1,0 +1,51 @@
+//! The bounds of the reader, in one place, each with its reason. Hitting a bound of the input is diagnostic PRD012 (for
+//! an id PRD010); a bound of the output only cuts what is told, and says so.
+
+/// The largest file that is read. The largest real PRD we know has 60 KB; 100,000 plain stories fit.
+pub const FILE_BYTES_MAX: usize = 48 * 1024 * 1024;
+
+/// The most Markdown tickets that a folder may hold.
+pub const TICKETS_MAX: usize = 20_000;
+
+/// The most stories in one PRD.
+pub const STORIES_MAX: usize = 100_000;
+
+/// How deep lists and maps may be nested; the parser recurses, so this also bounds its stack.
+pub const DEPTH_MAX: usize = 128;
+
+/// The most values in one file, counted after YAML aliases are expanded.
+pub const NODES_MAX: usize = 6_000_000;
+
+/// The longest story id, in characters: it becomes part of refs, file names and commit subjects.
+pub const ID_CHARS_MAX: usize = 100;
+
+/// The most complaints of one code that are kept; the rest are counted.
+pub const DIAGNOSTICS_PER_CODE_MAX: usize = 200;
+
+/// The most places that one complaint names besides its first.
+pub const MORE_PLACES_MAX: usize = 20;
+
+/// The most stories of a dependency cycle that are named in a message.
+pub const CYCLE_STORIES_SHOWN_MAX: usize = 30;
+
+/// The most normalisations that are kept; the rest are counted.
+pub const CHANGES_MAX: usize = 500_000;
+
+/// The most dependencies of all stories together, counted after dependencies on whole groups are spread out.
+pub const DEPENDENCIES_MAX: usize = 2_000_000;
+
+/// What to do about a PRD that is too large in some way.
+pub(crate) const SPLIT: &str = "split the PRD into several; a loop works through one at a time";
+
+/// A number as people read it, `6,000,000`.
+pub(crate) fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

@@ -1,0 +1,109 @@
+//! How a file speaks of states: which field, which words. A story without a state field gets the one that its
+//! neighbours have.
+
+use std::collections::BTreeMap;
+
+use super::Mark;
+use crate::node::Map;
+use crate::read::state::{StateFields, status_meaning};
+use crate::story::StoryState;
+
+/// The field that a file keeps its states in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StateField<'v> {
+    Flag(&'v str),
+    Status(&'v str),
+}
+
+/// What the stories of a file use, counted.
+#[derive(Debug, Default)]
+pub(super) struct Vocabulary {
+    flag: Option<(String, usize)>,
+    status: Option<(String, usize)>,
+    passed_word: Option<String>,
+    skipped_word: Option<String>,
+}
+
+impl Vocabulary {
+    pub(super) fn of<'a, 's: 'a>(stories: impl Iterator<Item = &'a Map<'s>>) -> Self {
+        let (mut flags, mut statuses) = (BTreeMap::new(), BTreeMap::new());
+        let (mut passed, mut skipped) = (BTreeMap::new(), BTreeMap::new());
+        for map in stories {
+            let fields = StateFields::of(map);
+            if let Some(flag) = fields.flag {
+                *flags.entry(flag.key.as_ref()).or_insert(0) += 1;
+            }
+            let Some(status) = fields.status else { continue };
+            *statuses.entry(status.key.as_ref()).or_insert(0) += 1;
+            let words = match status_meaning(&status.value) {
+                Some(StoryState::Passed) => &mut passed,
+                Some(StoryState::Skipped) => &mut skipped,
+                _ => continue,
+            };
+            if let Some(word) = status.value.as_word() {
+                *words.entry(word).or_insert(0) += 1;
+            }
+        }
+        let word = |words| most(words).map(|(word, _)| word);
+        Self {
+            flag: most(flags),
+            status: most(statuses),
+            passed_word: word(passed),
+            skipped_word: word(skipped),
+        }
+    }
+
+    /// The field for a story that has none.
+    pub(super) fn field(&self) -> StateField<'_> {
+        match (&self.flag, &self.status) {
+            (Some((_, flags)), Some((status, statuses))) if statuses > flags => StateField::Status(status),
+            (Some((flag, _)), _) => StateField::Flag(flag),
+            (None, Some((status, _))) => StateField::Status(status),
+            (None, None) => StateField::Flag("passes"),
+        }
+    }
+
+    /// The status word of this file for a state.
+    pub(super) fn word_for(&self, mark: Mark) -> &str {
+        match mark {
+            Mark::Passed => self.passed_word.as_deref().unwrap_or("done"),
+            Mark::Skipped => self.skipped_word.as_deref().unwrap_or("skipped"),
+        }
+    }
+}
+
+fn most(counts: BTreeMap<&str, usize>) -> Option<(String, usize)> {
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(word, count)| (word.to_owned(), count))
+}
+
+/// A word in the capitals of another: `PENDING` → `DONE`, `Pending` → `Done`. A word that has capitals of its own, as
+/// one taken from the file may, stays as it is.
+pub(super) fn in_case_of(like: &str, word: &str) -> String {
+    let has_capitals = |word: &str| word.chars().any(char::is_uppercase);
+    let all_capitals = !like.chars().any(char::is_lowercase) && has_capitals(like);
+    if has_capitals(word) || !has_capitals(like) {
+        return word.to_owned();
+    }
+    if all_capitals {
+        return word.to_uppercase();
+    }
+    let mut letters = word.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_takes_the_capitals_of_the_one_it_replaces() {
+        for (like, word, expected) in [
+            ("PENDING", "done", "DONE"),
+            ("Pending", "done", "Done"),
+            ("pending", "done", "done"),
+            ("pending", "Complete", "Complete"),
+        ] {
+            assert_eq!(in_case_of(like, word), expected, "{like}");
+        }
+    }
+}

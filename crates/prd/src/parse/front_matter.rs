@@ -1,0 +1,154 @@
+//! A Markdown ticket: YAML front matter between two `---` lines, and a body with headings and lists.
+//!
+//! It finds the pieces; the front matter goes through the YAML parser. It is not a Markdown parser: it knows
+//! headings, list items, paragraphs and code fences, which is all that criteria are written with.
+
+use super::Piece;
+use crate::source::Span;
+
+/// A ticket's two halves.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ticket<'s> {
+    pub(crate) front: Piece<'s>,
+    pub(crate) body: Piece<'s>,
+}
+
+/// What a Markdown file turned out to be.
+#[derive(Debug)]
+pub(crate) enum Split<'s> {
+    Ticket(Ticket<'s>),
+    /// It opens with `---`, at the place given, and never closes.
+    NeverClosed(Span),
+    /// It opens with something else: its first line.
+    NoFrontMatter(Span),
+}
+
+/// Splits a ticket into front matter and body.
+pub(crate) fn split(piece: Piece<'_>) -> Split<'_> {
+    let text = piece.text;
+    let first_line = text.split_inclusive('\n').next().unwrap_or_default();
+    let first_span = piece.span(0, first_line.trim_end().len());
+    if first_line.trim_end() != "---" {
+        return Split::NoFrontMatter(first_span);
+    }
+    let front_from = first_line.len();
+    let mut at = front_from;
+    for line in text[front_from..].split_inclusive('\n') {
+        let next = at + line.len();
+        if matches!(line.trim_end(), "---" | "...") {
+            let part =
+                |from: usize, to: usize| Piece { text: &text[from..to], base: piece.base + from, ..piece };
+            return Split::Ticket(Ticket { front: part(front_from, at), body: part(next, text.len()) });
+        }
+        at = next;
+    }
+    Split::NeverClosed(first_span)
+}
+
+/// What a ticket's body says.
+#[derive(Debug, Default)]
+pub(crate) struct Body<'s> {
+    /// The first heading of the first level.
+    pub(crate) heading: Option<&'s str>,
+    /// Each criterion: its text, and where its first line stands in the file.
+    pub(crate) criteria: Vec<(String, usize)>,
+    /// Everything else.
+    pub(crate) description: String,
+}
+
+/// Reads the body: what stands under a heading that speaks of acceptance is criteria, the rest is description.
+pub(crate) fn read_body(body: Piece<'_>) -> Body<'_> {
+    let mut out = Body::default();
+    let mut at = body.base;
+    let (mut in_criteria_level, mut inside_code, mut item_open) = (None, false, false);
+    for line in body.text.split_inclusive('\n') {
+        let place = at;
+        at += line.len();
+        let bare = line.trim();
+        let fences = bare.starts_with("```") || bare.starts_with("~~~");
+        if !inside_code
+            && !fences
+            && let Some((level, heading)) = heading(bare)
+        {
+            item_open = false;
+            if level == 1 && out.heading.is_none() {
+                out.heading = Some(heading);
+                continue;
+            }
+            if in_criteria_level.is_none_or(|open: usize| level <= open) {
+                in_criteria_level = speaks_of_acceptance(heading).then_some(level);
+            }
+            if in_criteria_level.is_some() {
+                continue;
+            }
+        }
+        inside_code ^= fences;
+        if in_criteria_level.is_none() {
+            out.description.push_str(line);
+        } else if bare.is_empty() && !inside_code {
+            item_open = false;
+        } else {
+            add_criterion_line(&mut out.criteria, bare, place, inside_code || fences, &mut item_open);
+        }
+    }
+    out.description = out.description.trim().to_owned();
+    out
+}
+
+fn add_criterion_line(
+    criteria: &mut Vec<(String, usize)>,
+    bare: &str,
+    place: usize,
+    fenced: bool,
+    open: &mut bool,
+) {
+    let item = (!fenced).then(|| list_item(bare)).flatten();
+    match (item, criteria.last_mut()) {
+        (None, Some((last, _))) if *open || fenced => {
+            last.push(' ');
+            last.push_str(bare);
+        }
+        (item, _) => criteria.push((item.unwrap_or(bare).to_owned(), place)),
+    }
+    *open = true;
+}
+
+fn heading(line: &str) -> Option<(usize, &str)> {
+    let text = line.trim_start_matches('#');
+    let level = line.len() - text.len();
+    ((1..=6).contains(&level) && text.starts_with(' '))
+        .then(|| (level, text.trim().trim_end_matches('#').trim()))
+}
+
+fn speaks_of_acceptance(heading: &str) -> bool {
+    let heading = heading.to_lowercase();
+    ["acceptance", "criteria", "definition of done", "done when"].iter().any(|words| heading.contains(words))
+}
+
+/// The text of a list item without its bullet, number and check box.
+fn list_item(line: &str) -> Option<&str> {
+    let numbered = || {
+        let rest = line.trim_start_matches(|first: char| first.is_ascii_digit());
+        (rest.len() < line.len())
+            .then(|| rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") ")))
+            .flatten()
+    };
+    let text =
+        ["- ", "* ", "+ "].iter().find_map(|bullet| line.strip_prefix(bullet)).or_else(numbered)?.trim();
+    let unboxed = ["[ ]", "[x]", "[X]"].iter().find_map(|mark| text.strip_prefix(mark));
+    Some(unboxed.unwrap_or(text).trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_gives_criteria_from_lists_and_paragraphs() {
+        let text = "# T-1: Title\nIntro.\n## Acceptance Criteria\n- [ ] one\n  goes on\n- two\n### Deeper\n1. three\n\nPlain words.\n```\n- code\n```\n## Notes\nrest\n";
+        let body = read_body(Piece { file: 0, text, base: 0 });
+        let criteria: Vec<&str> = body.criteria.iter().map(|(text, _)| text.as_str()).collect();
+        assert_eq!(criteria, ["one goes on", "two", "three", "Plain words. ``` - code ```"]);
+        assert_eq!((body.heading, body.description.as_str()), (Some("T-1: Title"), "Intro.\n## Notes\nrest"));
+    }
+}

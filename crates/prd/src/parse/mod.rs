@@ -1,0 +1,101 @@
+//! Text in, tree out: one parser per syntax, all with the same result.
+//!
+//! Parsers know values and places, not stories. Each stops at the first fault that cannot be repaired, because
+//! what follows it is guesswork.
+
+pub(crate) mod front_matter;
+pub(crate) mod json;
+pub(crate) mod yaml;
+
+use crate::diagnostic::{Complaints, Diagnostic, Repair, Severity};
+use crate::keys;
+use crate::limits::{DEPTH_MAX, NODES_MAX, SPLIT, grouped};
+use crate::node::{DoubleKey, Map, Node};
+use crate::source::Span;
+
+/// The slice of a file that a parser is given, and where it stands in the file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Piece<'s> {
+    pub(crate) file: u32,
+    pub(crate) text: &'s str,
+    /// Offset of the piece's first byte in the file.
+    pub(crate) base: usize,
+}
+
+impl Piece<'_> {
+    pub(crate) fn span(&self, start: usize, end: usize) -> Span {
+        Span::new(self.file, self.base + start, self.base + end)
+    }
+}
+
+/// What a parser found beside the tree.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    repairs: Vec<(Repair, Span)>,
+    doubles: Vec<DoubleKey>,
+}
+
+impl Findings {
+    const KEPT_MAX: usize = 100_000;
+
+    fn repaired(&mut self, repair: Repair, span: Span) {
+        if self.repairs.len() < Self::KEPT_MAX {
+            self.repairs.push((repair, span));
+        }
+    }
+
+    /// Notes the keys that stand twice in a finished map.
+    fn look_for_doubles(&mut self, map: &Map<'_>) {
+        let room = Self::KEPT_MAX - self.doubles.len();
+        self.doubles.extend(map.doubles().into_iter().take(room));
+    }
+
+    /// Turns the findings into complaints: one per kind of repair, one per double key.
+    pub(crate) fn report(mut self, complaints: &mut Complaints) {
+        self.repairs.sort_unstable();
+        for group in self.repairs.chunk_by(|a, b| a.0 == b.0) {
+            let places: Vec<Span> = group.iter().map(|(_, span)| *span).collect();
+            if let Some(diagnostic) =
+                group.first().and_then(|(repair, _)| Diagnostic::repaired(*repair, &places))
+            {
+                complaints.push(diagnostic);
+            }
+        }
+        for DoubleKey { key, first, second, same_value } in self.doubles {
+            // A field that we act on with two different values: nobody can know which one was meant.
+            let matters = !same_value && keys::is_known(&key);
+            let severity = if matters { Severity::Error } else { Severity::Warning };
+            complaints.push(Diagnostic::duplicate_key(&key, &key, second, first, severity));
+        }
+    }
+}
+
+/// Why a parser gave up.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    Syntax { message: String, at: Span, help: Option<String> },
+    TooDeep { at: Span },
+    TooManyValues { at: Span },
+}
+
+impl Fault {
+    pub(crate) fn diagnostic(self, format: &str) -> Diagnostic {
+        match self {
+            Self::Syntax { message, at, help } => Diagnostic::broken_syntax(format, &message, at, help),
+            Self::TooDeep { at } => {
+                let help = "no PRD needs that: look at the marked place for a bracket too many";
+                let limit = DEPTH_MAX.to_string();
+                Diagnostic::limit_exceeded("lists and objects are nested too deep", &limit, Some(at), help)
+            }
+            Self::TooManyValues { at } => Diagnostic::limit_exceeded(
+                "too many values in one file",
+                &grouped(NODES_MAX),
+                Some(at),
+                SPLIT,
+            ),
+        }
+    }
+}
+
+/// A parsed document: its root, or nothing when the document is empty.
+pub(crate) type Parsed<'s> = Result<Option<Node<'s>>, Fault>;

@@ -1,0 +1,114 @@
+//! Reads what the document says beside its stories: title, branch, checks, groups, and keys that we only keep.
+
+use crate::change::ChangeKind;
+use crate::keys::{self, Fields};
+use crate::node::{Entry, Map, Value};
+use crate::read::Context;
+use crate::read::fields;
+use crate::read::locate::Layout;
+use crate::source::Span;
+use crate::story::{Check, Group, Prd, Story};
+
+/// Puts the PRD together; nothing when no story was usable.
+pub(crate) fn read(layout: &Layout<'_, '_>, stories: Vec<Story>, context: &mut Context<'_>) -> Option<Prd> {
+    if stories.is_empty() {
+        return None;
+    }
+    let groups = read_groups(layout);
+    let Some(map) = layout.root else { return Some(Prd { stories, groups, ..Prd::default() }) };
+    let fields = Fields::of(map);
+    let mut used: Vec<Span> =
+        layout.container.iter().chain(&layout.edges).map(|entry| entry.key_span).collect();
+    let mut text = |names: &[&str], canonical: &'static str, context: &mut Context<'_>| {
+        let entry = fields
+            .all(names)
+            .find(|entry| entry.value.as_text().is_some_and(|text| !text.trim().is_empty()))?;
+        used.push(entry.key_span);
+        if entry.key != canonical {
+            context.changed(entry.key_span, ChangeKind::Key(canonical));
+        }
+        entry.value.as_text().map(|text| text.trim().to_owned())
+    };
+    let title = text(keys::DOCUMENT_TITLE, "title", context).or_else(|| inner_title(&fields));
+    let description = text(keys::DOCUMENT_DESCRIPTION, "description", context);
+    let branch = text(keys::BRANCH, "branch", context);
+    let checks = read_checks(map, &mut used, context);
+    let mut extra = fields::extras(map, &used);
+    if let Some((outer, wrapper)) = layout.outer {
+        extra.extend(fields::extras(outer, &[wrapper.key_span]));
+    }
+    Some(Prd { title, description, branch, checks, stories, groups, extra })
+}
+
+/// `"project": {"name": "…"}`: the object is kept as it is, its name is the title.
+fn inner_title(fields: &Fields<'_, '_>) -> Option<String> {
+    let maps = fields
+        .all(keys::DOCUMENT_TITLE)
+        .chain(fields.all(&["meta", "metadata"]))
+        .filter_map(|entry| entry.value.as_map());
+    let name = |map: &Map<'_>| {
+        let fields = Fields::of(map);
+        fields
+            .all(&["title", "name", "project"])
+            .find_map(|entry| entry.value.as_text())
+            .map(|name| name.trim().to_owned())
+    };
+    maps.into_iter().find_map(name)
+}
+
+fn read_checks(map: &Map<'_>, used: &mut Vec<Span>, context: &mut Context<'_>) -> Vec<Check> {
+    let fields = Fields::of(map);
+    let mut all = Vec::new();
+    for (key, name) in keys::CHECKS {
+        if let Some((entry, checks)) = check_entry(&fields, key, *name) {
+            used.push(entry.key_span);
+            if entry.key != "checks" {
+                context.changed(entry.key_span, ChangeKind::Key("checks"));
+            }
+            all.extend(checks);
+        }
+    }
+    // Inside `context` and the like the object stays what it is; its commands are read all the same.
+    for holder in fields.all(keys::CHECK_HOLDERS).filter_map(|entry| entry.value.as_map()) {
+        let inner = Fields::of(holder);
+        for (key, name) in keys::CHECKS {
+            if let Some((entry, checks)) = check_entry(&inner, key, *name) {
+                context.changed(entry.key_span, ChangeKind::Key("checks"));
+                all.extend(checks);
+            }
+        }
+    }
+    let mut seen = std::collections::HashSet::new();
+    all.retain(|check| seen.insert((check.name.clone(), check.text.clone())));
+    all
+}
+
+fn check_entry<'a, 's>(
+    fields: &Fields<'a, 's>,
+    key: &str,
+    name: Option<&str>,
+) -> Option<(&'a Entry<'s>, Vec<Check>)> {
+    let entry = fields.named(key)?;
+    Some((entry, fields::checks(&entry.value, name)?))
+}
+
+/// What each group is called: its id, else its name, else its position.
+pub(crate) fn group_names(layout: &Layout<'_, '_>) -> Vec<String> {
+    let named =
+        |(index, map): (usize, &Map<'_>)| {
+            let fields = Fields::of(map);
+            let word = fields.all(&["id", "name", "title", "phase", "epic", "milestone"]).find_map(|entry| {
+                match &entry.value.value {
+                    Value::Text(_) | Value::Number(_) => entry.value.as_word(),
+                    Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => None,
+                }
+            });
+            word.map_or_else(|| format!("group-{}", index + 1), str::to_owned)
+        };
+    layout.groups.iter().map(|group| group.map).enumerate().map(named).collect()
+}
+
+fn read_groups(layout: &Layout<'_, '_>) -> Vec<Group> {
+    let extra = layout.groups.iter().map(|group| fields::extras(group.map, &[group.held_in.key_span]));
+    group_names(layout).into_iter().zip(extra).map(|(name, extra)| Group { name, extra }).collect()
+}

@@ -1,0 +1,292 @@
+//! Finds the stories in a parsed document, wherever its author put them.
+//!
+//! It decides where stories are, not what they say. What it passes over it names.
+
+use crate::change::ChangeKind;
+use crate::diagnostic::{Diagnostic, shown};
+use crate::keys::{self, Fields, Squashed};
+use crate::limits::{SPLIT, STORIES_MAX, grouped};
+use crate::node::{Entry, Map, Node, Value};
+use crate::parse::front_matter::Body;
+use crate::read::{Context, Document, Format};
+use crate::source::Span;
+
+/// Where everything is.
+pub(crate) struct Layout<'a, 's> {
+    pub(crate) stories: Vec<Found<'a, 's>>,
+    pub(crate) groups: Vec<FoundGroup<'a, 's>>,
+    /// The object that holds the list of stories, where there is one.
+    pub(crate) root: Option<&'a Map<'s>>,
+    /// The object around `root`, and the entry of it that holds `root`.
+    pub(crate) outer: Option<(&'a Map<'s>, &'a Entry<'s>)>,
+    /// The entry of `root` that holds the stories; for a task graph, `nodes`.
+    pub(crate) container: Option<&'a Entry<'s>>,
+    /// The edges of a task graph.
+    pub(crate) edges: Option<&'a Entry<'s>>,
+}
+
+/// One story that was found.
+#[derive(Clone, Copy)]
+pub(crate) struct Found<'a, 's> {
+    pub(crate) node: &'a Node<'s>,
+    pub(crate) map: &'a Map<'s>,
+    /// The key that it stood under, when stories are kept as an object by id.
+    pub(crate) key: Option<&'a Entry<'s>>,
+    pub(crate) group: Option<usize>,
+    pub(crate) body: Option<&'a Body<'s>>,
+    /// The ticket's own file.
+    pub(crate) ticket: Option<u32>,
+}
+
+pub(crate) struct FoundGroup<'a, 's> {
+    pub(crate) map: &'a Map<'s>,
+    /// The entry that holds its stories.
+    pub(crate) held_in: &'a Entry<'s>,
+}
+
+/// Finds all stories; nothing, with a complaint, when there are none or too many.
+pub(crate) fn locate<'a, 's>(
+    documents: &'a [Document<'s>],
+    format: Format,
+    context: &mut Context<'_>,
+) -> Option<Layout<'a, 's>> {
+    let mut layout = Layout {
+        stories: Vec::new(),
+        groups: Vec::new(),
+        root: None,
+        outer: None,
+        container: None,
+        edges: None,
+    };
+    match documents {
+        [] => {
+            if !context.complaints.has_error() {
+                let help = match format {
+                    Format::Tickets => "no file is a ticket: each begins with `---`, then YAML, then `---`",
+                    Format::Json | Format::Yaml => {
+                        "it holds nothing to read: a PRD is an object with `stories`"
+                    }
+                };
+                let help = help.to_owned();
+                context.complaints.push(Diagnostic::no_stories(None, "", help));
+            }
+            return None;
+        }
+        [only] if only.body.is_none() => locate_in_document(only, &mut layout, context),
+        tickets => tickets.iter().for_each(|ticket| take_ticket(ticket, &mut layout, context)),
+    }
+    if layout.stories.len() > STORIES_MAX {
+        let at = layout.stories[STORIES_MAX].node.span;
+        let what = "too many stories in one PRD";
+        context.complaints.push(Diagnostic::limit_exceeded(what, &grouped(STORIES_MAX), Some(at), SPLIT));
+        return None;
+    }
+    if layout.stories.is_empty() {
+        if !context.complaints.has_error() {
+            context.complaints.push(nothing_found(&layout, &documents[0].root));
+        }
+        return None;
+    }
+    Some(layout)
+}
+
+fn take_ticket<'a, 's>(document: &'a Document<'s>, layout: &mut Layout<'a, 's>, context: &mut Context<'_>) {
+    let node = &document.root;
+    match node.as_map() {
+        Some(map) => {
+            let (body, ticket) = (document.body.as_ref(), Some(document.file));
+            layout.stories.push(Found { node, map, key: None, group: None, body, ticket });
+        }
+        None => context.complaints.push(Diagnostic::not_a_story(node.kind(), node.span)),
+    }
+}
+
+fn locate_in_document<'a, 's>(
+    document: &'a Document<'s>,
+    layout: &mut Layout<'a, 's>,
+    context: &mut Context<'_>,
+) {
+    let root = &document.root;
+    let Some(map) = root.as_map() else {
+        if let Some(items) = root.as_list() {
+            take_items(items.iter().map(|node| (None, node)), Place::default(), layout, context);
+        }
+        return;
+    };
+    let fields = Fields::of(map);
+    layout.root = Some(map);
+    let nodes = fields.named("nodes").filter(|nodes| holds_objects(&nodes.value));
+    if let (Some(nodes), Some(edges)) = (nodes, fields.named("edges")) {
+        (layout.container, layout.edges) = (Some(nodes), Some(edges));
+        return take_container(nodes, layout, context);
+    }
+    if let Some(container) = container_of(map) {
+        return take_from(map, container, layout, context);
+    }
+    for wrapper in fields.all(keys::WRAPPERS) {
+        let Some(inner) = wrapper.value.as_map() else {
+            if holds_objects(&wrapper.value) {
+                return take_from(map, wrapper, layout, context);
+            }
+            continue;
+        };
+        if let Some(container) = container_of(inner) {
+            context.changed(wrapper.key_span, ChangeKind::Wrapper);
+            layout.outer = Some((map, wrapper));
+            return take_from(inner, container, layout, context);
+        }
+    }
+}
+
+/// The entry that holds the stories: the first container with objects; groups that hold stories beat groups that do not.
+fn container_of<'a, 's>(map: &'a Map<'s>) -> Option<&'a Entry<'s>> {
+    let fields = Fields::of(map);
+    let holders = || fields.all(keys::CONTAINERS).filter(|entry| holds_objects(&entry.value));
+    let is_group = |entry: &Entry<'_>| names(keys::GROUPS, &entry.key) && !names(&["features"], &entry.key);
+    let nests = |entry: &&Entry<'s>| {
+        members(&entry.value).any(|(_, node)| node.as_map().is_some_and(|map| group_list(map).is_some()))
+    };
+    holders().find(|entry| !is_group(entry)).or_else(|| holders().find(nests)).or_else(|| holders().next())
+}
+
+fn names(list: &[&str], key: &str) -> bool {
+    let key = Squashed::new(key);
+    list.iter().any(|name| key.is(name))
+}
+
+fn take_from<'a, 's>(
+    root: &'a Map<'s>,
+    container: &'a Entry<'s>,
+    layout: &mut Layout<'a, 's>,
+    context: &mut Context<'_>,
+) {
+    (layout.root, layout.container) = (Some(root), Some(container));
+    if container.key != "stories" {
+        context.changed(container.key_span, ChangeKind::Key("stories"));
+    }
+    take_container(container, layout, context);
+}
+
+fn take_container<'a, 's>(container: &'a Entry<'s>, layout: &mut Layout<'a, 's>, context: &mut Context<'_>) {
+    let before = layout.groups.len();
+    let groups_in = names(keys::GROUPS, &container.key).then_some(container);
+    take_items(members(&container.value), Place { groups_in, group: None }, layout, context);
+    if layout.groups.len() > before {
+        context.changed(container.key_span, ChangeKind::Ungrouped);
+    }
+}
+
+/// Where items stand: in which group, and in which list whose members may be groups themselves.
+#[derive(Default, Clone, Copy)]
+struct Place<'a, 's> {
+    groups_in: Option<&'a Entry<'s>>,
+    group: Option<usize>,
+}
+
+/// Takes each object as a story, or, in a list of groups, what the group holds. Groups nest at most a few levels,
+/// bounded by the parser's depth.
+fn take_items<'a, 's: 'a>(
+    items: impl Iterator<Item = (Option<&'a Entry<'s>>, &'a Node<'s>)>,
+    place: Place<'a, 's>,
+    layout: &mut Layout<'a, 's>,
+    context: &mut Context<'_>,
+) {
+    for (key, node) in items {
+        let Some(map) = node.as_map() else {
+            context.complaints.push(Diagnostic::not_a_story(node.kind(), node.span));
+            continue;
+        };
+        match place.groups_in.and_then(|container| held_list(container, map)) {
+            Some(held_in) => take_group(map, held_in, layout, context),
+            None => {
+                let found = Found { node, map, key, group: place.group, body: None, ticket: None };
+                layout.stories.push(found);
+            }
+        }
+    }
+}
+
+fn take_group<'a, 's>(
+    map: &'a Map<'s>,
+    held_in: &'a Entry<'s>,
+    layout: &mut Layout<'a, 's>,
+    context: &mut Context<'_>,
+) {
+    let group = Some(layout.groups.len());
+    layout.groups.push(FoundGroup { map, held_in });
+    let groups_in = names(keys::GROUPS, &held_in.key).then_some(held_in);
+    take_items(members(&held_in.value), Place { groups_in, group }, layout, context);
+}
+
+/// The stories that a member of a container of groups holds. A feature with criteria of its own is a story itself.
+fn held_list<'a, 's>(container: &Entry<'_>, map: &'a Map<'s>) -> Option<&'a Entry<'s>> {
+    let is_feature = names(&["features"], &container.key);
+    let own_criteria = || Fields::of(map).all(&keys::CRITERIA[..2]).next().is_some();
+    if is_feature && own_criteria() { None } else { group_list(map) }
+}
+
+/// The entry of a group that holds objects, or an empty list where objects would be.
+fn group_list<'a, 's>(map: &'a Map<'s>) -> Option<&'a Entry<'s>> {
+    let fields = Fields::of(map);
+    let empty = |entry: &&Entry<'_>| entry.value.as_list().is_some_and(<[_]>::is_empty);
+    let mut lists = fields.all(keys::IN_GROUP);
+    lists.find(|entry| holds_objects(&entry.value)).or_else(|| fields.all(keys::IN_GROUP).find(empty))
+}
+
+/// Says whether a value is a list with at least one object, or an object of objects.
+fn holds_objects(node: &Node<'_>) -> bool {
+    match &node.value {
+        Value::List(items) => items.iter().any(|item| item.as_map().is_some()),
+        Value::Map(map) => {
+            !map.entries.is_empty() && map.entries.iter().all(|entry| entry.value.as_map().is_some())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => false,
+    }
+}
+
+/// What a list or an object of objects holds, with the key in the latter case.
+fn members<'a, 's>(node: &'a Node<'s>) -> impl Iterator<Item = (Option<&'a Entry<'s>>, &'a Node<'s>)> {
+    let items = node.as_list().unwrap_or_default().iter().map(|item| (None, item));
+    let entries = node.as_map().map(|map| map.entries.as_slice()).unwrap_or_default();
+    items.chain(entries.iter().map(|entry| (Some(entry), &entry.value)))
+}
+
+/// Explains as precisely as possible why there is nothing to do.
+fn nothing_found(layout: &Layout<'_, '_>, root: &Node<'_>) -> Diagnostic {
+    let add = "add at least one story with `id`, `title` and `acceptance_criteria`".to_owned();
+    let Some(map) = layout.root else {
+        let (label, help) = match &root.value {
+            Value::List(items) if items.is_empty() => ("this list is empty", add),
+            Value::List(_) => ("no entry of this list is an object", add),
+            _ => ("", format!("the file holds {}; a PRD is an object with `stories`", root.kind())),
+        };
+        return Diagnostic::no_stories(Some(first_bytes(root.span)), label, help);
+    };
+    let wrapped = || {
+        map.entries
+            .iter()
+            .filter(|entry| names(keys::WRAPPERS, &entry.key))
+            .find_map(|entry| entry.value.as_map())
+    };
+    let listed = |map| Fields::of(map).first(keys::CONTAINERS);
+    if let Some(entry) = listed(map).or_else(|| wrapped().and_then(listed)) {
+        let empty = members(&entry.value).next().is_none();
+        let label = if empty { "this holds no stories" } else { "this holds no objects" };
+        return Diagnostic::no_stories(Some(entry.key_span), label, add);
+    }
+    let likely =
+        map.entries.iter().filter(|entry| entry.value.as_list().is_some() && holds_objects(&entry.value));
+    if let Some(entry) = likely.max_by_key(|entry| entry.value.as_list().map(<[_]>::len)) {
+        let help = format!("if the entries of `{}` are the stories, call it `stories`", shown(&entry.key));
+        let label = "a list of objects, but not under a key for stories";
+        return Diagnostic::no_stories(Some(entry.key_span), label, help);
+    }
+    let help =
+        "a PRD keeps them in a list under `stories` (or `userStories`, `tasks`, `items`, `features`, …)";
+    let label = "no key of this object holds a list of stories";
+    Diagnostic::no_stories(Some(first_bytes(root.span)), label, help.to_owned())
+}
+
+fn first_bytes(span: Span) -> Span {
+    Span { end: span.end.min(span.start + 1), ..span }
+}

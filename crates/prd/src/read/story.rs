@@ -1,0 +1,393 @@
+//! Reads one story: its id first, for all stories at once, then everything that it says.
+//!
+//! It looks at no other story; what they say of each other is `relate`'s.
+
+use std::collections::HashSet;
+
+use crate::change::ChangeKind;
+use crate::diagnostic::{Diagnostic, Severity, Unusable, shown};
+use crate::keys::{self, Fields};
+use crate::node::{Entry, Node, Value};
+use crate::read::Context;
+use crate::read::fields::{self, Wanted};
+use crate::read::locate::{Found, Layout};
+use crate::read::state::{self, StateFields};
+use crate::source::{Sources, Span};
+use crate::story::{Check, Criterion, Priority, Story, StoryId, UnusableId};
+
+/// A story's id and where it stands; nothing when it is unusable.
+pub(crate) type Identity = Option<(StoryId, Span)>;
+
+/// A story before its dependencies are known to exist.
+pub(crate) struct Draft {
+    pub(crate) story: Story,
+    /// Where to point when speaking of the story.
+    pub(crate) at: Span,
+    pub(crate) depends_on: Vec<Wanted>,
+    pub(crate) blocks: Vec<Wanted>,
+    /// Index in the layout's groups.
+    pub(crate) group: Option<usize>,
+}
+
+/// Gives every story its id: its own word, else its key, its file's name or its position.
+pub(crate) fn identify(
+    layout: &Layout<'_, '_>,
+    sources: &Sources,
+    context: &mut Context<'_>,
+) -> Vec<Identity> {
+    let own: Vec<Option<OwnId<'_>>> = layout.stories.iter().map(own_id).collect();
+    let taken: HashSet<&str> = own.iter().flatten().filter_map(|id| id.word.ok()).collect();
+    let mut ids = Vec::with_capacity(own.len());
+    for (index, (found, own)) in layout.stories.iter().zip(&own).enumerate() {
+        ids.push(match own {
+            Some(id) => usable(id, context),
+            None => substitute(found, index, &taken, sources, context),
+        });
+    }
+    ids
+}
+
+/// The id that the author gave: its word, or why it is none.
+struct OwnId<'a> {
+    word: Result<&'a str, &'static str>,
+    at: Span,
+    change: Option<ChangeKind>,
+}
+
+fn own_id<'a>(found: &Found<'a, '_>) -> Option<OwnId<'a>> {
+    let entry = Fields::of(found.map).all(keys::ID).find(|entry| !matches!(entry.value.value, Value::Null));
+    let Some(entry) = entry else {
+        let key = found.key?;
+        return Some(OwnId { word: Ok(&key.key), at: key.key_span, change: Some(ChangeKind::IdFromKey) });
+    };
+    let at = entry.value.span;
+    let (word, change) = match &entry.value.value {
+        Value::Text(text) => {
+            (Ok(text.trim()), (text.trim().len() < text.len()).then_some(ChangeKind::IdTrimmed))
+        }
+        Value::Number(text) => (Ok(text.as_ref()), Some(ChangeKind::IdFromNumber)),
+        Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => (Err(entry.value.kind()), None),
+    };
+    Some(OwnId { word, at, change })
+}
+
+fn usable(id: &OwnId<'_>, context: &mut Context<'_>) -> Identity {
+    let checked = match id.word {
+        Ok(word) => StoryId::new(word).map_err(|because| (word, because)),
+        Err(kind) => Err((kind, UnusableId::NotAWord)),
+    };
+    match checked {
+        Ok(usable) => {
+            if let Some(change) = &id.change {
+                context.changed(id.at, change.clone());
+            }
+            Some((usable, id.at))
+        }
+        Err((word, because)) => {
+            context.complaints.push(Diagnostic::unusable_id(word, because, id.at));
+            None
+        }
+    }
+}
+
+/// An id for a story that has none: its file's name, else its position, different from every given one.
+fn substitute(
+    found: &Found<'_, '_>,
+    index: usize,
+    taken: &HashSet<&str>,
+    sources: &Sources,
+    context: &mut Context<'_>,
+) -> Identity {
+    let at = first_key(found);
+    let stem = found.ticket.and_then(|_| sources.file(at)).and_then(|source| {
+        let file = source.name().rsplit(['/', '\\']).next()?;
+        StoryId::new(file.rsplit_once('.').map_or(file, |(stem, _)| stem)).ok()
+    });
+    if let Some(id) = stem.filter(|id| !taken.contains(id.as_str())) {
+        context.changed(at, ChangeKind::IdFromFileName(id.as_str().into()));
+        return Some((id, at));
+    }
+    let numbered = |turn: usize| {
+        if turn == 0 { format!("story-{}", index + 1) } else { format!("story-{}-{turn}", index + 1) }
+    };
+    // Of one number more than there are taken ids, at least one is free.
+    let word = (0..=taken.len()).map(numbered).find(|word| !taken.contains(word.as_str()))?;
+    context.changed(at, ChangeKind::IdFromPosition(word.as_str().into()));
+    StoryId::new(&word).ok().map(|id| (id, at))
+}
+
+fn first_key(found: &Found<'_, '_>) -> Span {
+    found.map.entries.first().map_or(found.node.span, |entry| entry.key_span)
+}
+
+/// Reads every story whose id is usable.
+pub(crate) fn read_all(layout: &Layout<'_, '_>, ids: Vec<Identity>, context: &mut Context<'_>) -> Vec<Draft> {
+    let pairs = layout.stories.iter().zip(ids);
+    pairs.filter_map(|(found, id)| id.map(|(id, at)| read_one(found, id, at, context))).collect()
+}
+
+fn read_one(found: &Found<'_, '_>, id: StoryId, at: Span, context: &mut Context<'_>) -> Draft {
+    let mut reader = Reader { fields: Fields::of(found.map), found, used: Vec::with_capacity(12), context };
+    reader.complain_about_two_spellings();
+    reader.mark_used(keys::ID);
+    let state_fields = StateFields::among(&reader.fields);
+    let state = state::read(&id, state_fields, reader.context);
+    let state_entries = [state_fields.flag, state_fields.skipped, state_fields.status];
+    let all_flags = state::further_flags(&reader.fields);
+    reader.used.extend(state_entries.into_iter().flatten().chain(all_flags).map(|entry| entry.key_span));
+    let given_title = reader.text(keys::TITLE, "title");
+    let description = reader.description();
+    let given_criteria = reader.criteria();
+    let title = reader.title(given_title, &description, &given_criteria, &id, at);
+    let criteria = reader.or_stand_in(given_criteria, &description, &title, &id, at);
+    let depends_on = reader.wanted(keys::DEPENDS_ON, "depends_on");
+    let blocks = reader.wanted(keys::BLOCKS, "blocks");
+    let priority = reader.priority();
+    let tool = reader.tool(&id);
+    let model = reader.text(keys::MODEL, "model");
+    let (files, checks) = (reader.files(), reader.checks());
+    let group = reader.text(keys::GROUP, "group");
+    // Whatever stood under a key that the canonical form always has is spoken for.
+    let always = |entry: &&Entry<'_>| keys::ALWAYS_WRITTEN.contains(&entry.key.as_ref());
+    reader.used.extend(found.map.entries.iter().filter(always).map(|entry| entry.key_span));
+    let extra = fields::extras(found.map, &reader.used);
+    let story = Story {
+        id,
+        title,
+        description,
+        criteria,
+        priority,
+        state,
+        tool,
+        model,
+        files,
+        checks,
+        group,
+        extra,
+        depends_on: Vec::new(),
+    };
+    Draft { story, at, depends_on, blocks, group: found.group }
+}
+
+struct Reader<'r, 'a, 's, 'o> {
+    fields: Fields<'a, 's>,
+    found: &'r Found<'a, 's>,
+    used: Vec<Span>,
+    context: &'r mut Context<'o>,
+}
+
+impl<'a, 's> Reader<'_, 'a, 's, '_> {
+    fn mark_used(&mut self, names: &[&str]) {
+        if let Some(entry) = self.fields.first(names) {
+            self.used.push(entry.key_span);
+        }
+    }
+
+    /// `title` beside `Title`: as good as a double key, and the parser cannot see it.
+    fn complain_about_two_spellings(&mut self) {
+        for (first, second) in self.fields.two_spellings() {
+            let (at, before) = (second.key_span, first.key_span);
+            let twice = Diagnostic::duplicate_key(&second.key, &first.key, at, before, Severity::Warning);
+            self.context.complaints.push(twice);
+        }
+    }
+
+    /// Notes that an entry was read as a canonical key.
+    fn take(&mut self, entry: &'a Entry<'s>, canonical: &'static str) -> &'a Node<'s> {
+        self.used.push(entry.key_span);
+        if entry.key != canonical {
+            self.context.changed(entry.key_span, ChangeKind::Key(canonical));
+        }
+        &entry.value
+    }
+
+    /// The first of these fields that holds a word.
+    fn text(&mut self, names: &[&str], canonical: &'static str) -> Option<String> {
+        let is_word = |entry: &&Entry<'_>| {
+            entry.value.as_word().is_some() && !matches!(entry.value.value, Value::Bool(_))
+        };
+        let entry = self.fields.all(names).find(is_word)?;
+        let node = self.take(entry, canonical);
+        if matches!(node.value, Value::Number(_)) {
+            self.context.changed(node.span, ChangeKind::NumberAsText);
+        }
+        node.as_word().map(str::to_owned)
+    }
+
+    fn description(&mut self) -> String {
+        let body = self.found.body.map(|body| body.description.as_str()).unwrap_or_default();
+        let own = self.text(keys::DESCRIPTION, "description").unwrap_or_default();
+        if own.is_empty() || body.is_empty() { own + body } else { format!("{own}\n\n{body}") }
+    }
+
+    fn criteria(&mut self) -> Vec<Criterion> {
+        let entries: Vec<&'a Entry<'s>> = self.fields.all(keys::CRITERIA).collect();
+        for entry in entries {
+            let found = fields::criteria(&entry.value, self.context);
+            if !found.is_empty() {
+                self.take(entry, "acceptance_criteria");
+                return found;
+            }
+        }
+        let Some(body) = self.found.body.filter(|body| !body.criteria.is_empty()) else { return Vec::new() };
+        if let Some((_, place)) = body.criteria.first() {
+            let at = Span::new(self.found.node.span.file, *place, *place);
+            self.context.changed(at, ChangeKind::CriteriaFromBody);
+        }
+        let plain = |(text, _): &(String, usize)| Criterion { text: text.clone(), command: None };
+        body.criteria.iter().map(plain).collect()
+    }
+
+    fn title(
+        &mut self,
+        given: Option<String>,
+        description: &str,
+        criteria: &[Criterion],
+        id: &StoryId,
+        at: Span,
+    ) -> String {
+        if let Some(title) = given {
+            return title;
+        }
+        if let Some(heading) = self.found.body.and_then(|body| body.heading) {
+            self.context.changed(at, ChangeKind::TitleFrom("the ticket's heading"));
+            let without_id = heading
+                .strip_prefix(id.as_str())
+                .map(|rest| rest.trim_start_matches([':', ' ', '-', '–', '—']));
+            return without_id.filter(|rest| !rest.is_empty()).unwrap_or(heading).to_owned();
+        }
+        if let Some(line) = description.lines().map(str::trim).find(|line| !line.is_empty()) {
+            self.context.changed(at, ChangeKind::TitleFrom("the first line of its description"));
+            return line.to_owned();
+        }
+        let id_given = self.fields.first(keys::ID).is_some() || self.found.key.is_some();
+        let complaint = match criteria.first() {
+            Some(_) => Diagnostic::title_borrowed(id, "its first criterion", at),
+            None if id_given && self.found.map.entries.len() > 1 => {
+                Diagnostic::title_borrowed(id, "its id", at)
+            }
+            None => Diagnostic::missing_title(id.as_str(), at),
+        };
+        self.context.complaints.push(complaint);
+        criteria.first().map_or_else(|| id.as_str().to_owned(), |criterion| criterion.text.clone())
+    }
+
+    /// A story without criteria is judged by its description, or by its title: a person is told so.
+    fn or_stand_in(
+        &mut self,
+        given: Vec<Criterion>,
+        description: &str,
+        title: &str,
+        id: &StoryId,
+        at: Span,
+    ) -> Vec<Criterion> {
+        if !given.is_empty() {
+            return given;
+        }
+        let (text, what) = match (description, title) {
+            ("", title) if title == id.as_str() => (title, "its id"),
+            ("", title) => (title, "its title"),
+            (description, _) => (description, "its description"),
+        };
+        self.context.complaints.push(Diagnostic::missing_criteria(id, at, what));
+        vec![Criterion { text: text.to_owned(), command: None }]
+    }
+
+    fn wanted(&mut self, names: &[&str], canonical: &'static str) -> Vec<Wanted> {
+        let entries: Vec<&'a Entry<'s>> = self.fields.all(names).collect();
+        let mut all = Vec::new();
+        for entry in entries {
+            self.take(entry, canonical);
+            all.extend(fields::wanted(entry, self.context));
+        }
+        all
+    }
+
+    fn priority(&mut self) -> Option<Priority> {
+        let entry = self.fields.first(keys::PRIORITY)?;
+        let node = self.take(entry, "priority");
+        let mut refuse = |found: &str, severity| {
+            let instead = "the story is treated as having none";
+            let help = "use a number, critical, high, medium or low, or P0 to P3";
+            let unusable = Unusable { field: "priority", found, instead, help };
+            self.context.complaints.push(Diagnostic::unusable_value(&unusable, node.span, severity));
+            None
+        };
+        match &node.value {
+            Value::Null => None,
+            Value::Number(text) => match Priority::from_number(text) {
+                Some(priority) => Some(priority),
+                None => refuse("a number of that size", Severity::Error),
+            },
+            Value::Text(text) if text.trim().is_empty() => None,
+            Value::Text(text) => {
+                match Priority::from_number(text.trim()).or_else(|| keys::priority_of_word(text.trim())) {
+                    Some(priority) => {
+                        self.context.changed(node.span, ChangeKind::PriorityFromWord(priority));
+                        Some(priority)
+                    }
+                    None => refuse(&format!("`{}`", shown(text)), Severity::Warning),
+                }
+            }
+            Value::Bool(_) | Value::List(_) | Value::Map(_) => refuse(node.kind(), Severity::Warning),
+        }
+    }
+
+    fn tool(&mut self, id: &StoryId) -> Option<String> {
+        let entry = self.fields.first(keys::TOOL)?;
+        let Some(asked) = entry.value.as_word() else {
+            if !matches!(entry.value.value, Value::Null | Value::Text(_)) {
+                let help = "name one agent, for example `codex`";
+                let (found, instead) = (entry.value.kind(), "it was passed over");
+                let unusable = Unusable { field: "tool", found, instead, help };
+                let at = entry.value.span;
+                self.context.complaints.push(Diagnostic::unusable_value(&unusable, at, Severity::Warning));
+            }
+            return None;
+        };
+        let node = self.take(entry, "tool");
+        let lower = asked.to_lowercase();
+        let of_config = self.context.options.tools.iter().find(|tool| **tool == asked);
+        if let Some(tool) = of_config {
+            return Some(tool.clone());
+        }
+        for (tool, aliases) in keys::TOOLS {
+            if asked == *tool {
+                return Some((*tool).to_owned());
+            }
+            if lower == *tool || aliases.contains(&lower.as_str()) {
+                self.context.changed(node.span, ChangeKind::ToolFromAlias(tool));
+                return Some((*tool).to_owned());
+            }
+        }
+        let known: Vec<&str> = keys::TOOLS
+            .iter()
+            .map(|(tool, _)| *tool)
+            .chain(self.context.options.tools.iter().map(String::as_str))
+            .collect();
+        let near = crate::near::nearest(&lower, known.iter().copied());
+        self.context.complaints.push(Diagnostic::unknown_tool(asked, id, node.span, near, &known));
+        None
+    }
+
+    fn files(&mut self) -> Vec<String> {
+        let found =
+            self.fields.first(keys::FILES).and_then(|entry| Some((entry, fields::files(&entry.value)?)));
+        let Some((entry, files)) = found else { return Vec::new() };
+        self.take(entry, "files");
+        files
+    }
+
+    fn checks(&mut self) -> Vec<Check> {
+        let mut all = Vec::new();
+        for (key, name) in keys::CHECKS {
+            let found =
+                self.fields.named(key).and_then(|entry| Some((entry, fields::checks(&entry.value, *name)?)));
+            if let Some((entry, checks)) = found {
+                self.take(entry, "checks");
+                all.extend(checks);
+            }
+        }
+        all
+    }
+}

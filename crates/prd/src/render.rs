@@ -1,0 +1,139 @@
+//! Draws a diagnostic for a terminal: code, place, source line with a marker, help.
+//!
+//! Text from files is shown with control characters replaced and long lines cut to a window, because a PRD may come
+//! from anybody. Colour never carries meaning alone.
+
+use std::fmt::Write as _;
+
+use unicode_width::UnicodeWidthChar as _;
+
+use crate::diagnostic::{Diagnostic, Severity, visible};
+use crate::source::{Sources, Span};
+
+/// Whether to use terminal colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paint {
+    /// Plain text.
+    Plain,
+    /// ANSI colours.
+    Ansi,
+}
+
+impl Paint {
+    fn wrap(self, code: &str, text: &str) -> String {
+        match self {
+            Self::Plain => text.to_owned(),
+            Self::Ansi => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+        }
+    }
+}
+
+/// How many characters of a source line are shown at most.
+const LINE_CHARS_MAX: usize = 100;
+
+/// The diagnostic as text, several lines, with a final newline.
+pub fn render(diagnostic: &Diagnostic, sources: &Sources, paint: Paint) -> String {
+    let colour = match diagnostic.severity {
+        Severity::Error => "1;31",
+        Severity::Warning => "1;33",
+    };
+    let mut out = paint.wrap(colour, &format!("{}[{}]", diagnostic.severity.word(), diagnostic.code));
+    out.push_str(&paint.wrap("1", &format!(": {}", diagnostic.message)));
+    out.push('\n');
+    let margin = match diagnostic.at {
+        Some(at) => draw_source(&mut out, diagnostic, at, sources, paint, colour),
+        None => 0,
+    };
+    let more: Vec<String> = diagnostic.more.iter().map(|place| sources.place(*place)).collect();
+    if !more.is_empty() {
+        let _ = writeln!(out, "{:margin$} = also at {}", "", more.join(", "));
+    }
+    if let Some(help) = &diagnostic.help {
+        let _ = writeln!(out, "{}: {help}", paint.wrap("1;36", "help"));
+    }
+    out
+}
+
+/// Draws place, line and marker; gives the width of the line numbers.
+fn draw_source(
+    out: &mut String,
+    diagnostic: &Diagnostic,
+    at: Span,
+    sources: &Sources,
+    paint: Paint,
+    colour: &str,
+) -> usize {
+    let Some(source) = sources.file(at) else { return 0 };
+    let line_number = source.position(at.start as usize).line_number.to_string();
+    let margin = line_number.len();
+    let bar = paint.wrap("1;34", "|");
+    let (line_start, line) = source.line_at(at.start as usize);
+    let from = line.floor_char_boundary(at.start as usize - line_start);
+    let to = line.floor_char_boundary((at.end as usize).saturating_sub(line_start)).max(from);
+    let window = Window::around(line, from, to);
+    let _ = writeln!(out, "{:margin$}{} {}", "", paint.wrap("1;34", "-->"), sources.place(at));
+    let _ = writeln!(out, "{:margin$} {bar}", "");
+    let _ = writeln!(out, "{} {bar} {}", paint.wrap("1;34", &line_number), window.text);
+    let marker = format!("{} {}", "^".repeat(window.marker_width), diagnostic.label);
+    let _ = writeln!(
+        out,
+        "{:margin$} {bar} {:offset$}{}",
+        "",
+        "",
+        paint.wrap(colour, marker.trim_end()),
+        offset = window.marker_offset
+    );
+    let _ = writeln!(out, "{:margin$} {bar}", "");
+    margin
+}
+
+/// The shown part of a line, and where the marker stands under it, in terminal columns.
+struct Window {
+    text: String,
+    marker_offset: usize,
+    marker_width: usize,
+}
+
+impl Window {
+    fn around(line: &str, from: usize, to: usize) -> Self {
+        let before = line[..from].chars().count();
+        let first = if before + 20 > LINE_CHARS_MAX { before - 30 } else { 0 };
+        let mut window = Self { text: String::new(), marker_offset: 0, marker_width: 0 };
+        if first > 0 {
+            window.push('…', Part::Before);
+        }
+        for (offset, character) in line.char_indices().skip(first).take(LINE_CHARS_MAX) {
+            let part = if offset < from {
+                Part::Before
+            } else if offset < to {
+                Part::Marked
+            } else {
+                Part::After
+            };
+            window.push(character, part);
+        }
+        if line.chars().nth(first + LINE_CHARS_MAX).is_some() {
+            window.push('…', Part::After);
+        }
+        window.marker_width = window.marker_width.max(1);
+        window
+    }
+
+    fn push(&mut self, character: char, part: Part) {
+        let shown = if character == '\t' { ' ' } else { visible(character) };
+        let width = shown.width().unwrap_or(1);
+        self.text.push(shown);
+        match part {
+            Part::Before => self.marker_offset += width,
+            Part::Marked => self.marker_width += width,
+            Part::After => {}
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Part {
+    Before,
+    Marked,
+    After,
+}

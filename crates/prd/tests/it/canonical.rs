@@ -1,0 +1,122 @@
+//! The canonical form: reading it gives the same PRD, writing it again the same bytes, and the schema accepts it.
+
+use std::sync::OnceLock;
+
+use prd::{Extra, Prd, SCHEMA, Syntax, canonical};
+
+use crate::support::{drawn, read_text};
+
+fn schema() -> &'static jsonschema::Validator {
+    static SCHEMA_READ: OnceLock<jsonschema::Validator> = OnceLock::new();
+    SCHEMA_READ.get_or_init(|| {
+        let schema = serde_json::from_str(SCHEMA).expect("the schema is JSON");
+        jsonschema::validator_for(&schema).expect("the schema is a schema")
+    })
+}
+
+/// Groups become a key that is only kept, so they are compared as that.
+fn without_groups(prd: &Prd) -> Prd {
+    let mut prd = prd.clone();
+    prd.groups.clear();
+    prd.extra.retain(|(key, _)| key != "groups");
+    prd
+}
+
+/// Writes the PRD in both syntaxes and reads it back.
+pub(crate) fn assert_says_the_same(name: &str, prd: &Prd) {
+    let json = canonical(prd, Syntax::Json);
+    match serde_json::from_str::<serde_json::Value>(&json) {
+        Ok(value) => {
+            if let Err(error) = schema().validate(&value) {
+                panic!("{name}: {error} at {}", error.instance_path());
+            }
+        }
+        // 1e999 is JSON, but this judge cannot hold it.
+        Err(error) => assert!(error.to_string().contains("number out of range"), "{name}: {error}\n{json}"),
+    }
+    for (syntax, file) in [(Syntax::Json, "again.json"), (Syntax::Yaml, "again.yaml")] {
+        let text = canonical(prd, syntax);
+        let again = read_text(file, text.clone());
+        assert!(!again.has_errors(), "{name} {file}:\n{}", drawn(&again));
+        let read_back = again.prd.expect("stories");
+        assert_eq!(
+            without_groups(&comparable(&read_back)),
+            without_groups(&comparable(prd)),
+            "{name} {file}"
+        );
+        assert_eq!(canonical(&read_back, syntax), text, "{name}: writing {file} again");
+    }
+}
+
+/// Two differences are allowed: numbers that JSON cannot write (`007`) come back as text, and a kept key that has the
+/// name of one of ours comes back with an `x-` in front.
+fn comparable(prd: &Prd) -> Prd {
+    fn flat(value: &mut Extra) {
+        match value {
+            Extra::Number(number) => *value = Extra::Text(number.clone()),
+            Extra::List(items) => items.iter_mut().for_each(flat),
+            Extra::Map(entries) => entries.iter_mut().for_each(|(_, item)| flat(item)),
+            Extra::Null | Extra::Bool(_) | Extra::Text(_) => {}
+        }
+    }
+    let mut prd = prd.clone();
+    let extras = prd.stories.iter_mut().flat_map(|story| &mut story.extra).chain(&mut prd.extra);
+    for (key, value) in extras {
+        flat(value);
+        *key = key.trim_start_matches("x-").to_owned();
+    }
+    prd
+}
+
+#[test]
+fn a_canonical_file_is_left_as_it_is() {
+    let text = r#"{
+  "title": "Shelf",
+  "stories": [
+    {
+      "id": "a",
+      "title": "Add",
+      "description": "",
+      "acceptance_criteria": [
+        "It adds",
+        {
+          "text": "Tests pass",
+          "command": "make test"
+        }
+      ],
+      "priority": 1.5,
+      "passes": false,
+      "depends_on": [],
+      "status": "stuck",
+      "model": "large",
+      "notes": [
+        1e999,
+        "\u001b[31m"
+      ]
+    }
+  ]
+}
+"#;
+    let reading = read_text("prd.json", text);
+    assert!(reading.diagnostics.is_empty(), "{}", drawn(&reading));
+    assert_eq!(canonical(&reading.prd.expect("stories"), Syntax::Json), text);
+}
+
+#[test]
+fn the_schema_refuses_what_the_reader_refuses() {
+    let story = |id: &str| serde_json::json!({"stories": [{"id": id, "title": "t", "description": "", "acceptance_criteria": ["c"], "passes": false, "depends_on": []}]});
+    for (id, good) in [
+        ("a", true),
+        ("US-001", true),
+        ("../../x", false),
+        ("-rf", false),
+        ("", false),
+        (".", false),
+        ("a\nb", false),
+        (" a", false),
+    ] {
+        assert_eq!(schema().is_valid(&story(id)), good, "{id:?}");
+        assert_eq!(prd::StoryId::new(id).is_ok() && id.trim() == id, good, "{id:?}");
+    }
+    assert!(!schema().is_valid(&serde_json::json!({"stories": []})), "a PRD without stories");
+}

@@ -1,0 +1,15 @@
+//! The reader seen from outside: real files, hand-made cases, hostile bytes, generated files.
+
+#![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]
+
+mod canonical;
+mod cases;
+mod corpus;
+mod fuzz;
+mod hostile;
+mod marks;
+mod orders;
+mod property;
+mod random;
+mod shapes;
+mod support;
