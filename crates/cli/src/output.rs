@@ -99,11 +99,12 @@ impl Output {
         }
     }
 
-    /// The result for `--json`.
-    pub(crate) fn result(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        let raw = serde_json::value::to_raw_value(value)
-            .map_err(|error| Failure::environment("cannot write JSON", &error))?;
-        self.result = Some(raw);
+    /// The result for `--json`; it is only made when somebody wants it.
+    pub(crate) fn result<T: Serialize>(&mut self, make: impl FnOnce() -> T) -> Result<(), Failure> {
+        if self.style.json {
+            let raw = serde_json::value::to_raw_value(&make());
+            self.result = Some(raw.map_err(|error| Failure::environment("cannot write JSON", &error))?);
+        }
         Ok(())
     }
 

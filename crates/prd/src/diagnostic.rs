@@ -231,6 +231,7 @@ impl Diagnostic {
     pub(crate) fn unusable_id(id: &str, because: UnusableId, at: Span) -> Self {
         let because = match because {
             UnusableId::Empty => "it is empty".to_owned(),
+            UnusableId::OuterBlank => "it begins or ends with a blank".to_owned(),
             UnusableId::ControlCharacter => "it holds control or invisible characters".to_owned(),
             UnusableId::PathSeparator => "it holds a path separator".to_owned(),
             UnusableId::LeadingDash => "it starts with `-`, which programs read as an option".to_owned(),
@@ -388,9 +389,9 @@ impl Complaints {
         }
     }
 
-    /// Says whether more of this code would still be kept; costly helps can be left out when not.
-    pub(crate) fn has_room(&self, code: &str) -> bool {
-        self.counts.get(code).copied().unwrap_or_default() < DIAGNOSTICS_PER_CODE_MAX
+    /// How many of this code there were; costly helps can be left out when there are many.
+    pub(crate) fn count(&self, code: &str) -> usize {
+        self.counts.get(code).copied().unwrap_or_default()
     }
 
     pub(crate) fn has_error(&self) -> bool {

@@ -4,6 +4,10 @@
 /// The largest file that is read. The largest real PRD we know has 60 KB; 100,000 plain stories fit.
 pub const FILE_BYTES_MAX: usize = 48 * 1024 * 1024;
 
+/// The largest YAML file that is read. The scanner keeps up to 180 bytes per byte of a flow list on one line, so this
+/// bounds its memory; 10,000 plain stories fit.
+pub const YAML_BYTES_MAX: usize = 4 * 1024 * 1024;
+
 /// The most Markdown tickets that a folder may hold.
 pub const TICKETS_MAX: usize = 20_000;
 
@@ -14,7 +18,7 @@ pub const STORIES_MAX: usize = 100_000;
 pub const DEPTH_MAX: usize = 128;
 
 /// The most values in one file, counted after YAML aliases are expanded.
-pub const NODES_MAX: usize = 6_000_000;
+pub const NODES_MAX: usize = 4_000_000;
 
 /// The longest story id, in characters: it becomes part of refs, file names and commit subjects.
 pub const ID_CHARS_MAX: usize = 100;
@@ -37,7 +41,7 @@ pub const DEPENDENCIES_MAX: usize = 2_000_000;
 /// What to do about a PRD that is too large in some way.
 pub(crate) const SPLIT: &str = "split the PRD into several; a loop works through one at a time";
 
-/// A number as people read it, `6,000,000`.
+/// A number as people read it, `4,000,000`.
 pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut out = String::new();

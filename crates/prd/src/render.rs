@@ -95,24 +95,27 @@ struct Window {
 }
 
 impl Window {
+    /// Never walks further than the window is wide: a minified file is one line of megabytes.
     fn around(line: &str, from: usize, to: usize) -> Self {
-        let before = line[..from].chars().count();
-        let first = if before + 20 > LINE_CHARS_MAX { before - 30 } else { 0 };
+        const BEFORE_CHARS_MAX: usize = LINE_CHARS_MAX - 20;
+        const BEFORE_CHARS_SHOWN: usize = 30;
+        let back = |count: usize| line[..from].char_indices().rev().nth(count - 1).map(|(at, _)| at);
+        let start =
+            if back(BEFORE_CHARS_MAX + 1).is_some() { back(BEFORE_CHARS_SHOWN).unwrap_or(0) } else { 0 };
         let mut window = Self { text: String::new(), marker_offset: 0, marker_width: 0 };
-        if first > 0 {
+        if start > 0 {
             window.push('…', Part::Before);
         }
-        for (offset, character) in line.char_indices().skip(first).take(LINE_CHARS_MAX) {
-            let part = if offset < from {
-                Part::Before
-            } else if offset < to {
-                Part::Marked
-            } else {
-                Part::After
+        let mut shown = line[start..].char_indices().map(|(at, character)| (start + at, character));
+        for (offset, character) in shown.by_ref().take(LINE_CHARS_MAX) {
+            let part = match offset {
+                offset if offset < from => Part::Before,
+                offset if offset < to => Part::Marked,
+                _ => Part::After,
             };
             window.push(character, part);
         }
-        if line.chars().nth(first + LINE_CHARS_MAX).is_some() {
+        if shown.next().is_some() {
             window.push('…', Part::After);
         }
         window.marker_width = window.marker_width.max(1);

@@ -44,12 +44,18 @@ pub struct Source {
     name: String,
     text: String,
     line_starts: OnceLock<Vec<u32>>,
+    char_marks: OnceLock<Vec<u32>>,
 }
 
 impl Source {
     /// A text under the name that people know it by.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { name: name.into(), text: text.into(), line_starts: OnceLock::new() }
+        Self {
+            name: name.into(),
+            text: text.into(),
+            line_starts: OnceLock::new(),
+            char_marks: OnceLock::new(),
+        }
     }
 
     /// The file's name as the person gave it.
@@ -67,8 +73,38 @@ impl Source {
         let starts = self.line_starts();
         let line_index = starts.partition_point(|&start| start as usize <= offset).saturating_sub(1);
         let start = starts.get(line_index).map_or(0, |&start| start as usize);
-        let before = self.text.get(start..offset).unwrap_or_default();
-        Position { line_number: line_index + 1, column_number: before.chars().count() + 1 }
+        let column_index = self.chars_before(offset).saturating_sub(self.chars_before(start));
+        Position { line_number: line_index + 1, column_number: column_index + 1 }
+    }
+
+    /// How many characters stand before a byte offset. Counted in blocks once, because a minified PRD is one line of
+    /// megabytes, and thousands of places in it may be asked for.
+    fn chars_before(&self, offset: usize) -> usize {
+        let offset = self.text.floor_char_boundary(offset);
+        let block = offset / Self::BLOCK_BYTES;
+        let counted = self.char_marks().get(block).copied().unwrap_or_default();
+        let from = self.text.floor_char_boundary(block * Self::BLOCK_BYTES);
+        counted as usize + self.text[from..offset].chars().count()
+    }
+
+    const BLOCK_BYTES: usize = 4096;
+
+    /// For every block, how many characters stand before the character that its first byte belongs to.
+    fn char_marks(&self) -> &[u32] {
+        self.char_marks.get_or_init(|| {
+            let starts_character = |byte: &u8| (*byte & 0xC0) != 0x80;
+            let mut marks = Vec::with_capacity(self.text.len() / Self::BLOCK_BYTES + 1);
+            let mut count: u32 = 0;
+            for (index, block) in self.text.as_bytes().chunks(Self::BLOCK_BYTES).enumerate() {
+                // A block that begins inside a character counts from that character's first byte.
+                let inside = !self.text.is_char_boundary(index * Self::BLOCK_BYTES);
+                marks.push(count - u32::from(inside));
+                for _ in block.iter().filter(|byte| starts_character(byte)) {
+                    count += 1;
+                }
+            }
+            marks
+        })
     }
 
     /// The line that holds a byte offset, without its line end, and the offset of its first byte.
@@ -135,5 +171,17 @@ mod tests {
             assert_eq!((found.line_number, found.column_number), expected, "offset {offset}");
         }
         assert_eq!(source.line_at(5), (4, "cé"));
+    }
+
+    #[test]
+    fn a_position_in_a_very_long_line_is_counted_right_across_blocks() {
+        for filler in ["a", "é", "漢", "🚀"] {
+            let text = format!("x\n{}", filler.repeat(5_000));
+            let source = Source::new("x", text.clone());
+            for index in [0, 1, 1_000, 1_365, 1_366, 2_047, 2_048, 4_094, 4_095, 4_096, 4_999] {
+                let found = source.position(2 + index * filler.len());
+                assert_eq!((found.line_number, found.column_number), (2, index + 1), "{filler} {index}");
+            }
+        }
     }
 }

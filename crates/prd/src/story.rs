@@ -182,6 +182,8 @@ pub struct StoryId(String);
 pub enum UnusableId {
     /// Nothing but blanks.
     Empty,
+    /// A blank at either end.
+    OuterBlank,
     /// Control, direction-changing or zero-width characters.
     ControlCharacter,
     /// `/` or `\`.
@@ -197,10 +199,13 @@ pub enum UnusableId {
 }
 
 impl StoryId {
-    /// Checks a word; surrounding blanks must be gone already.
+    /// Checks a word.
     pub fn new(word: &str) -> Result<Self, UnusableId> {
         if word.trim().is_empty() {
             return Err(UnusableId::Empty);
+        }
+        if word.trim() != word {
+            return Err(UnusableId::OuterBlank);
         }
         if word.chars().any(|character| character.is_control() || is_invisible(character)) {
             return Err(UnusableId::ControlCharacter);
@@ -256,6 +261,8 @@ mod tests {
             (&long[1..], Ok(())),
             ("", Err(UnusableId::Empty)),
             (" ", Err(UnusableId::Empty)),
+            (" a", Err(UnusableId::OuterBlank)),
+            ("a\n", Err(UnusableId::OuterBlank)),
             ("a\nb", Err(UnusableId::ControlCharacter)),
             ("a\u{202E}b", Err(UnusableId::ControlCharacter)),
             ("../../x", Err(UnusableId::PathSeparator)),

@@ -13,6 +13,6 @@ pub(crate) fn run(
     clap_complete::generate(shell, command, "loopwright", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
     output.data(&script)?;
-    output.result(&serde_json::json!({ "shell": shell.to_string(), "script": script }))?;
+    output.result(|| serde_json::json!({ "shell": shell.to_string(), "script": script }))?;
     Ok(Exit::Done)
 }

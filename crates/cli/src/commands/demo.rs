@@ -32,7 +32,7 @@ pub(crate) fn run(keep: Option<&Path>, output: &mut Output) -> Result<Exit, Fail
         .map_err(|error| Failure::environment("cannot go to the folder", &error))?;
     let steps = play(output)?;
     output.command("demo");
-    output.result(&serde_json::json!({ "folder": keep.map(Path::to_owned), "steps": steps }))?;
+    output.result(|| serde_json::json!({ "folder": keep.map(Path::to_owned), "steps": steps }))?;
     output.next(NextAction::new("loopwright prd check YOUR_PRD", "check a PRD of your own"));
     output.talk("\nThat is the PRD half. Try it on one of yours: loopwright prd check FILE\n");
     drop(scratch);

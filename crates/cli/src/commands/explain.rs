@@ -30,7 +30,7 @@ fn explain(code: &str, output: &mut Output) -> Result<Exit, Failure> {
             .hint("`loopwright explain` lists all codes"));
     };
     output.data(page)?;
-    output.result(&serde_json::json!({ "code": code, "page": page }))?;
+    output.result(|| serde_json::json!({ "code": code, "page": page }))?;
     Ok(Exit::Done)
 }
 
@@ -43,7 +43,7 @@ fn list(output: &mut Output) -> Result<Exit, Failure> {
     output.data(&lines)?;
     let json: Vec<_> =
         codes.iter().map(|(code, title)| serde_json::json!({ "code": code, "title": title })).collect();
-    output.result(&serde_json::json!({ "codes": json }))?;
+    output.result(|| serde_json::json!({ "codes": json }))?;
     output.next(NextAction::new("loopwright explain CODE", "read the page of one code"));
     Ok(Exit::Done)
 }

@@ -11,7 +11,7 @@ pub(crate) mod story;
 
 use crate::change::{Change, ChangeKind, Changes};
 use crate::diagnostic::{Complaints, Diagnostic};
-use crate::limits::{FILE_BYTES_MAX, SPLIT, TICKETS_MAX, grouped};
+use crate::limits::{FILE_BYTES_MAX, SPLIT, TICKETS_MAX, YAML_BYTES_MAX, grouped};
 use crate::node::Node;
 use crate::parse::front_matter::{Body, Split, read_body, split};
 use crate::parse::{Findings, Piece, json, yaml};
@@ -142,8 +142,15 @@ fn to_sources(input: Input, complaints: &mut Complaints) -> (Sources, Format) {
         return (Sources::default(), format);
     }
     let total: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
-    if total > FILE_BYTES_MAX {
-        let limit = format!("{} MiB", FILE_BYTES_MAX >> 20);
+    let largest = files.iter().map(|(_, bytes)| bytes.len()).max().unwrap_or_default();
+    let over = match format {
+        Format::Json | Format::Tickets if total > FILE_BYTES_MAX => Some((FILE_BYTES_MAX, "")),
+        Format::Yaml if total > YAML_BYTES_MAX => Some((YAML_BYTES_MAX, "")),
+        Format::Tickets if largest > YAML_BYTES_MAX => Some((YAML_BYTES_MAX, " for one ticket")),
+        Format::Json | Format::Yaml | Format::Tickets => None,
+    };
+    if let Some((bytes_max, of_what)) = over {
+        let limit = format!("{} MiB{of_what}", bytes_max >> 20);
         complaints.push(Diagnostic::limit_exceeded("the PRD is too large", &limit, None, SPLIT));
         return (Sources::default(), format);
     }

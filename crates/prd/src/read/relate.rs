@@ -70,6 +70,9 @@ fn without_doubles(drafts: Vec<Draft>, context: &mut Context<'_>) -> Vec<Draft> 
     kept
 }
 
+/// How many unknown dependencies get the help of a similar id.
+const NEAR_SEARCHES_MAX: usize = 20;
+
 struct Relations<'d> {
     drafts: &'d [Draft],
     by_id: HashMap<&'d str, usize>,
@@ -125,9 +128,11 @@ impl<'d> Relations<'d> {
     fn find(&self, wanted: &Wanted, named_by: NamedBy<'_>, context: &mut Context<'_>) -> Option<usize> {
         let found = self.by_id.get(wanted.id.as_str()).copied();
         if found.is_none() {
-            // Looking for the word that was meant costs a walk over all ids: not for the ten-thousandth slip.
+            // Looking for the word that was meant costs a walk over all ids: not for the hundredth slip.
             let ids = || self.drafts.iter().map(|draft| draft.story.id.as_str());
-            let near = context.complaints.has_room("PRD004").then(|| nearest(&wanted.id, ids())).flatten();
+            let near = (context.complaints.count("PRD004") < NEAR_SEARCHES_MAX)
+                .then(|| nearest(&wanted.id, ids()))
+                .flatten();
             context.complaints.push(Diagnostic::unknown_dependency(&wanted.id, &named_by, wanted.at, near));
         }
         found

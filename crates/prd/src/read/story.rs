@@ -58,7 +58,11 @@ fn own_id<'a>(found: &Found<'a, '_>) -> Option<OwnId<'a>> {
     let entry = Fields::of(found.map).all(keys::ID).find(|entry| !matches!(entry.value.value, Value::Null));
     let Some(entry) = entry else {
         let key = found.key?;
-        return Some(OwnId { word: Ok(&key.key), at: key.key_span, change: Some(ChangeKind::IdFromKey) });
+        return Some(OwnId {
+            word: Ok(key.key.trim()),
+            at: key.key_span,
+            change: Some(ChangeKind::IdFromKey),
+        });
     };
     let at = entry.value.span;
     let (word, change) = match &entry.value.value {

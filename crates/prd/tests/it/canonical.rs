@@ -116,7 +116,7 @@ fn the_schema_refuses_what_the_reader_refuses() {
         (" a", false),
     ] {
         assert_eq!(schema().is_valid(&story(id)), good, "{id:?}");
-        assert_eq!(prd::StoryId::new(id).is_ok() && id.trim() == id, good, "{id:?}");
+        assert_eq!(prd::StoryId::new(id).is_ok(), good, "{id:?}");
     }
     assert!(!schema().is_valid(&serde_json::json!({"stories": []})), "a PRD without stories");
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use prd::limits::{FILE_BYTES_MAX, STORIES_MAX};
+use prd::limits::{FILE_BYTES_MAX, STORIES_MAX, YAML_BYTES_MAX};
 
 use crate::support::{codes, drawn, read_text};
 
@@ -18,6 +18,12 @@ fn first_message(name: &str, text: impl Into<Vec<u8>>) -> String {
 fn a_file_over_the_limit_is_not_parsed() {
     let text = vec![b' '; FILE_BYTES_MAX + 1];
     assert_eq!(first_message("prd.json", text), "PRD012 the PRD is too large: the limit is 48 MiB");
+    let text = vec![b' '; YAML_BYTES_MAX + 1];
+    assert_eq!(first_message("prd.yaml", text.clone()), "PRD012 the PRD is too large: the limit is 4 MiB");
+    assert_eq!(
+        first_message("prd.md", text),
+        "PRD012 the PRD is too large: the limit is 4 MiB for one ticket"
+    );
 }
 
 #[test]
@@ -70,7 +76,7 @@ fn aliases_that_expand_for_ever_are_stopped() {
         let _ = writeln!(text, "{name}: &{name} [{uses}]");
     }
     text += "stories: *i\n";
-    assert_eq!(first_message("prd.yaml", text), "PRD012 too many values in one file: the limit is 6,000,000");
+    assert_eq!(first_message("prd.yaml", text), "PRD012 too many values in one file: the limit is 4,000,000");
     assert_eq!(
         first_message("prd.yaml", "a: &a {b: *a}\nstories: []\n"),
         "PRD003 broken YAML: this alias names a value that it is itself part of"

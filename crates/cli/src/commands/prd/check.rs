@@ -22,17 +22,19 @@ pub(crate) fn run(source: &PrdSource, all: bool, strict: bool, output: &mut Outp
         report::plural(warnings, "warning", "warnings"),
     );
     output.data(&line)?;
-    output.result(&json!({
-        "file": name,
-        "format": format_word(reading.format),
-        "stories": report::story_counts_json(reading),
-        "errors": errors,
-        "warnings": warnings,
-        "diagnostics": report::diagnostics(reading),
-        "diagnostics_left_out": left_out(reading),
-        "changes": report::changes(reading),
-        "changes_left_out": reading.changes_left_out,
-    }))?;
+    output.result(|| {
+        json!({
+            "file": name,
+            "format": format_word(reading.format),
+            "stories": report::story_counts_json(reading),
+            "errors": errors,
+            "warnings": warnings,
+            "diagnostics": report::diagnostics(reading),
+            "diagnostics_left_out": left_out(reading),
+            "changes": report::changes(reading),
+            "changes_left_out": reading.changes_left_out,
+        })
+    })?;
     if reading.has_errors() || (strict && warnings > 0) {
         let strictness = if strict { Strictness::Warnings } else { Strictness::Errors };
         output.bad_news(report::summary_failure(reading, source, strictness));

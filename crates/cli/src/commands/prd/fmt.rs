@@ -33,7 +33,8 @@ pub(crate) fn run(
     let text = prd::canonical(prd, syntax);
     let old = input.reading.sources.files().first().map_or("", |file| file.text());
     let changed = old != text;
-    output.result(&json!({ "file": source.file.display().to_string(), "changed": changed, "text": text }))?;
+    output
+        .result(|| json!({ "file": source.file.display().to_string(), "changed": changed, "text": text }))?;
     match then {
         Then::Print => output.data(&text)?,
         Then::Write => return write(source, &input, &text, output),

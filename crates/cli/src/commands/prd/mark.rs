@@ -45,7 +45,7 @@ pub(crate) fn run(
     output.data(&lines.iter().map(|change| change.drawn(&name)).collect::<String>())?;
     let as_json: Vec<_> = lines.iter().map(LineChange::json).collect();
     let written = !dry_run && !lines.is_empty();
-    output.result(&json!({ "file": name, "story": story, "written": written, "lines": as_json }))?;
+    output.result(|| json!({ "file": name, "story": story, "written": written, "lines": as_json }))?;
     if lines.is_empty() {
         output.talk(&format!("{name}: `{story}` is {} already\n", state_word(state)));
     }

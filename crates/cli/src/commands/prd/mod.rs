@@ -40,7 +40,7 @@ fn schema(output: &mut Output) -> Result<Exit, Failure> {
     output.data(prd::SCHEMA)?;
     let schema: serde_json::Value = serde_json::from_str(prd::SCHEMA)
         .map_err(|error| Failure::environment("cannot read the schema", &error))?;
-    output.result(&schema)?;
+    output.result(|| schema)?;
     Ok(Exit::Done)
 }
 
@@ -68,7 +68,7 @@ fn read_sound(source: &PrdSource, output: &mut Output) -> Result<Option<PrdInput
 /// Shows the errors of a PRD that a command cannot work with.
 fn refuse_unsound(input: &PrdInput, source: &PrdSource, output: &mut Output) -> Result<Exit, Failure> {
     report::talk_about(&input.reading, report::Shown::Errors, output);
-    output.result(&serde_json::json!({ "diagnostics": report::diagnostics(&input.reading) }))?;
+    output.result(|| serde_json::json!({ "diagnostics": report::diagnostics(&input.reading) }))?;
     output.bad_news(report::summary_failure(&input.reading, source, report::Strictness::Errors));
     Ok(Exit::BadInput)
 }
@@ -77,7 +77,7 @@ fn refuse_unsound(input: &PrdInput, source: &PrdSource, output: &mut Output) -> 
 fn refuse(diagnostic: &Diagnostic, sources: &Sources, output: &mut Output) -> Result<Exit, Failure> {
     output.talk(&prd::render(diagnostic, sources, output.paint()));
     output.result(
-        &serde_json::json!({ "written": false, "diagnostics": [report::diagnostic(diagnostic, sources)] }),
+        || serde_json::json!({ "written": false, "diagnostics": [report::diagnostic(diagnostic, sources)] }),
     )?;
     output.bad_news(Failure::bad_input(diagnostic.message.clone()));
     Ok(Exit::BadInput)

@@ -20,7 +20,7 @@ pub(crate) fn run(source: &PrdSource, format: OrderFormat, output: &mut Output) 
         OrderFormat::Mermaid => prd::graph(prd, GraphFormat::Mermaid),
     };
     output.data(&text)?;
-    output.result(&as_json(prd, &order, format, &text))?;
+    output.result(|| as_json(prd, &order, format, &text))?;
     Ok(Exit::Done)
 }
 

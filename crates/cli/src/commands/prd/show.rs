@@ -27,12 +27,13 @@ pub(crate) fn run(source: &PrdSource, output: &mut Output) -> Result<Exit, Failu
     report::talk_about(reading, Shown::Errors, output);
     let name = source.file.display().to_string();
     if output.is_json() {
-        let canonical =
-            reading.prd.as_ref().map(|prd| RawValue::from_string(prd::canonical(prd, Syntax::Json)));
-        output.result(&Shape {
+        let raw = |prd| RawValue::from_string(prd::canonical(prd, Syntax::Json));
+        let canonical = reading.prd.as_ref().map(raw).transpose();
+        let canonical = canonical.map_err(|error| Failure::environment("cannot write JSON", &error))?;
+        output.result(|| Shape {
             file: name.clone(),
             format: super::check::format_word(reading.format),
-            prd: canonical.transpose().map_err(|error| Failure::environment("cannot write JSON", &error))?,
+            prd: canonical,
             changes: report::changes(reading),
             diagnostics: report::diagnostics(reading),
         })?;
