@@ -35,7 +35,12 @@ pub(crate) fn read(layout: &Layout<'_, '_>, stories: Vec<Story>, context: &mut C
     let checks = read_checks(map, &mut used, context);
     let mut extra = fields::extras(map, &used);
     if let Some((outer, wrapper)) = layout.outer {
-        extra.extend(fields::extras(outer, &[wrapper.key_span]));
+        for (mut key, value) in fields::extras(outer, &[wrapper.key_span]) {
+            while extra.iter().any(|(taken, _)| *taken == key) {
+                key.insert_str(0, "x-");
+            }
+            extra.push((key, value));
+        }
     }
     Some(Prd { title, description, branch, checks, stories, groups, extra })
 }
@@ -50,8 +55,9 @@ fn inner_title(fields: &Fields<'_, '_>) -> Option<String> {
         let fields = Fields::of(map);
         fields
             .all(&["title", "name", "project"])
-            .find_map(|entry| entry.value.as_text())
-            .map(|name| name.trim().to_owned())
+            .filter_map(|entry| entry.value.as_text().map(str::trim))
+            .find(|name| !name.is_empty())
+            .map(str::to_owned)
     };
     maps.into_iter().find_map(name)
 }

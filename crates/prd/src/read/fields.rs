@@ -119,8 +119,9 @@ fn given_when_then(map: &Map<'_>) -> Option<String> {
 }
 
 fn all_texts(map: &Map<'_>) -> Option<String> {
-    let said =
-        |entry: &Entry<'_>| entry.value.as_text().map(|text| format!("{}: {}", entry.key, text.trim()));
+    let said = |entry: &Entry<'_>| {
+        entry.value.as_text().map(|text| format!("{}: {}", entry.key.trim(), text.trim()))
+    };
     let parts: Vec<String> = map.entries.iter().filter_map(said).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
@@ -132,7 +133,7 @@ fn criteria_of_map(map: &Map<'_>) -> Vec<Criterion> {
         let texts = entry.value.as_list().unwrap_or(std::slice::from_ref(&entry.value));
         for text in texts {
             match &text.value {
-                Value::Text(text) => found.push(plain(format!("{}: {}", entry.key, text.trim()))),
+                Value::Text(text) => found.push(plain(format!("{}: {}", entry.key, text.trim()).trim())),
                 Value::Null | Value::Bool(_) | Value::Number(_) => {}
                 Value::List(_) | Value::Map(_) => return Vec::new(),
             }
