@@ -42,6 +42,8 @@ pub(crate) enum Command {
     /// Check, show, order and format PRD files
     #[command(subcommand)]
     Prd(PrdCommand),
+    #[command(flatten)]
+    Loop(LoopCommand),
     /// Explain a diagnostic code such as PRD004
     ///
     /// Without a code, lists all codes.
@@ -56,12 +58,102 @@ pub(crate) enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Show what works, on a small PRD made for the purpose; needs no key and no model
+    /// Run a real loop on a small repository made for the purpose; needs no key and no model
     Demo {
-        /// Make the files in this new folder and keep them, instead of in a temporary one
+        /// Make everything in this new folder and keep it, instead of in a temporary one
         #[arg(long, value_name = "FOLDER")]
         keep: Option<PathBuf>,
     },
+    /// Own one run; started by the worker, not by people
+    #[command(hide = true)]
+    Keeper {
+        /// The run's folder
+        folder: PathBuf,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LoopCommand {
+    /// Start a loop; it goes on without this terminal
+    Start(StartArgs),
+    /// Show where a loop stands, or all of them
+    Status {
+        /// The loop's id, or the beginning of it
+        id: Option<String>,
+    },
+    /// List all loops
+    List,
+    /// Show a loop's public events
+    Events {
+        /// The loop's id, or the beginning of it
+        id: String,
+    },
+    /// Follow a loop in this terminal; Ctrl-C leaves it running
+    Watch {
+        /// The loop's id, or the beginning of it; by default the newest
+        id: Option<String>,
+    },
+    /// End a loop and every process of it; what was under way is kept aside
+    Cancel {
+        /// The loop's id, or the beginning of it
+        id: String,
+        /// Why, for the record
+        #[arg(long, default_value = "cancelled by hand")]
+        reason: String,
+    },
+    /// Start nothing new in a loop; what runs goes on
+    Pause {
+        /// The loop's id, or the beginning of it
+        id: String,
+    },
+    /// Go on after a pause, or cut a wait short
+    Resume {
+        /// The loop's id, or the beginning of it
+        id: String,
+    },
+    /// Answer the question that a loop waits with
+    Answer {
+        /// The loop's id, or the beginning of it
+        id: String,
+        /// One of the choices that `status` shows
+        choice: String,
+    },
+    /// Be the worker: carry out what all loops are owed
+    ///
+    /// `start` starts one in the background when it is needed; there is never more than one.
+    Serve {
+        /// End when there is nothing more to do
+        #[arg(long)]
+        until_idle: bool,
+        /// Leave the terminal's session
+        #[arg(long, hide = true)]
+        detached: bool,
+    },
+}
+
+#[derive(Debug, ClapArgs)]
+pub(crate) struct StartArgs {
+    /// The project: a folder in a git repository
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub(crate) project: PathBuf,
+    /// The PRD: a file, or a folder of tickets
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prd: PathBuf,
+    /// Further attempts after a story's first
+    #[arg(long, value_name = "N")]
+    pub(crate) max_retries: Option<u32>,
+    /// Stop after this many stories have ended, passed or skipped
+    #[arg(long, value_name = "N")]
+    pub(crate) max_iterations: Option<u32>,
+    /// The commit to start from; by default what is checked out
+    #[arg(long, value_name = "REVISION")]
+    pub(crate) base: Option<String>,
+    /// Show what would be started, and record nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Stay attached, and do the work in this terminal
+    #[arg(long)]
+    pub(crate) foreground: bool,
 }
 
 #[derive(Debug, Subcommand)]

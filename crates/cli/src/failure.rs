@@ -13,6 +13,8 @@ pub(crate) enum Exit {
     BadInput,
     /// Something around us is missing or refused.
     Environment,
+    /// A loop waits for a person.
+    NeedsHuman,
 }
 
 impl Exit {
@@ -22,6 +24,7 @@ impl Exit {
             Self::Unfinished => 1,
             Self::BadInput => 2,
             Self::Environment => 3,
+            Self::NeedsHuman => 4,
         })
     }
 
@@ -32,6 +35,7 @@ impl Exit {
             Self::Unfinished => "unfinished",
             Self::BadInput => "bad_input",
             Self::Environment => "environment",
+            Self::NeedsHuman => "needs_human",
         }
     }
 }

@@ -4,7 +4,9 @@
 
 mod args;
 mod commands;
+mod config;
 mod failure;
+mod home;
 mod output;
 mod prd_input;
 
@@ -34,6 +36,8 @@ fn main() -> ExitCode {
 fn run(command: Command, output: &mut Output) -> Result<failure::Exit, Failure> {
     match command {
         Command::Prd(command) => commands::prd::run(command, output),
+        Command::Loop(command) => commands::loops::run(command, output),
+        Command::Keeper { folder } => commands::keeper::run(&folder),
         Command::Explain { code } => commands::explain::run(code.as_deref(), output),
         Command::Completions { shell } => commands::completions::run(shell, &mut Args::command(), output),
         Command::Demo { keep } => commands::demo::run(keep.as_deref(), output),

@@ -117,12 +117,6 @@ impl Output {
         self.error = Some(failure);
     }
 
-    /// Drops bad news that was only part of a show.
-    pub(crate) fn forget_bad_news(&mut self) {
-        self.error = None;
-        self.next_actions.clear();
-    }
-
     /// Prints the envelope, if one was asked for.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
         if !self.style.json {

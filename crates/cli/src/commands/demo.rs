@@ -1,85 +1,101 @@
-//! `loopwright demo`: what works, shown on a PRD made for the purpose.
+//! `loopwright demo`: a real loop on a small real repository, with scripted agents; no key, no model, no network.
 //!
-//! It runs the real commands on real files in a new folder, and needs no key, no model and no network.
+//! Real git, real checks, a real journal and keepers. One story passes, one is rejected, retried with the feedback and
+//! passes, one is skipped for a person. Only here may agents run that nobody configured: they are our own scripts.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::args::{MarkState, OrderFormat, PrdCommand, PrdSource};
+use engine::Home;
+
+use crate::args::StartArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 
-const MESSY: &str = include_str!("../../demo/messy.json");
-const MENDED: &str = include_str!("../../demo/prd.json");
+const PRD: &str = include_str!("../../demo/project/prd.json");
+const TEST: &str = include_str!("../../demo/project/test.sh");
+const IMPLEMENTOR: &str = include_str!("../../demo/agents/implementor.sh");
+const JUDGE: &str = include_str!("../../demo/agents/judge.sh");
 
 pub(crate) fn run(keep: Option<&Path>, output: &mut Output) -> Result<Exit, Failure> {
-    let (folder, scratch) = match keep {
-        Some(folder) => (folder.to_owned(), None),
-        None => {
-            let scratch =
-                tempfile::tempdir().map_err(|error| Failure::environment("cannot make a folder", &error))?;
-            (scratch.path().to_owned(), Some(scratch))
-        }
+    let folder = make_folder(keep)?;
+    let project = folder.join("project");
+    fill(&folder, &project)?;
+    output.talk(&format!("== A small project with a PRD of three stories, in {}\n", project.display()));
+    output.talk(
+        "== A loop on it: scripted agents, real git, real checks. Scripted agents run without a sandbox.\n",
+    );
+    let home = Home::at(folder.join("state"));
+    let prd = project.join("prd.json");
+    let arguments = StartArgs {
+        project: project.clone(),
+        prd,
+        max_retries: Some(1),
+        max_iterations: None,
+        base: None,
+        dry_run: false,
+        foreground: true,
     };
-    if keep.is_some() {
-        fs::create_dir(&folder).map_err(|error| {
-            Failure::environment(&format!("cannot make the folder `{}`", folder.display()), &error)
-                .hint("name a folder that does not exist yet")
-        })?;
-    }
-    // The commands name their files as a person in that folder would.
-    std::env::set_current_dir(&folder)
-        .map_err(|error| Failure::environment("cannot go to the folder", &error))?;
-    let steps = play(output)?;
+    let exit = super::loops::start_in(&home, &arguments, output)?;
     output.command("demo");
-    output.result(|| serde_json::json!({ "folder": keep.map(Path::to_owned), "steps": steps }))?;
-    output.next(NextAction::new("loopwright prd check YOUR_PRD", "check a PRD of your own"));
-    output.talk("\nThat is the PRD half. Try it on one of yours: loopwright prd check FILE\n");
-    drop(scratch);
-    Ok(Exit::Done)
-}
-
-fn put(name: &str, text: &str) -> Result<(), Failure> {
-    fs::write(name, text).map_err(|error| Failure::environment(&format!("cannot write `{name}`"), &error))
-}
-
-fn play(output: &mut Output) -> Result<Vec<String>, Failure> {
-    put("messy.json", MESSY)?;
-    put("prd.json", MENDED)?;
-    let source = |file: &str| PrdSource { file: file.into(), tools: Vec::new() };
-    let steps = [
-        (
-            "A PRD as a model wrote it, with slips and faults. `prd check` repairs what it can and names the rest:",
-            "prd check messy.json",
-            PrdCommand::Check { source: source("messy.json"), all: false, strict: false },
-        ),
-        (
-            "The same PRD, mended. In which order would its stories run?",
-            "prd order prd.json",
-            PrdCommand::Order { source: source("prd.json"), format: OrderFormat::Text },
-        ),
-        (
-            "A story passed. Its state is written back, and no other byte changes:",
-            "prd mark prd.json 2",
-            PrdCommand::Mark {
-                source: source("prd.json"),
-                story: "2".to_owned(),
-                state: MarkState::Passed,
-                dry_run: false,
-            },
-        ),
-        (
-            "So the order is shorter now:",
-            "prd order prd.json",
-            PrdCommand::Order { source: source("prd.json"), format: OrderFormat::Text },
-        ),
-    ];
-    let mut played = Vec::new();
-    for (words, shown, command) in steps {
-        output.talk(&format!("\n== {words}\n$ loopwright {shown}\n"));
-        super::prd::run(command, output)?;
-        output.forget_bad_news();
-        played.push(shown.to_owned());
+    let view = super::loops::newest_in(&home)?;
+    output.talk("\n== What landed, each commit judged before it did\n");
+    for story in view.stories.iter().filter_map(|story| Some((story.commit_sha.as_ref()?, &story.title))) {
+        output.talk(&format!("{}  {}\n", &story.0[..12], story.1));
     }
-    Ok(played)
+    output.talk("\n== Look at it\n");
+    let look = format!("git -C {} log -p {}", project.display(), view.branch);
+    output.data(&format!("{look}\n"))?;
+    output.next(NextAction::new(look, "read the accepted commits"));
+    output.next(NextAction::new("loopwright start --project P --prd F", "run a loop of your own"));
+    match exit {
+        // One story is skipped on purpose: for a demo that is a good end.
+        Exit::Unfinished | Exit::Done => Ok(Exit::Done),
+        other => Ok(other),
+    }
+}
+
+fn fault(attempt: &str, error: &dyn std::error::Error) -> Failure {
+    Failure::environment(attempt, error)
+}
+
+/// A new folder: the one that was named, or a temporary one that is left for looking at.
+fn make_folder(keep: Option<&Path>) -> Result<PathBuf, Failure> {
+    match keep {
+        Some(folder) => {
+            fs::create_dir(folder).map_err(|error| {
+                fault(&format!("cannot make the folder `{}`", folder.display()), &error)
+                    .hint("name a folder that does not exist yet")
+            })?;
+            fs::canonicalize(folder).map_err(|error| fault("cannot find the new folder", &error))
+        }
+        None => {
+            let scratch = tempfile::Builder::new().prefix("loopwright-demo-").tempdir();
+            Ok(scratch.map_err(|error| fault("cannot make a folder", &error))?.keep())
+        }
+    }
+}
+
+fn fill(folder: &Path, project: &Path) -> Result<(), Failure> {
+    let agents = folder.join("agents");
+    let config = format!(
+        "[agents.builder]\ncommand = [\"sh\", \"{0}/implementor.sh\"]\n\n[agents.judge]\ncommand = [\"sh\", \"{0}/judge.sh\"]\n\n\
+         [roles.implementor]\nagent = \"builder\"\n\n[roles.judge]\nagent = \"judge\"\n\n[checks]\ntest = \"sh test.sh\"\n",
+        agents.display()
+    );
+    let files = [
+        (agents.join("implementor.sh"), IMPLEMENTOR),
+        (agents.join("judge.sh"), JUDGE),
+        (project.join("prd.json"), PRD),
+        (project.join("test.sh"), TEST),
+        (project.join("loopwright.toml"), config.as_str()),
+    ];
+    for (path, text) in files {
+        let parent = path.parent().unwrap_or(folder);
+        let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, text));
+        written.map_err(|error| fault(&format!("cannot write `{}`", path.display()), &error))?;
+    }
+    workspace::init_repository(project, "chore: a small project")
+        .map_err(|error| fault("cannot make a repository", &error))?;
+    Ok(())
 }

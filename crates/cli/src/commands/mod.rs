@@ -3,6 +3,8 @@
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod explain;
+pub(crate) mod keeper;
+pub(crate) mod loops;
 pub(crate) mod prd;
 
 use std::process::ExitCode;

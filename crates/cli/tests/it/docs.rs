@@ -34,7 +34,10 @@ fn the_tour_of_the_readme_is_real() {
     let readme = std::fs::read_to_string(&path).expect("a README");
     let env = TestEnv::new();
     for name in ["messy.json", "prd.json"] {
-        env.write(name, std::fs::read(project().join("crates/cli/demo").join(name)).expect("a demo file"));
+        env.write(
+            name,
+            std::fs::read(project().join("crates/cli/demo/tour").join(name)).expect("a demo file"),
+        );
     }
     let mut parts = readme.split("```console\n");
     let mut played = parts.next().expect("words before the first block").to_owned();

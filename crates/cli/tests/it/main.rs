@@ -2,7 +2,11 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]
 
+mod crash;
 mod demo;
 mod docs;
+mod loops;
 mod prd;
+mod scene;
+mod sigkill;
 mod support;

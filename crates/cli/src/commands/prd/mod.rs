@@ -56,7 +56,7 @@ fn read(source: &PrdSource, output: &mut Output) -> Result<Option<PrdInput>, Fai
 }
 
 /// Reads a PRD that must give stories without errors; complaints are shown either way.
-fn read_sound(source: &PrdSource, output: &mut Output) -> Result<Option<PrdInput>, Failure> {
+pub(crate) fn read_sound(source: &PrdSource, output: &mut Output) -> Result<Option<PrdInput>, Failure> {
     let Some(input) = read(source, output)? else { return Ok(None) };
     if !input.reading.has_errors() {
         return Ok(Some(input));

@@ -1,0 +1,27 @@
+//! `loopwright keeper FOLDER`: the life of one keeper. The worker starts it; people do not.
+
+use std::path::Path;
+
+use engine::Home;
+use sandbox::ExitOutcome;
+
+use crate::failure::{Exit, Failure};
+
+pub(crate) fn run(folder: &Path) -> Result<Exit, Failure> {
+    match sandbox::keep(folder) {
+        ExitOutcome::Failed(error) => Err(Failure::environment("the keeper cannot keep its run", &error)),
+        ExitOutcome::Relaunched | ExitOutcome::AlreadyKept => Ok(Exit::Done),
+        ExitOutcome::Ended(_) => {
+            wake_worker(folder);
+            Ok(Exit::Done)
+        }
+    }
+}
+
+/// A run that ends and finds no worker starts one: whoever killed the last need not know that an agent was still at work.
+fn wake_worker(run_folder: &Path) {
+    // The run's folder is HOME/loops/LOOP/runs/RUN. Where a worker lives, the new one sees its lock and ends at once.
+    if let Some(root) = run_folder.ancestors().nth(4) {
+        let _ = super::loops::ensure_worker(&Home::at(root));
+    }
+}

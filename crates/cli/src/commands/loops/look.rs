@@ -1,0 +1,189 @@
+//! `loopwright status`, `list`, `events` and `watch`: reading views, changing nothing.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use engine::Home;
+use journal::Journal;
+use serde_json::json;
+use views::{LoopView, PublicEvent, loop_view, public_events};
+
+use super::{find, load, open};
+use crate::failure::{Exit, Failure};
+use crate::home::home;
+use crate::output::{NextAction, Output};
+
+pub(super) fn status(id: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {
+    output.command("status");
+    let journal = open(&home()?)?;
+    let Some(id) = id else { return list_of(&journal, output) };
+    let loop_id = find(&journal, id)?;
+    result_of(&journal, &loop_id, output)?;
+    Ok(Exit::Done)
+}
+
+pub(super) fn list(output: &mut Output) -> Result<Exit, Failure> {
+    output.command("list");
+    list_of(&open(&home()?)?, output)
+}
+
+fn list_of(journal: &Journal, output: &mut Output) -> Result<Exit, Failure> {
+    let rows = journal.loops().map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    let (mut text, mut views) = (String::new(), Vec::new());
+    for row in rows {
+        match (row.quarantine, load(journal, &row.loop_id)) {
+            (None, Ok(loaded)) => {
+                let view = loop_view(&loaded.state);
+                let passed = view.stories.iter().filter(|story| story.status == "passed").count();
+                // Writing to a String cannot fail.
+                let _ = writeln!(
+                    text,
+                    "{}  {:<11}  {passed}/{} passed  {}",
+                    view.loop_id,
+                    view.status,
+                    view.stories.len(),
+                    view.project
+                );
+                views.push(json!(view));
+            }
+            (quarantine, loaded) => {
+                let why = quarantine
+                    .unwrap_or_else(|| loaded.err().map(|failure| failure.message).unwrap_or_default());
+                let _ = writeln!(text, "{}  quarantined  {why}", row.loop_id);
+                views
+                    .push(json!({ "loopId": row.loop_id, "status": "failed", "reason": why, "stories": [] }));
+            }
+        }
+    }
+    if text.is_empty() {
+        output.talk("there are no loops yet; `loopwright start` makes one\n");
+    }
+    output.data(&text)?;
+    output.result(|| json!({ "loops": views }))?;
+    Ok(Exit::Done)
+}
+
+/// Shows one loop, and says by the exit code how it stands.
+pub(super) fn result_of(journal: &Journal, loop_id: &str, output: &mut Output) -> Result<Exit, Failure> {
+    let view = loop_view(&load(journal, loop_id)?.state);
+    output.data(&text(&view))?;
+    output.result(|| json!(view))?;
+    for action in next_actions(&view) {
+        output.next(action);
+    }
+    Ok(exit_of(&view))
+}
+
+fn exit_of(view: &LoopView) -> Exit {
+    let all_well = view.stories.iter().all(|story| matches!(story.status, "passed" | "pending" | "running"));
+    match view.status {
+        "needs_human" => Exit::NeedsHuman,
+        "completed" if !all_well => Exit::Unfinished,
+        "failed" => Exit::Environment,
+        _ => Exit::Done,
+    }
+}
+
+fn text(view: &LoopView) -> String {
+    let reason = if view.reason.is_empty() { String::new() } else { format!(": {}", view.reason) };
+    let mut out = format!("loop {}  {}{reason}\n", view.loop_id, view.status);
+    let _ = writeln!(out, "project {}\nbranch  {} at {}", view.project, view.branch, &view.head_sha[..12]);
+    for story in &view.stories {
+        let commit =
+            story.commit_sha.as_ref().map(|commit| format!("  {}", &commit[..12])).unwrap_or_default();
+        let attempts =
+            if story.attempts > 1 { format!("  {} attempts", story.attempts) } else { String::new() };
+        let detail =
+            story.detail.lines().next().filter(|line| !line.is_empty()).map(|line| format!("  ({line})"));
+        let _ = writeln!(
+            out,
+            "  {:<8} {}  {}{commit}{attempts}{}",
+            story.status,
+            story.id,
+            story.title,
+            detail.unwrap_or_default()
+        );
+    }
+    out
+}
+
+fn next_actions(view: &LoopView) -> Vec<NextAction> {
+    let id = &view.loop_id;
+    match view.status {
+        "needs_human" => vec![NextAction::new(
+            format!("loopwright answer {id} {}", view.choices.join("|")),
+            view.reason.clone(),
+        )],
+        "paused" | "waiting" => vec![NextAction::new(format!("loopwright resume {id}"), "go on now")],
+        "completed" => {
+            vec![NextAction::new(format!("git log {}", view.branch), "look at the accepted commits")]
+        }
+        _ => vec![NextAction::new(format!("loopwright watch {id}"), "follow it")],
+    }
+}
+
+pub(super) fn events(id: &str, output: &mut Output) -> Result<Exit, Failure> {
+    output.command("events");
+    let journal = open(&home()?)?;
+    let loop_id = find(&journal, id)?;
+    let events = public_events(&load(&journal, &loop_id)?.records);
+    output.data(&events.iter().map(event_line).collect::<String>())?;
+    output.result(|| json!({ "loopId": loop_id, "events": events }))?;
+    Ok(Exit::Done)
+}
+
+/// One line per event: its name and what matters of its payload.
+pub(super) fn event_line(event: &PublicEvent) -> String {
+    let field = |name: &str| {
+        event
+            .data
+            .get(name)
+            .filter(|value| !value.is_null())
+            .map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    };
+    let short = |text: String| text.lines().next().unwrap_or_default().chars().take(100).collect::<String>();
+    let parts: Vec<String> =
+        ["storyId", "attempt", "tool", "commitSha", "reason", "cause", "question", "summary"]
+            .into_iter()
+            .filter_map(|name| field(name).map(|value| format!("{name}={}", short(value))))
+            .collect();
+    format!("{}  {}\n", event.name, parts.join(" "))
+}
+
+pub(super) fn watch(id: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {
+    output.command("watch");
+    let home = home()?;
+    let journal = open(&home)?;
+    let loop_id = match id {
+        Some(id) => find(&journal, id)?,
+        None => latest(&journal)?,
+    };
+    output.talk(&format!("Ctrl-C leaves it; `loopwright watch {loop_id}` comes back\n"));
+    follow(&home, &loop_id, output)
+}
+
+pub(super) fn latest(journal: &Journal) -> Result<String, Failure> {
+    let rows = journal.loops().map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    // Ids begin with their time, so the last is the newest.
+    let newest = rows.into_iter().map(|row| row.loop_id).next_back();
+    newest.ok_or_else(|| Failure::bad_input("there are no loops yet").hint("`loopwright start` makes one"))
+}
+
+/// Shows events as they come until the loop is over or asks for a person.
+pub(super) fn follow(home: &Home, loop_id: &str, output: &mut Output) -> Result<Exit, Failure> {
+    const REST: Duration = Duration::from_millis(100);
+    let journal = open(home)?;
+    let mut told = 0;
+    loop {
+        let loaded = load(&journal, loop_id)?;
+        let events = public_events(&loaded.records);
+        for event in &events[told.min(events.len())..] {
+            output.talk(&event_line(event));
+        }
+        told = events.len();
+        if loaded.state.ended().is_some() || loaded.state.question().is_some() {
+            return result_of(&journal, loop_id, output);
+        }
+        std::thread::sleep(REST);
+    }
+}

@@ -1,0 +1,92 @@
+//! The verbs about loops: start, look, ask for something, serve. Each only reads views and writes requests; the worker
+//! does the rest.
+
+mod look;
+mod serve;
+mod start;
+
+use engine::{Home, LoadError, Loaded};
+use journal::Journal;
+use kernel::Event;
+
+pub(crate) use self::serve::ensure_worker;
+use crate::args::{LoopCommand, StartArgs};
+use crate::failure::{Exit, Failure};
+use crate::home::home;
+use crate::output::{NextAction, Output};
+
+pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Failure> {
+    match command {
+        LoopCommand::Start(arguments) => start::run(&home()?, &arguments, output),
+        LoopCommand::Status { id } => look::status(id.as_deref(), output),
+        LoopCommand::List => look::list(output),
+        LoopCommand::Events { id } => look::events(&id, output),
+        LoopCommand::Watch { id } => look::watch(id.as_deref(), output),
+        LoopCommand::Cancel { id, reason } => ask(&id, &Event::CancelRequested { reason }, "cancel", output),
+        LoopCommand::Pause { id } => ask(&id, &Event::PauseRequested, "pause", output),
+        LoopCommand::Resume { id } => ask(&id, &Event::ResumeRequested, "resume", output),
+        LoopCommand::Answer { id, choice } => ask(&id, &Event::Answered { choice }, "answer", output),
+        LoopCommand::Serve { until_idle, detached } => serve::run(until_idle, detached, output),
+    }
+}
+
+/// Starts a loop in a state folder of its own, as the demo does.
+pub(crate) fn start_in(home: &Home, arguments: &StartArgs, output: &mut Output) -> Result<Exit, Failure> {
+    start::run(home, arguments, output)
+}
+
+/// The newest loop of a state folder, as people see it.
+pub(crate) fn newest_in(home: &Home) -> Result<views::LoopView, Failure> {
+    let journal = open(home)?;
+    let loop_id = look::latest(&journal)?;
+    Ok(views::loop_view(&load(&journal, &loop_id)?.state))
+}
+
+fn open(home: &Home) -> Result<Journal, Failure> {
+    Journal::open(home.root()).map_err(|error| Failure::environment("cannot open the journal", &error))
+}
+
+/// Finds a loop by its id or the beginning of it.
+fn find(journal: &Journal, id: &str) -> Result<String, Failure> {
+    let rows = journal.loops().map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    let wanted = id.to_uppercase();
+    let matching: Vec<String> =
+        rows.into_iter().map(|row| row.loop_id).filter(|found| found.starts_with(&wanted)).collect();
+    match matching.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => {
+            Err(Failure::bad_input(format!("there is no loop `{id}`"))
+                .hint("`loopwright list` shows all loops"))
+        }
+        several => Err(Failure::bad_input(format!("`{id}` may mean {}", several.join(" or ")))
+            .hint("give more of the id")),
+    }
+}
+
+fn load(journal: &Journal, loop_id: &str) -> Result<Loaded, Failure> {
+    engine::load(journal, loop_id).map_err(|error| match error {
+        LoadError::Journal(_) => Failure::environment("cannot read the loop", &error),
+        other => Failure {
+            exit: Exit::Environment,
+            message: format!("loop {loop_id} cannot be read: {other}"),
+            hints: Vec::new(),
+        },
+    })
+}
+
+/// Writes a request and sees to it that a worker is there to answer it.
+fn ask(id: &str, event: &Event, verb: &str, output: &mut Output) -> Result<Exit, Failure> {
+    output.command(verb);
+    let home = home()?;
+    let journal = open(&home)?;
+    let loop_id = find(&journal, id)?;
+    engine::request(&journal, &loop_id, event).map_err(|error| match &error {
+        engine::RequestError::Illegal(_) => Failure::bad_input(error.to_string()),
+        _ => Failure::environment("cannot ask", &error),
+    })?;
+    serve::ensure_worker(&home)?;
+    output.data(&format!("{loop_id}: {verb} was asked for\n"))?;
+    output.result(|| serde_json::json!({ "loopId": loop_id, "requested": verb }))?;
+    output.next(NextAction::new(format!("loopwright status {loop_id}"), "see where the loop stands"));
+    Ok(Exit::Done)
+}

@@ -1,0 +1,96 @@
+//! `loopwright serve`, and what other verbs need of it: a worker in the background, or in the foreground.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use engine::{Home, Turn, Worker, WorkerError};
+use views::public_events;
+
+use super::look;
+use crate::failure::{Exit, Failure};
+use crate::home::home;
+use crate::output::Output;
+
+const AGENTS_MAX: usize = 4;
+
+/// Turns without a live loop after which a worker that was started on demand ends.
+const IDLE_TURNS_MAX: usize = 200;
+
+pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Result<Exit, Failure> {
+    output.command("serve");
+    if detached {
+        // Out of reach of the terminal that started us. It fails when we lead a group already: then it is not needed.
+        let _ = rustix::process::setsid();
+    }
+    let home = home()?;
+    let taken = || failure(&WorkerError::AlreadyRunning(home.root().to_owned()));
+    let mut worker = take(&home)?.ok_or_else(taken)?;
+    output.talk(&format!(
+        "worker at work in {}; Ctrl-C ends it, agents go on and are adopted by the next\n",
+        home.root().display()
+    ));
+    let mut idle_turns = 0;
+    let done = |_: &Worker, turn: Turn| {
+        idle_turns = if turn.live == 0 { idle_turns + 1 } else { 0 };
+        until_idle && idle_turns > IDLE_TURNS_MAX
+    };
+    worker.run(done).map_err(|error| failure(&error))?;
+    Ok(Exit::Done)
+}
+
+fn program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| Failure::environment("cannot find our own program", &error))
+}
+
+/// Becomes the worker; nothing when another one is.
+fn take(home: &Home) -> Result<Option<Worker>, Failure> {
+    let checks_max = std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1));
+    match Worker::take(home.clone(), &program()?, AGENTS_MAX, checks_max) {
+        Ok(worker) => Ok(Some(worker)),
+        Err(WorkerError::AlreadyRunning(_)) => Ok(None),
+        Err(error) => Err(failure(&error)),
+    }
+}
+
+fn failure(error: &WorkerError) -> Failure {
+    let failure = Failure::environment("the worker cannot work", error);
+    match error {
+        WorkerError::AlreadyRunning(_) => {
+            failure.hint("that one does the work; `loopwright list` shows the loops")
+        }
+        WorkerError::Io { .. } | WorkerError::Journal(_) | WorkerError::Crashed => failure,
+    }
+}
+
+/// Starts a worker in the background, unless one is there: the second would end at once.
+pub(crate) fn ensure_worker(home: &Home) -> Result<(), Failure> {
+    let log = home.worker_log();
+    let fault = |error: std::io::Error| Failure::environment("cannot start a worker", &error);
+    let log = File::options().create(true).append(true).open(log).map_err(fault)?;
+    let errors = log.try_clone().map_err(fault)?;
+    let mut command = Command::new(program()?);
+    command.args(["serve", "--until-idle", "--detached"]).env("LOOPWRIGHT_HOME", home.root());
+    command.stdin(Stdio::null()).stdout(log).stderr(errors).spawn().map_err(fault)?;
+    Ok(())
+}
+
+/// Works until one loop is over, in this terminal. If a worker is there already, only follows.
+pub(super) fn foreground(home: &Home, loop_id: &str, output: &mut Output) -> Result<Exit, Failure> {
+    output.talk("Ctrl-C leaves the loop as it is; `loopwright serve` goes on with it\n");
+    let Some(mut worker) = take(home)? else { return look::follow(home, loop_id, output) };
+    let mut told = 0;
+    let mut lines = Vec::new();
+    let done = |worker: &Worker, turn: Turn| {
+        let Some(loaded) = worker.loaded(loop_id) else { return turn.live == 0 };
+        let events = public_events(&loaded.records);
+        lines.extend(events[told.min(events.len())..].iter().map(look::event_line));
+        told = events.len();
+        for line in lines.drain(..) {
+            output.talk(&line);
+        }
+        loaded.state.ended().is_some() || loaded.state.question().is_some()
+    };
+    worker.run(done).map_err(|error| failure(&error))?;
+    look::result_of(worker.journal(), loop_id, output)
+}

@@ -1,0 +1,228 @@
+//! `loopwright start`
+
+use std::path::{Path, PathBuf};
+
+use engine::{AgentSettings, CheckSettings, Home, Settings};
+use kernel::{Commit, LoopSpec, StorySpec, StoryStart};
+use prd::{Options, Prd, StoryState};
+
+use super::{look, open, serve};
+use crate::args::StartArgs;
+use crate::config::{self, Config};
+use crate::failure::{Exit, Failure};
+use crate::output::{NextAction, Output};
+
+/// Minutes that an agent may take unless the configuration says otherwise.
+const AGENT_TIMEOUT_SECS: u64 = 20 * 60;
+const CHECK_TIMEOUT_SECS: u64 = 30 * 60;
+
+/// A loop that could be started, and what a person should know before.
+struct Plan {
+    spec: LoopSpec,
+    remarks: Vec<String>,
+}
+
+pub(super) fn run(home: &Home, arguments: &StartArgs, output: &mut Output) -> Result<Exit, Failure> {
+    output.command("start");
+    let Some(Plan { spec, remarks }) = plan(arguments, output)? else { return Ok(Exit::BadInput) };
+    if arguments.dry_run {
+        return show(&spec, &remarks, output);
+    }
+    let journal = open(home)?;
+    let (loop_id, branch, base) = (spec.loop_id.clone(), spec.branch.clone(), spec.base.clone());
+    let open_stories = spec.stories.iter().filter(|story| story.start == StoryStart::Open).count();
+    engine::start(&journal, spec).map_err(|error| Failure::environment("cannot record the loop", &error))?;
+    for remark in remarks {
+        output.talk(&format!("note: {remark}\n"));
+    }
+    output.talk("note: agents run on this machine with your rights; there is no sandbox yet\n");
+    output.data(&format!(
+        "loop {loop_id}: {open_stories} stories to do, from {}, onto {branch}\n",
+        &base.as_str()[..12]
+    ))?;
+    output.next(NextAction::new(format!("loopwright watch {loop_id}"), "follow it"));
+    output.next(NextAction::new(format!("loopwright status {loop_id}"), "see where it stands"));
+    output.next(NextAction::new(format!("loopwright cancel {loop_id}"), "end it"));
+    if arguments.foreground {
+        return serve::foreground(home, &loop_id, output);
+    }
+    serve::ensure_worker(home)?;
+    output.talk(&format!("it goes on without this terminal; `loopwright watch {loop_id}` follows it\n"));
+    look::result_of(&journal, &loop_id, output)?;
+    Ok(Exit::Done)
+}
+
+/// `--dry-run`: what would be started, and nothing else.
+fn show(spec: &LoopSpec, remarks: &[String], output: &mut Output) -> Result<Exit, Failure> {
+    for remark in remarks {
+        output.talk(&format!("note: {remark}\n"));
+    }
+    let open_stories = spec.stories.iter().filter(|story| story.start == StoryStart::Open);
+    let lines: String = open_stories.map(|story| format!("{}  {}\n", story.id, story.title)).collect();
+    let roles = format!(
+        "implementor {}, judge {}, {} attempts each\n",
+        spec.implementor,
+        spec.judge,
+        spec.attempts_max()
+    );
+    output.data(&format!("{lines}from {} with {roles}", &spec.base.as_str()[..12]))?;
+    output.result(|| serde_json::json!({ "spec": spec, "remarks": remarks }))?;
+    Ok(Exit::Done)
+}
+
+/// Works out what would be started; nothing when the PRD is not fit, which has been said.
+fn plan(arguments: &StartArgs, output: &mut Output) -> Result<Option<Plan>, Failure> {
+    let project = absolute(&arguments.project)?;
+    let prd_path = absolute(&arguments.prd)?;
+    let config = config::read(&project)?;
+    let options = Options { tools: config.agents.keys().cloned().collect() };
+    let Some(prd) = read_prd(&prd_path, &options, output)? else { return Ok(None) };
+    let view = workspace::look_at_project(&project, arguments.base.as_deref()).map_err(|error| {
+        Failure::environment(&format!("cannot start from `{}`", project.display()), &error)
+    })?;
+    let mut remarks = Vec::new();
+    if view.dirty {
+        remarks.push("the work tree has changes that are not committed; they are left alone, and the loop starts without them".to_owned());
+    }
+    let settings = settings(&config, &view, &project, &prd_path, &mut remarks)?;
+    let spec = spec(arguments, &config, &settings, &prd, &project, &prd_path, view.head.as_str())?;
+    Ok(Some(Plan { spec, remarks }))
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::fs::canonicalize(path).map_err(|error| {
+        let mut failure = Failure::environment(&format!("cannot find `{}`", path.display()), &error);
+        failure.exit = Exit::BadInput;
+        failure
+    })
+}
+
+fn read_prd(path: &Path, options: &Options, output: &mut Output) -> Result<Option<Prd>, Failure> {
+    let source = crate::args::PrdSource { file: path.to_owned(), tools: options.tools.clone() };
+    Ok(crate::commands::prd::read_sound(&source, output)?.and_then(|input| input.reading.prd))
+}
+
+fn settings(
+    config: &Config,
+    view: &workspace::ProjectView,
+    project: &Path,
+    prd_path: &Path,
+    remarks: &mut Vec<String>,
+) -> Result<Settings, Failure> {
+    let checks: Vec<CheckSettings> = config
+        .checks
+        .commands()
+        .into_iter()
+        .map(|(name, command)| CheckSettings { name: name.to_owned(), command: command.to_owned() })
+        .collect();
+    if checks.is_empty() {
+        remarks.push(
+            "the project has no [checks]; only the judge stands between an attempt and the branch".to_owned(),
+        );
+    }
+    let agent = |agent: &config::AgentConfig| AgentSettings {
+        command: agent.command.clone(),
+        pass_env: agent.pass_env.clone(),
+        env: agent.env.clone(),
+        timeout_secs: agent.timeout.unwrap_or(AGENT_TIMEOUT_SECS),
+        idle_secs: agent.idle,
+    };
+    let root = std::fs::canonicalize(&view.root).unwrap_or_else(|_| view.root.clone());
+    let inside = prd_path.strip_prefix(&root).ok().and_then(|path| path.to_str()).map(str::to_owned);
+    Ok(Settings {
+        agents: config.agents.iter().map(|(name, config)| (name.clone(), agent(config))).collect(),
+        checks,
+        check_timeout_secs: config.checks.timeout.unwrap_or(CHECK_TIMEOUT_SECS),
+        copy: config.workspace.copy.clone(),
+        write_back: config.prd.write_back.unwrap_or(true),
+        subdir: text(&view.subdir)?,
+        root: text(&root)?,
+        prd_in_repository: inside,
+        patterns: patterns(project),
+    })
+}
+
+fn text(path: &Path) -> Result<String, Failure> {
+    path.to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| Failure::bad_input(format!("the path `{}` is not UTF-8", path.display())))
+}
+
+/// The `## Codebase Patterns` of the project's `progress.txt`, bounded.
+fn patterns(project: &Path) -> Option<String> {
+    const PATTERN_CHARS_MAX: usize = 4_000;
+    let text = std::fs::read_to_string(project.join("progress.txt")).ok()?;
+    let section = text.split_once("## Codebase Patterns")?.1;
+    let section = section.split("\n## ").next().unwrap_or(section).trim();
+    (!section.is_empty()).then(|| section.chars().take(PATTERN_CHARS_MAX).collect())
+}
+
+fn spec(
+    arguments: &StartArgs,
+    config: &Config,
+    settings: &Settings,
+    prd: &Prd,
+    project: &Path,
+    prd_path: &Path,
+    base: &str,
+) -> Result<LoopSpec, Failure> {
+    let loop_id = ulid::Ulid::generate().to_string();
+    let role = |role: &config::RoleConfig, name: &str| {
+        let agent = role.agent.clone().or_else(|| settings.agents.keys().next().cloned());
+        let known = agent.filter(|agent| settings.agents.contains_key(agent));
+        known.ok_or_else(|| {
+            Failure::bad_input(format!("no agent is configured for the {name}")).hint(format!(
+                "add [agents.NAME] with a command, and [roles.{name}] agent = \"NAME\", to loopwright.toml"
+            ))
+        })
+    };
+    if let Some(unknown) = config.retry.ladder.iter().find(|agent| !settings.agents.contains_key(*agent)) {
+        return Err(Failure::bad_input(format!("the ladder names `{unknown}`, which is no agent")));
+    }
+    Ok(LoopSpec {
+        branch: format!("agent-loop/{loop_id}"),
+        project: text(project)?,
+        prd_path: text(prd_path)?,
+        base: Commit::new(base).map_err(|error| Failure::bad_input(error.to_string()))?,
+        stories: stories(prd),
+        implementor: role(&config.roles.implementor, "implementor")?,
+        judge: role(&config.roles.judge, "judge")?,
+        ladder: config.retry.ladder.clone(),
+        max_retries: arguments.max_retries.or(config.of_loop.max_retries).unwrap_or(2),
+        max_iterations: arguments.max_iterations.or(config.of_loop.max_iterations),
+        retry_wait_ms: i64::try_from(config.retry.wait.unwrap_or(60)).unwrap_or(60).saturating_mul(1000),
+        settings: serde_json::to_string(settings)
+            .map_err(|error| Failure::environment("cannot write the settings", &error))?,
+        loop_id,
+    })
+}
+
+/// The PRD's stories in file order, each with its place in the order of running.
+fn stories(prd: &Prd) -> Vec<StorySpec> {
+    let mut by_priority: Vec<usize> = (0..prd.stories.len()).collect();
+    by_priority
+        .sort_by_key(|&index| (prd.stories[index].priority.is_none(), prd.stories[index].priority, index));
+    let mut ranks = vec![0; prd.stories.len()];
+    for (rank, index) in by_priority.into_iter().enumerate() {
+        ranks[index] = u32::try_from(rank).unwrap_or(u32::MAX);
+    }
+    let story = |(story, rank): (&prd::Story, u32)| StorySpec {
+        id: story.id.as_str().to_owned(),
+        title: story.title.clone(),
+        description: story.description.clone(),
+        criteria: story.criteria.iter().map(|criterion| criterion.text.clone()).collect(),
+        rank,
+        depends_on: story.depends_on.iter().map(|id| id.as_str().to_owned()).collect(),
+        tool: story.tool.clone(),
+        start: match story.state {
+            StoryState::Open => StoryStart::Open,
+            StoryState::Passed => StoryStart::Passed,
+            StoryState::Skipped
+            | StoryState::WontFix
+            | StoryState::Blocked
+            | StoryState::Stuck
+            | StoryState::Failed => StoryStart::SetAside,
+        },
+    };
+    prd.stories.iter().zip(ranks).map(story).collect()
+}

@@ -1,0 +1,361 @@
+//! Whole loops through the program, with scripted agents, real git and real checks.
+
+use crate::scene::{IMPLEMENT, JUDGE, Scene, git_in, processes_with, wait_until};
+
+fn statuses(view: &serde_json::Value) -> Vec<String> {
+    let stories = view["stories"].as_array().cloned().unwrap_or_default();
+    stories
+        .iter()
+        .map(|story| {
+            format!(
+                "{} {} {}",
+                story["id"].as_str().unwrap_or(""),
+                story["status"].as_str().unwrap_or(""),
+                story["attempts"]
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn a_loop_passes_retries_and_skips() {
+    let scene = Scene::new(&["one", "retry-two", "never-three"]);
+    let answer = scene.start(&["--foreground", "--json", "--max-retries", "1"]);
+    assert_eq!(answer.exit, 1, "{}", answer.whole());
+    let view = &answer.json()["result"];
+    assert_eq!(statuses(view), ["one passed 1", "retry-two passed 2", "never-three skipped 2"]);
+    assert_eq!(view["status"], "completed");
+    let branch = view["branch"].as_str().expect("a branch");
+    let subjects = scene.git(&["log", "--format=%s", branch]);
+    let id = view["loopId"].as_str().expect("an id");
+    let expected = format!(
+        "feat: [{id}] [retry-two] attempt-2 — Story retry-two\nfeat: [{id}] [one] attempt-1 — Story one\nstart"
+    );
+    assert_eq!(subjects, expected);
+    assert_eq!(
+        scene.git(&["show", "--format=", "--name-only", branch]),
+        "retry-two.txt",
+        "the diff is exactly this attempt's"
+    );
+    let prd = scene.env.read("project/prd.json");
+    assert_eq!(
+        (prd.matches("\"passes\": true").count(), prd.matches("\"skipped\": true").count()),
+        (2, 1),
+        "{prd}"
+    );
+    let events = scene.env.run(&["events", &id[..12], "--json"]).json();
+    let names: Vec<&str> = events["result"]["events"]
+        .as_array()
+        .expect("events")
+        .iter()
+        .filter_map(|event| event["name"].as_str())
+        .collect();
+    assert_eq!(names.first(), Some(&"agent/loop.start"));
+    assert_eq!(names.iter().filter(|name| **name == "agent/loop.story.fail").count(), 1);
+    assert_eq!(names.last(), Some(&"agent/loop.complete"));
+}
+
+#[test]
+fn i06_the_operators_checkout_is_theirs() {
+    let scene = Scene::new(&["one"]);
+    // A dirty tree, a staged change, a stash, and a hook that must not run.
+    scene.env.write("project/README", "stashed\n");
+    scene.git(&["stash", "--quiet"]);
+    scene.env.write("project/README", "dirty\n");
+    scene.env.write("project/staged", "staged\n");
+    scene.git(&["add", "staged"]);
+    let hook = format!("#!/bin/sh\ntouch {}\n", scene.env.path("hook-ran").display());
+    for name in ["post-commit", "reference-transaction", "post-checkout", "update", "post-receive"] {
+        scene.env.write(&format!("project/.git/hooks/{name}"), &hook);
+        std::fs::set_permissions(
+            scene.env.path(&format!("project/.git/hooks/{name}")),
+            std::os::unix::fs::PermissionsExt::from_mode(0o755),
+        )
+        .expect("mode");
+    }
+    let look = || {
+        let read =
+            |name: &str| std::fs::read(scene.env.path(&format!("project/.git/{name}"))).unwrap_or_default();
+        let refs = scene
+            .git(&["for-each-ref"])
+            .lines()
+            .filter(|line| !line.contains("refs/heads/agent-loop/"))
+            .collect::<Vec<_>>()
+            .join("\n");
+        let status: Vec<String> = scene
+            .git(&["status", "--porcelain"])
+            .lines()
+            .filter(|line| !line.contains("prd.json"))
+            .map(str::to_owned)
+            .collect();
+        (
+            read("index"),
+            read("HEAD"),
+            read("config"),
+            read("logs/refs/stash"),
+            read("FETCH_HEAD"),
+            refs,
+            status,
+            scene.env.read("project/README"),
+        )
+    };
+    let before = look();
+    let _ = std::fs::remove_file(scene.env.path("hook-ran"));
+    let answer = scene.start(&["--foreground", "--json"]);
+    assert_eq!(answer.exit, 0, "{}", answer.whole());
+    assert!(!scene.env.path("hook-ran").exists(), "no hook of the operator's runs");
+    assert_eq!(look(), before);
+    assert_eq!(answer.json()["result"]["stories"][0]["status"], "passed");
+}
+
+#[test]
+fn i01_rejected_work_never_reaches_the_branch() {
+    let scene = Scene::new(&["never-one"]);
+    let answer = scene.start(&["--foreground", "--json"]);
+    let view = &answer.json()["result"];
+    assert_eq!(statuses(view), ["never-one skipped 3"]);
+    assert_eq!(view["headSha"], scene.git(&["rev-parse", "main"]), "the head is where it began");
+    assert!(scene.git(&["for-each-ref", "refs/heads/agent-loop"]).is_empty(), "nothing is published");
+    let repository =
+        scene.home().join("loops").join(view["loopId"].as_str().expect("an id")).join("repo.git");
+    let kept = git_in(&repository, &["for-each-ref", "--format=%(refname)", "refs/loopwright/candidates"]);
+    assert_eq!(kept.lines().count(), 3, "rejected work is kept for people: {kept}");
+}
+
+#[test]
+fn i02_a_judge_without_a_verdict_lets_nothing_land() {
+    for (name, judge) in [
+        ("prose", "cat > /dev/null\necho PASS\n"),
+        (
+            "wrong commit",
+            "cat > /dev/null\necho '{\"verdict\": \"PASS\", \"commit\": \"0000000000000000000000000000000000000000\"}'\n",
+        ),
+        ("crash", "exit 9\n"),
+        (
+            "cut off",
+            "cat > /dev/null\nprintf '{\"verdict\": \"PASS\", \"commit\": \"%s\"' \"$LOOPWRIGHT_CANDIDATE\"\n",
+        ),
+        ("approval file", "cat > /dev/null\necho PASS > VERDICT\n"),
+    ] {
+        let scene = Scene::with_agents(&["one"], IMPLEMENT, judge);
+        let answer = scene.start(&["--foreground", "--json", "--max-retries", "0"]);
+        assert_eq!(statuses(&answer.json()["result"]), ["one skipped 1"], "{name}");
+        assert!(scene.git(&["for-each-ref", "refs/heads/agent-loop"]).is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn red_checks_reject_and_their_words_reach_the_next_attempt() {
+    let implement = "task=$(cat)\ncase \"$task\" in *'want more'*) echo more > one.txt ;; *) echo less > one.txt ;; esac\n";
+    let scene = Scene::with_agents(&["one"], implement, JUDGE);
+    scene.configure("[checks]\ntest = \"if [ -f one.txt ]; then grep -q more one.txt || { echo want more; exit 1; }; fi\"\n");
+    let answer = scene.start(&["--foreground", "--json"]);
+    assert_eq!(statuses(&answer.json()["result"]), ["one passed 2"], "{}", answer.whole());
+}
+
+#[test]
+fn i05_an_agent_that_asks_for_time_or_a_login_costs_no_attempt() {
+    let implement = format!(
+        "n=$(cat \"$STARTS\" | wc -l)\n[ $n -le 1 ] && exit 75\n[ $n -le 2 ] && exit 77\n{IMPLEMENT}"
+    );
+    let scene = Scene::with_agents(&["one"], &implement, JUDGE);
+    scene.configure("[retry]\nwait = 1\n");
+    let answer = scene.start(&["--foreground", "--json"]);
+    assert_eq!(answer.exit, 4, "{}", answer.whole());
+    let view = answer.json()["result"].clone();
+    assert_eq!(
+        (view["status"].as_str(), statuses(&view)),
+        (Some("needs_human"), vec!["one running 1".to_owned()])
+    );
+    let id = view["loopId"].as_str().expect("an id").to_owned();
+    assert_eq!(scene.env.run(&["answer", &id, "perhaps"]).exit, 2, "not one of the choices");
+    assert_eq!(scene.env.run(&["answer", &id, "retry"]).exit, 0);
+    let view = scene.wait_for(&["completed"]);
+    assert_eq!(statuses(&view), ["one passed 1"]);
+    let names: Vec<String> = scene
+        .env
+        .run(&["events", &id])
+        .stdout
+        .lines()
+        .map(|line| line.split(' ').next().unwrap_or("").to_owned())
+        .collect();
+    assert!(
+        names.contains(&"agent/loop.waiting".to_owned())
+            && names.contains(&"agent/loop.needs_human".to_owned()),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn a_loop_goes_on_without_the_terminal_and_can_be_paused() {
+    let scene = Scene::new(&["one", "two"]);
+    let gate = scene.env.path("gate");
+    scene.env.write(
+        "agents/implement.sh",
+        format!("echo x >> \"$STARTS\"\nwhile [ ! -f {} ]; do sleep 0.05; done\n{IMPLEMENT}", gate.display()),
+    );
+    let answer = scene.start(&["--json"]);
+    assert_eq!(answer.exit, 0, "{}", answer.whole());
+    let id = answer.json()["result"]["loopId"].as_str().expect("an id").to_owned();
+    wait_until("the first agent", || (!scene.starts().is_empty()).then_some(()));
+    assert_eq!(scene.env.run(&["pause", &id]).exit, 0);
+    std::fs::write(&gate, "").expect("written");
+    wait_until("the pause to take hold", || {
+        let view = scene.status();
+        (view["status"] == "paused" && view["stories"][0]["detail"] == "attempt 1, check").then_some(())
+    });
+    assert_eq!(scene.env.run(&["resume", &id]).exit, 0);
+    assert_eq!(statuses(&scene.wait_for(&["completed"])), ["one passed 1", "two passed 1"]);
+}
+
+#[test]
+fn i11_a_cancel_leaves_no_process_and_keeps_the_work() {
+    let scene = Scene::new(&["one"]);
+    let marker = scene.env.path("running");
+    // A child that ignores SIGTERM, and a grandchild in a session of its own.
+    let implement = format!(
+        "echo half > one.txt\ntrap '' TERM\nsetsid sh -c 'trap \"\" TERM; sleep 300 & wait' &\ntouch {}\nsleep 300 & wait\nsleep 300\n",
+        marker.display()
+    );
+    scene.env.write("agents/implement.sh", implement);
+    let answer = scene.start(&["--json"]);
+    let id = answer.json()["result"]["loopId"].as_str().expect("an id").to_owned();
+    wait_until("the agent", || marker.exists().then_some(()));
+    assert_eq!(scene.env.run(&["cancel", &id, "--reason", "enough"]).exit, 0);
+    let view = scene.wait_for(&["cancelled"]);
+    assert_eq!(view["reason"], "enough");
+    let runs = scene.home().join("loops").join(&id).join("runs");
+    assert!(processes_with(&runs).is_empty(), "a process of the run is left");
+    assert!(!scene.home().join("loops").join(&id).join("checkouts").exists(), "the checkout is gone");
+    let repository = scene.home().join("loops").join(&id).join("repo.git");
+    let kept = git_in(&repository, &["show", "refs/loopwright/cancelled/one/1:one.txt"]);
+    assert_eq!(kept, "half");
+    let events = scene.env.run(&["events", &id]).stdout;
+    assert!(
+        events.trim_end().ends_with("reason=cancelled summary=0 passed, 0 skipped, 0 blocked"),
+        "{events}"
+    );
+}
+
+#[test]
+fn a_second_worker_is_refused() {
+    let scene = Scene::new(&["one"]);
+    let gate = scene.env.path("gate");
+    scene.env.write(
+        "agents/implement.sh",
+        format!("while [ ! -f {} ]; do sleep 0.05; done\n{IMPLEMENT}", gate.display()),
+    );
+    scene.start(&[]);
+    let refused = wait_until("the worker", || {
+        Some(scene.env.run(&["serve", "--until-idle"])).filter(|answer| answer.exit == 3)
+    });
+    assert!(refused.stderr.contains("another worker is at work"), "{}", refused.whole());
+    std::fs::write(&gate, "").expect("written");
+    scene.wait_for(&["completed"]);
+}
+
+#[test]
+fn two_loops_on_one_project_and_others_beside_run_at_the_same_time() {
+    let scene = Scene::new(&["one", "two"]);
+    scene.env.write("project/other.json", scene.env.read("project/prd.json"));
+    let ids: Vec<String> = ["project/prd.json", "project/other.json", "project/prd.json"]
+        .iter()
+        .map(|prd| scene.env.run(&["start", "--project", "project", "--prd", prd, "--json"]).json()["result"]["loopId"].as_str().expect("an id").to_owned())
+        .collect();
+    for id in &ids {
+        wait_until("the loop", || {
+            (scene.env.run(&["status", id, "--json"]).json()["result"]["status"] == "completed").then_some(())
+        });
+        assert_eq!(
+            scene.git(&["log", "--format=%s", &format!("agent-loop/{id}")]).lines().count(),
+            3,
+            "{id}"
+        );
+    }
+}
+
+#[test]
+fn i12_a_damaged_loop_is_set_apart_and_the_others_go_on() {
+    let scene = Scene::new(&["one"]);
+    scene.start(&["--foreground"]);
+    let first = scene.status()["loopId"].as_str().expect("an id").to_owned();
+    let database = scene.home().join("journal.db");
+    let bytes = std::fs::read(&database).expect("the journal");
+    // One letter of a record of the first loop is another one now.
+    let at = bytes.windows(17).position(|window| window == b"\"story\":\"one\",\"at").expect("a record");
+    let mut damaged = bytes;
+    damaged[at + 9] = b'x';
+    std::fs::write(&database, damaged).expect("written");
+    scene.git(&["checkout", "--quiet", "prd.json"]);
+    let answer = scene.start(&["--foreground", "--json"]);
+    assert_eq!(statuses(&answer.json()["result"]), ["one passed 1"], "{}", answer.whole());
+    let list = scene.env.run(&["list"]).stdout;
+    assert!(
+        list.lines()
+            .any(|line| line.starts_with(&first) && line.contains("quarantined") && line.contains("record")),
+        "{list}"
+    );
+}
+
+#[test]
+fn an_agent_sees_its_task_and_little_else() {
+    let implement = "env | sort > seen.txt\ncat >> seen.txt\npwd >> seen.txt\n";
+    let scene = Scene::with_agents(&["one"], implement, JUDGE);
+    scene.configure("");
+    let mut command =
+        scene.env.command(&["start", "--project", "project", "--prd", "project/prd.json", "--foreground"]);
+    command.env("SECRET_TOKEN", "hunter2").env("LC_ALL", "C");
+    assert!(command.output().expect("ran").status.success());
+    let view = scene.status();
+    let seen = scene.git(&["show", &format!("{}:seen.txt", view["branch"].as_str().expect("a branch"))]);
+    assert!(!seen.contains("hunter2"), "{seen}");
+    for wanted in [
+        "LC_ALL=C",
+        "LOOPWRIGHT_ATTEMPT=1",
+        "LOOPWRIGHT_ROLE=implementor",
+        "LOOPWRIGHT_STAGE=implement",
+        "LOOPWRIGHT_STORY_ID=one",
+        "LOOPWRIGHT_BASE=",
+        "## Story one: Story one",
+        "- it is there",
+    ] {
+        assert!(seen.contains(wanted), "{wanted} in {seen}");
+    }
+    assert!(
+        seen.lines().last().is_some_and(|folder| !folder.starts_with(&scene.project().display().to_string())),
+        "it works elsewhere"
+    );
+}
+
+#[test]
+fn what_cannot_be_started_is_said_before_anything_is_recorded() {
+    let scene = Scene::new(&["one"]);
+    let start = |more: &[&str]| scene.env.run(&[&["start"][..], more].concat());
+    let missing = start(&["--project", "project", "--prd", "none.json"]);
+    assert!(missing.exit == 2 && missing.stderr.contains("cannot find `none.json`"), "{}", missing.whole());
+    scene.env.write("plain/prd.json", scene.env.read("project/prd.json"));
+    let no_repository = start(&["--project", "plain", "--prd", "plain/prd.json"]);
+    assert_eq!(no_repository.exit, 3, "{}", no_repository.whole());
+    scene.env.write("project/loopwright.toml", "[loop]\nmax_retry = 3\n");
+    let misspelt = scene.start(&[]);
+    assert!(misspelt.exit == 2 && misspelt.stderr.contains("max_retry"), "{}", misspelt.whole());
+    scene.env.write("project/loopwright.toml", "");
+    let no_agent = scene.start(&[]);
+    assert!(no_agent.exit == 2 && no_agent.stderr.contains("no agent is configured"), "{}", no_agent.whole());
+    assert_eq!(scene.env.run(&["list"]).stdout, "");
+}
+
+#[test]
+fn a_missing_agent_program_asks_for_a_person() {
+    let scene = Scene::new(&["one"]);
+    scene.configure("");
+    let config = scene.env.read("project/loopwright.toml").replacen("\"sh\"", "\"no-such-agent\"", 1);
+    scene.env.write("project/loopwright.toml", config);
+    let answer = scene.start(&["--foreground", "--json"]);
+    assert_eq!(answer.exit, 4, "{}", answer.whole());
+    assert!(
+        answer.json()["result"]["reason"].as_str().expect("a reason").contains("cannot be started"),
+        "{}",
+        answer.whole()
+    );
+}

@@ -1,0 +1,164 @@
+//! A project with a PRD and scripted agents, and a state folder of its own: the stage for tests of whole loops.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::support::{Answer, TestEnv};
+
+/// What the scripted implementor does unless a test says otherwise: one new file per story and attempt.
+pub(crate) const IMPLEMENT: &str = "cat > prompt-seen\nrm prompt-seen\necho \"work of $LOOPWRIGHT_STORY_ID attempt $LOOPWRIGHT_ATTEMPT\" > \"$LOOPWRIGHT_STORY_ID.txt\"\n";
+
+/// Passes everything, except stories whose id says otherwise: `retry-…` at the first attempt, `never-…` always.
+pub(crate) const JUDGE: &str = r#"cat > /dev/null
+verdict=PASS
+case "$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_ATTEMPT" in
+  retry-*-1|never-*) verdict=FAIL ;;
+esac
+echo "{\"verdict\": \"$verdict\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"scripted\", \"guidance\": [\"do better\"]}"
+"#;
+
+pub(crate) struct Scene {
+    pub(crate) env: TestEnv,
+}
+
+impl Scene {
+    /// A committed project whose PRD has these stories, each depending on nothing.
+    pub(crate) fn new(stories: &[&str]) -> Self {
+        Self::with_agents(stories, IMPLEMENT, JUDGE)
+    }
+
+    pub(crate) fn with_agents(stories: &[&str], implement: &str, judge: &str) -> Self {
+        let scene = Self { env: TestEnv::new() };
+        let each: Vec<String> = stories
+            .iter()
+            .map(|id| format!("    {{ \"id\": \"{id}\", \"title\": \"Story {id}\", \"acceptance_criteria\": [\"it is there\"], \"passes\": false }}"))
+            .collect();
+        scene.env.write("project/prd.json", format!("{{\n  \"stories\": [\n{}\n  ]\n}}\n", each.join(",\n")));
+        scene.env.write("project/README", "a project\n");
+        // Every start of an agent is counted from outside.
+        let counted = |body: &str| format!("echo \"$LOOPWRIGHT_RUN_ID\" >> \"$STARTS\"\n{body}");
+        scene.env.write("agents/implement.sh", counted(implement));
+        scene.env.write("agents/judge.sh", counted(judge));
+        scene.configure("");
+        scene.git(&["init", "--quiet", "--initial-branch=main", "."]);
+        // The configuration holds paths of this test; it may be untracked, and so all tests share one base commit.
+        scene.git(&["add", "README", "prd.json"]);
+        scene.git(&["commit", "--quiet", "-m", "start"]);
+        scene
+    }
+
+    /// Writes the configuration anew, with more of it at the end.
+    pub(crate) fn configure(&self, more: &str) {
+        let path = |name: &str| self.env.path(name).display().to_string();
+        let (implement, judge, starts) =
+            (path("agents/implement.sh"), path("agents/judge.sh"), path("starts"));
+        let config = format!(
+            "[agents.builder]\ncommand = [\"sh\", \"{implement}\"]\nenv = {{ STARTS = \"{starts}\" }}\n\n\
+             [agents.judge]\ncommand = [\"sh\", \"{judge}\"]\nenv = {{ STARTS = \"{starts}\" }}\n\n\
+             [roles.implementor]\nagent = \"builder\"\n\n[roles.judge]\nagent = \"judge\"\n\n{more}"
+        );
+        let has_checks = more.contains("[checks]");
+        let checks = if has_checks { "" } else { "\n[checks]\ntest = \"test -f README\"\n" };
+        self.env.write("project/loopwright.toml", config + checks);
+    }
+
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        git_in(&self.project(), arguments)
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.env.path("project")
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.env.path(".local/state/loopwright")
+    }
+
+    pub(crate) fn start(&self, more: &[&str]) -> Answer {
+        self.env.run(&[&["start", "--project", "project", "--prd", "project/prd.json"][..], more].concat())
+    }
+
+    /// The newest loop's view, as `status --json` gives it.
+    pub(crate) fn status(&self) -> serde_json::Value {
+        let loops = self.env.run(&["list", "--json"]).json();
+        loops["result"]["loops"].as_array().and_then(|all| all.last()).cloned().unwrap_or_default()
+    }
+
+    /// Waits until the newest loop has one of these statuses.
+    pub(crate) fn wait_for(&self, statuses: &[&str]) -> serde_json::Value {
+        wait_until(&format!("{statuses:?}"), || {
+            let view = self.status();
+            statuses.iter().any(|status| view["status"] == **status).then_some(view)
+        })
+    }
+
+    /// How often agents were started, counted by themselves.
+    pub(crate) fn starts(&self) -> Vec<String> {
+        std::fs::read_to_string(self.env.path("starts"))
+            .unwrap_or_default()
+            .lines()
+            .map(str::to_owned)
+            .collect()
+    }
+}
+
+impl Drop for Scene {
+    /// Ends the worker that `start` left behind, if any: by its pid, which it alone holds the lock with.
+    fn drop(&mut self) {
+        for process in processes_with(&self.home()) {
+            let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+/// Processes of ours whose environment names this state folder.
+pub(crate) fn processes_with(home: &Path) -> Vec<rustix::process::Pid> {
+    let wanted = home.display().to_string();
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").expect("a proc folder").flatten() {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
+            continue;
+        };
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&environment);
+        if text.contains(&wanted)
+            && let Some(pid) = rustix::process::Pid::from_raw(pid)
+        {
+            found.push(pid);
+        }
+    }
+    found
+}
+
+pub(crate) fn git_in(folder: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new("git");
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    for role in ["AUTHOR", "COMMITTER"] {
+        command
+            .env(format!("GIT_{role}_NAME"), "Operator")
+            .env(format!("GIT_{role}_EMAIL"), "operator@localhost");
+        command.env(format!("GIT_{role}_DATE"), "2026-01-01T00:00:00Z");
+    }
+    let output = command.output().expect("git runs");
+    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+}
+
+/// Polls until something is there; the long deadline is for a machine that is very busy.
+pub(crate) fn wait_until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    const DEADLINE: Duration = Duration::from_mins(2);
+    let start = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(start.elapsed() < DEADLINE, "never came: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,167 @@
+//! Real `kill -9` of the shipped program, at random moments, over whole loops.
+//!
+//! `LOOPWRIGHT_KILLS` sets how many (CI: a sample), `LOOPWRIGHT_KILL_SEED` replays the choice of moments and victims.
+
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use kernel::{Event, Stage};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::scene::{JUDGE, Scene, processes_with, wait_until};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
+}
+
+/// Processes of ours in this state folder that run as `verb`.
+fn ours(scene: &Scene, verb: &str) -> Vec<Pid> {
+    let of_verb = |pid: &Pid| {
+        let line = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+        let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+        words.first().is_some_and(|program| program.ends_with(b"loopwright"))
+            && words.get(1) == Some(&verb.as_bytes())
+    };
+    processes_with(&scene.home()).into_iter().filter(of_verb).collect()
+}
+
+/// Starts another worker, as a service manager would.
+fn serve(scene: &Scene) -> Child {
+    let mut command = scene.env.command(&["serve", "--until-idle"]);
+    command
+        .env("LOOPWRIGHT_HOME", scene.home())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.spawn().expect("started")
+}
+
+/// Kills at random until the loop is over or enough were killed; says how many.
+fn rampage(scene: &Scene, random: &mut Random, kills_max: u64, victims: &[&str]) -> u64 {
+    let mut workers = vec![serve(scene)];
+    let mut kills = 0;
+    while kills < kills_max && scene.status()["status"] != "completed" {
+        std::thread::sleep(Duration::from_millis(20 + random.below(150)));
+        let verb = victims[usize::try_from(random.below(victims.len() as u64)).expect("small")];
+        if let Some(victim) = ours(scene, verb).first().copied()
+            && kill_process(victim, Signal::KILL).is_ok()
+        {
+            kills += 1;
+        }
+        if ours(scene, "serve").is_empty() {
+            workers.push(serve(scene));
+        }
+    }
+    wait_until("the end of the loop", || {
+        if ours(scene, "serve").is_empty() {
+            workers.push(serve(scene));
+        }
+        (scene.status()["status"] == "completed").then_some(())
+    });
+    for mut worker in workers {
+        worker.wait().expect("ended");
+    }
+    kills
+}
+
+fn scene() -> Scene {
+    let implement = "cat > /dev/null\nsleep 0.2\necho \"work of $LOOPWRIGHT_STORY_ID\" > \"$LOOPWRIGHT_STORY_ID.txt\"\nsleep 0.2\n";
+    let scene = Scene::with_agents(&["one", "two", "three", "four"], implement, JUDGE);
+    let prepared = scene.env.run(&["start", "--project", "project", "--prd", "project/prd.json"]);
+    assert_eq!(prepared.exit, 0, "{}", prepared.whole());
+    scene
+}
+
+/// What must hold after any number of kills.
+fn check(scene: &Scene, seed: u64, only_workers: bool) {
+    let view = scene.status();
+    let passed = view["stories"]
+        .as_array()
+        .expect("stories")
+        .iter()
+        .filter(|story| story["status"] == "passed")
+        .count();
+    assert_eq!(passed, 4, "seed {seed}: no story is lost: {view}");
+    let branch = view["branch"].as_str().expect("a branch");
+    let mut subjects: Vec<String> =
+        scene.git(&["log", "--format=%s", branch]).lines().map(str::to_owned).collect();
+    assert_eq!(subjects.len(), 5, "seed {seed}: one commit per story");
+    subjects.sort();
+    subjects.dedup();
+    assert_eq!(subjects.len(), 5, "seed {seed}: no commit twice");
+    let journal = journal::Journal::open(&scene.home()).expect("a journal");
+    let records = engine::load(&journal, view["loopId"].as_str().expect("an id")).expect("a loop").records;
+    let runs: Vec<_> = records
+        .iter()
+        .filter_map(|record| match &record.event {
+            Event::RunStarted { run } if run.stage != Stage::Check => Some(run.clone()),
+            _ => None,
+        })
+        .collect();
+    let mut starts = scene.starts();
+    let all_starts = starts.len();
+    starts.sort();
+    starts.dedup();
+    assert_eq!(starts.len(), all_starts, "seed {seed}: an agent was started twice for one try");
+    if only_workers {
+        assert!(
+            runs.iter().all(|run| run.try_number == 1),
+            "seed {seed}: a run was tried again although its keeper lived"
+        );
+        assert_eq!(starts.len(), runs.len(), "seed {seed}: every try is one start");
+    }
+    assert!(starts.len() <= runs.len(), "seed {seed}: more starts than tries");
+    let left: Vec<Pid> = processes_with(&scene.home().join("loops"));
+    assert!(left.is_empty(), "seed {seed}: i11: processes are left: {left:?}");
+}
+
+#[test]
+fn i04_a_killed_worker_disturbs_no_agent() {
+    let seed = number("LOOPWRIGHT_KILL_SEED", 7);
+    let mut random = Random(seed);
+    let (mut killed, mut loops) = (0, 0);
+    let wanted = number("LOOPWRIGHT_KILLS", 12);
+    while killed < wanted {
+        let scene = scene();
+        killed += rampage(&scene, &mut random, wanted - killed, &["serve"]);
+        check(&scene, seed, true);
+        loops += 1;
+    }
+    println!("{killed} workers killed over {loops} loops, seed {seed}");
+}
+
+#[test]
+fn i04_killed_keepers_and_workers_lose_nothing() {
+    let seed = number("LOOPWRIGHT_KILL_SEED", 11);
+    let mut random = Random(seed);
+    let (mut killed, mut loops) = (0, 0);
+    let wanted = number("LOOPWRIGHT_KILLS", 12);
+    while killed < wanted {
+        let scene = scene();
+        killed += rampage(&scene, &mut random, (wanted - killed).min(15), &["keeper", "serve", "keeper"]);
+        check(&scene, seed, false);
+        loops += 1;
+    }
+    println!("{killed} processes killed over {loops} loops, seed {seed}");
+}
+
+#[test]
+fn i04_a_run_that_ends_without_a_worker_starts_one() {
+    let scene = scene();
+    wait_until("the first agent", || (!scene.starts().is_empty()).then_some(()));
+    // Nobody starts another worker: the keeper of the run that is under way has to.
+    for worker in ours(&scene, "serve") {
+        kill_process(worker, Signal::KILL).expect("killed");
+    }
+    scene.wait_for(&["completed"]);
+    check(&scene, 0, true);
+}

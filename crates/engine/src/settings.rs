@@ -1,0 +1,53 @@
+//! What carrying out effects needs beside the loop's spec. It is written into the loop's first record, so that later
+//! edits of the configuration do not reach a running loop. It holds no secret: those are named, not copied.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// All of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The agents by name.
+    pub agents: BTreeMap<String, AgentSettings>,
+    /// The project's commands, in order.
+    pub checks: Vec<CheckSettings>,
+    /// How long all checks together may take.
+    pub check_timeout_secs: u64,
+    /// Files that the project needs and does not track, relative to the project.
+    pub copy: Vec<String>,
+    /// Whether states are written into the PRD.
+    pub write_back: bool,
+    /// The project's folder inside its repository.
+    pub subdir: String,
+    /// The repository's root.
+    pub root: String,
+    /// The PRD inside the repository, where it is inside: an agent's change to it is dropped.
+    pub prd_in_repository: Option<String>,
+    /// The `## Codebase Patterns` of the project, where it has any.
+    pub patterns: Option<String>,
+}
+
+/// One agent: any program that reads its task from standard input.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentSettings {
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// Names of environment variables that it gets from the worker.
+    pub pass_env: Vec<String>,
+    /// Environment variables that are set for it.
+    pub env: BTreeMap<String, String>,
+    /// How long it may take.
+    pub timeout_secs: u64,
+    /// How long it may say nothing.
+    pub idle_secs: Option<u64>,
+}
+
+/// One command of the project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckSettings {
+    /// `setup`, `typecheck`, `lint` or `test`.
+    pub name: String,
+    /// What the shell is given.
+    pub command: String,
+}

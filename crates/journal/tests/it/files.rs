@@ -1,0 +1,46 @@
+//! The files on disk: nobody else can read them, whatever was there before.
+
+use std::collections::BTreeMap;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use crate::support::{Scratch, append};
+
+const PRIVATE: u32 = 0o600;
+
+#[test]
+fn files_are_for_their_owner_only() {
+    let scratch = Scratch::new();
+    let journal = scratch.open();
+    append(&journal, "one", &["a"]).unwrap();
+    assert_eq!(modes(&scratch), all_private());
+}
+
+/// Such modes come from a backup that was copied back, with another umask.
+#[test]
+fn files_that_were_open_to_others_are_closed_to_them() {
+    let scratch = Scratch::new();
+    let first = scratch.open();
+    append(&first, "one", &["a"]).unwrap();
+    for name in all_private().keys() {
+        fs::set_permissions(scratch.state_dir().join(name), Permissions::from_mode(0o644)).unwrap();
+    }
+    fs::set_permissions(scratch.state_dir(), Permissions::from_mode(0o755)).unwrap();
+    let second = scratch.open();
+    append(&second, "one", &["b"]).unwrap();
+    assert_eq!(modes(&scratch), all_private());
+}
+
+/// Looks at the folder as well, which must be closed too.
+fn modes(scratch: &Scratch) -> BTreeMap<String, u32> {
+    let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(scratch.state_dir()), 0o700);
+    let entries = fs::read_dir(scratch.state_dir()).unwrap().map(Result::unwrap);
+    entries.map(|entry| (entry.file_name().into_string().unwrap(), mode(entry.path()))).collect()
+}
+
+fn all_private() -> BTreeMap<String, u32> {
+    ["journal.db", "journal.db-wal", "journal.db-shm", "journal.lock"]
+        .map(|name| (name.to_owned(), PRIVATE))
+        .into()
+}

@@ -1,0 +1,19 @@
+//! The life of a loop as a function: [`State::apply`] takes what happened, [`decide`] says all that is owed now.
+//!
+//! Pure: no clock, no files, no processes, no randomness. Time and ids come in as values. An engine records events and
+//! carries out effects; asking `decide` again at any moment gives everything that is still owed, so no event's loss can
+//! stall a loop.
+
+mod apply;
+mod decide;
+mod event;
+mod spec;
+mod state;
+
+pub use apply::IllegalMove;
+pub use decide::{Effect, EndReasonOrder, decide};
+pub use event::{
+    CriterionVerdict, EndReason, Event, PublishResult, RunKey, RunOutcome, Stage, Stamped, Verdict, WriteBack,
+};
+pub use spec::{Commit, LoopSpec, NotACommit, StorySpec, StoryStart};
+pub use state::{Attempt, Question, Run, RunState, State, Step, StoryProgress, StoryStatus};

@@ -1,0 +1,7 @@
+//! The kernel seen from outside: tables of moves, and a seeded world that does its worst.
+
+#![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]
+
+mod moves;
+mod support;
+mod world;

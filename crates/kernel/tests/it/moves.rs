@@ -1,0 +1,249 @@
+//! Tables: what follows from what.
+
+use kernel::{EndReason, Event, RunOutcome, State, StoryStart, StoryStatus};
+
+use crate::support::{Played, commit, spec, story};
+
+fn ready() -> Played {
+    let mut played = Played::start(spec(vec![story("a", 0, &[])]));
+    played.record(Event::LoopPrepared);
+    played
+}
+
+#[test]
+fn a_verdict_leads_to() {
+    for (rejections, pass, expected) in [
+        (0, true, "integrate a"),
+        (0, false, "plan a attempt 2 with claude"),
+        (1, false, "plan a attempt 3 with codex"),
+        (2, false, "skip a"),
+        (2, true, "integrate a"),
+    ] {
+        let mut played = ready();
+        (0..rejections).for_each(|_| played.attempt(false));
+        played.attempt(pass);
+        assert_eq!(played.owed_words(), [expected], "{rejections} rejections, then {pass}");
+    }
+}
+
+#[test]
+fn i01_the_branch_moves_only_to_the_commit_that_got_a_pass() {
+    let mut played = ready();
+    played.end_run(RunOutcome::Worked);
+    let integrated = |commit| Event::Integrated { story: "a".to_owned(), attempt: 1, commit };
+    assert!(played.try_record(integrated(commit('b'))).is_err(), "before any verdict");
+    played.end_run(RunOutcome::Checked { passed: true, report: String::new() });
+    let verdict = played.verdict(true);
+    played.end_run(RunOutcome::Judged(verdict.clone()));
+    assert!(played.try_record(integrated(commit('b'))).is_err(), "another commit than the judged one");
+    played.record(integrated(verdict.commit.clone()));
+    assert_eq!(*played.state.head(), verdict.commit);
+}
+
+#[test]
+fn i01_a_verdict_on_another_commit_is_an_illegal_move() {
+    let mut played = ready();
+    played.end_run(RunOutcome::Worked);
+    played.end_run(RunOutcome::Checked { passed: true, report: String::new() });
+    let mut verdict = played.verdict(true);
+    verdict.commit = commit('b');
+    let run = played.go();
+    assert!(played.try_record(Event::RunEnded { run, outcome: RunOutcome::Judged(verdict) }).is_err());
+}
+
+#[test]
+fn i02_a_judge_that_cannot_be_understood_never_says_yes() {
+    let mut played = ready();
+    played.end_run(RunOutcome::Worked);
+    played.end_run(RunOutcome::Checked { passed: true, report: String::new() });
+    played.end_run(RunOutcome::BadAnswer { why: "no JSON".to_owned() });
+    assert_eq!(played.owed_words(), ["start a attempt 1 judge try 2"], "it is asked once more");
+    played.end_run(RunOutcome::Failed { why: "timed out".to_owned() });
+    assert_eq!(played.owed_words(), ["plan a attempt 2 with claude"], "then it has said no");
+}
+
+#[test]
+fn red_checks_reject_without_a_judge() {
+    let mut played = ready();
+    played.end_run(RunOutcome::Worked);
+    played.end_run(RunOutcome::Checked { passed: false, report: "1 failed".to_owned() });
+    assert_eq!(played.owed_words(), ["plan a attempt 2 with claude"]);
+    assert_eq!(played.state.stories()[0].feedback, ["the checks are red:\n1 failed"]);
+}
+
+#[test]
+fn i05_only_work_counts_against_a_story() {
+    let infrastructure = || RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: None };
+    for outcome in [
+        infrastructure(),
+        RunOutcome::Interrupted { why: "lost".to_owned() },
+        RunOutcome::NeedsHuman { question: "log in?".to_owned() },
+    ] {
+        let mut played = ready();
+        for _ in 0..30 {
+            played.end_run(outcome.clone());
+            if played.state.question().is_some() {
+                played.record(Event::Answered { choice: "retry".to_owned() });
+            }
+        }
+        assert_eq!(played.state.stories()[0].attempts, 1, "{outcome:?}");
+        played.attempt(true);
+        assert_eq!(played.owed_words(), ["integrate a"], "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_wait_doubles_up_to_ten_times_and_is_never_invented() {
+    let mut played = ready();
+    let mut waits = Vec::new();
+    for _ in 0..6 {
+        played.end_run(RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: None });
+        let before = played.clock_ms;
+        let owed = played.owed();
+        played.carry_out(&owed[0]);
+        waits.push((played.clock_ms - before) / 1000);
+    }
+    assert_eq!(waits, [60, 120, 240, 480, 600, 600]);
+    played.end_run(RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: Some(9_999_000) });
+    assert_eq!(played.owed_words(), ["wake at 9999000"]);
+    played.record(Event::ResumeRequested);
+    assert_eq!(played.owed_words(), ["start a attempt 1 implement try 8"], "a person may cut it short");
+}
+
+#[test]
+fn stories_run_by_rank_after_what_they_depend_on() {
+    let mut played = Played::start(spec(vec![story("c", 2, &[]), story("b", 0, &["a"]), story("a", 1, &[])]));
+    let mut order = Vec::new();
+    for _ in 0..3 {
+        order.push(played.go().story);
+        played.attempt(true);
+        played.settle();
+    }
+    assert_eq!(order, ["a", "b", "c"]);
+    assert_eq!(played.state.ended(), Some(&EndReason::Completed));
+}
+
+#[test]
+fn a_skipped_story_blocks_its_dependents_and_is_looked_at_again_before_the_end() {
+    let mut played = Played::start(spec(vec![story("a", 0, &[]), story("b", 1, &["a"]), story("c", 2, &[])]));
+    (0..3).for_each(|_| played.attempt(false));
+    assert_eq!(played.owed_words(), ["skip a"]);
+    played.settle();
+    assert_eq!(played.go().story, "c", "b waits, and the loop goes on");
+    played.attempt(true);
+    let recheck = played.go();
+    assert_eq!((recheck.story.as_str(), recheck.attempt, recheck.stage.word()), ("a", 4, "check"));
+    let mut passing = Played { state: played.state.clone(), journal: played.journal.clone(), clock_ms: 0 };
+    // Red again: it stays skipped, and what waits for it is blocked.
+    played.end_run(RunOutcome::Checked { passed: false, report: String::new() });
+    played.settle();
+    assert!(matches!(
+        played.state.story("a").expect("a").status,
+        StoryStatus::Skipped { rechecked: true, .. }
+    ));
+    assert_eq!(played.state.story("b").expect("b").status, StoryStatus::Blocked { on: "a".to_owned() });
+    assert_eq!(played.state.ended(), Some(&EndReason::Completed));
+    // Green, and the judge agrees: it has passed, at the branch as it is, and b gets its turn.
+    let head = passing.state.head().clone();
+    passing.end_run(RunOutcome::Checked { passed: true, report: String::new() });
+    let verdict = passing.verdict(true);
+    passing.end_run(RunOutcome::Judged(verdict));
+    assert_eq!(passing.go().story, "b");
+    assert_eq!(*passing.state.head(), head, "a recheck moves no branch");
+}
+
+#[test]
+fn max_iterations_counts_stories_that_ended() {
+    let mut few = spec(vec![story("a", 0, &[]), story("b", 1, &[]), story("c", 2, &[])]);
+    few.max_iterations = Some(2);
+    let mut played = Played::start(few);
+    (0..3).for_each(|_| played.attempt(false));
+    played.attempt(true);
+    played.settle();
+    assert_eq!(played.state.ended(), Some(&EndReason::MaxIterationsReached));
+}
+
+#[test]
+fn a_cancel_ends_the_run_and_then_the_loop() {
+    let mut played = ready();
+    let run = played.go();
+    played.record(Event::CancelRequested { reason: "enough".to_owned() });
+    assert_eq!(played.owed_words(), ["stop a attempt 1 implement try 1"]);
+    assert!(
+        played.try_record(Event::LoopEnded { reason: EndReason::Completed }).is_err(),
+        "a run is under way"
+    );
+    played.record(Event::RunEnded { run, outcome: RunOutcome::Stopped });
+    played.settle();
+    assert_eq!(played.state.ended(), Some(&EndReason::Cancelled { why: "enough".to_owned() }));
+    assert!(played.owed().is_empty());
+    assert!(played.try_record(Event::ResumeRequested).is_err(), "nothing happens to a loop that is over");
+}
+
+#[test]
+fn a_pause_starts_nothing_new_and_disturbs_nothing_that_runs() {
+    let mut played = ready();
+    played.go();
+    played.record(Event::PauseRequested);
+    assert_eq!(played.owed_words(), ["watch a attempt 1 implement try 1"]);
+    played.end_run(RunOutcome::Worked);
+    played.settle();
+    assert!(played.owed().is_empty(), "{:?}", played.owed_words());
+    played.record(Event::ResumeRequested);
+    assert_eq!(played.owed_words(), ["start a attempt 1 check try 1"]);
+}
+
+#[test]
+fn a_question_waits_for_one_of_its_answers() {
+    let mut played = ready();
+    played.end_run(RunOutcome::NeedsHuman { question: "log in?".to_owned() });
+    assert!(played.owed().is_empty());
+    assert!(played.try_record(Event::Answered { choice: "maybe".to_owned() }).is_err());
+    played.record(Event::Answered { choice: "cancel".to_owned() });
+    played.settle();
+    assert!(matches!(played.state.ended(), Some(EndReason::Cancelled { .. })));
+}
+
+#[test]
+fn what_had_passed_or_was_set_aside_before_is_left_alone() {
+    let mut stories =
+        vec![story("a", 0, &[]), story("b", 1, &["a"]), story("c", 2, &["d"]), story("d", 3, &[])];
+    stories[0].start = StoryStart::Passed;
+    stories[3].start = StoryStart::SetAside;
+    let mut played = Played::start(spec(stories));
+    assert_eq!(played.go().story, "b");
+    played.attempt(true);
+    played.settle();
+    assert_eq!(played.state.story("c").expect("c").status, StoryStatus::Blocked { on: "d".to_owned() });
+    assert_eq!(played.state.ended(), Some(&EndReason::Completed));
+}
+
+#[test]
+fn i03_the_next_step_is_derivable_from_the_records_alone() {
+    let mut played = Played::start(spec(vec![story("a", 0, &[]), story("b", 1, &[])]));
+    played.attempt(false);
+    played.attempt(true);
+    played.attempt(true);
+    played.settle();
+    for length in 1..=played.journal.len() {
+        let replayed = State::replay(&played.journal[..length]).expect("every prefix is a legal loop");
+        let ended = replayed.ended().is_some();
+        assert_eq!(
+            kernel::decide(&replayed).is_empty(),
+            ended,
+            "after {length} records something is owed, until the end"
+        );
+    }
+}
+
+#[test]
+fn records_survive_being_written_and_read() {
+    let mut played = Played::start(spec(vec![story("a", 0, &[])]));
+    played.attempt(false);
+    played.end_run(RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: Some(5) });
+    for record in &played.journal {
+        let text = serde_json::to_string(record).expect("JSON");
+        assert_eq!(serde_json::from_str::<kernel::Stamped>(&text).expect("read"), *record);
+        assert!(text.contains(record.event.kind()), "the kind is the tag: {text}");
+    }
+}

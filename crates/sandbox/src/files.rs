@@ -1,0 +1,121 @@
+//! The run folder: names of its files, reading records, writing them atomically.
+//!
+//! A record is written beside its name, flushed and renamed, so that at every instant, also after `kill -9` or a
+//! power cut, the name holds nothing or a whole record. Who may write which file is not checked here.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::{ExitRecord, KeeperError, KeeperRecord, RunSpec};
+
+/// The folder of one run, by its path without links: the keeper's mark and the sweep must spell it alike.
+#[derive(Debug, Clone)]
+pub(crate) struct RunFolder {
+    path: PathBuf,
+}
+
+impl RunFolder {
+    pub(crate) fn open(run_dir: &Path) -> Result<Self, KeeperError> {
+        let path = fs::canonicalize(run_dir).map_err(KeeperError::file("find the run folder", run_dir))?;
+        Ok(Self { path })
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    pub(crate) fn spec(&self) -> Result<Option<RunSpec>, KeeperError> {
+        self.read("spec.json")
+    }
+
+    /// The spec of a folder that must have one.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn required_spec(&self) -> Result<RunSpec, KeeperError> {
+        let missing = || KeeperError::file("read", self.file("spec.json"))(io::ErrorKind::NotFound.into());
+        self.spec()?.ok_or_else(missing)
+    }
+
+    pub(crate) fn keeper(&self) -> Result<Option<KeeperRecord>, KeeperError> {
+        self.read("keeper.json")
+    }
+
+    pub(crate) fn exit(&self) -> Result<Option<ExitRecord>, KeeperError> {
+        self.read("exit.json")
+    }
+
+    pub(crate) fn stop_file(&self) -> PathBuf {
+        self.file("stop")
+    }
+
+    pub(crate) fn write_spec(&self, spec: &RunSpec) -> Result<(), KeeperError> {
+        self.write_record("spec.json", spec)
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn write_keeper(&self, keeper: &KeeperRecord) -> Result<(), KeeperError> {
+        self.write_record("keeper.json", keeper)
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn write_exit(&self, exit: &ExitRecord) -> Result<(), KeeperError> {
+        self.write_record("exit.json", exit)
+    }
+
+    /// Writes a file as a whole: beside its name, flushed, renamed, and the folder flushed after it.
+    pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<(), KeeperError> {
+        let target = self.file(name);
+        let beside = self.file(&beside(name));
+        let written = write_flushed(&beside, content).and_then(|()| fs::rename(&beside, &target));
+        if written.is_err() {
+            // The first error is the one to report; a leftover beside the name is never read.
+            let _ = fs::remove_file(&beside);
+        }
+        written.and_then(|()| sync_folder(&self.path)).map_err(KeeperError::file("write", target))
+    }
+
+    fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, KeeperError> {
+        let path = self.file(name);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(KeeperError::file("read", path)(error)),
+        };
+        serde_json::from_slice(&bytes).map(Some).map_err(|source| KeeperError::Record { path, source })
+    }
+
+    fn write_record(&self, name: &str, record: &impl Serialize) -> Result<(), KeeperError> {
+        let content = serde_json::to_vec_pretty(record)
+            .map_err(|source| KeeperError::Record { path: self.file(name), source })?;
+        self.write(name, &content)
+    }
+}
+
+/// Flushes a folder, so that the names in it survive a power cut.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// A name that no other process and no other thread is writing at the same time.
+fn beside(name: &str) -> String {
+    static WRITES: AtomicU64 = AtomicU64::new(0);
+    format!(".{name}.{}-{}", process::id(), WRITES.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Writes for the owner alone: a spec holds a whole environment, and that may hold secrets.
+fn write_flushed(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(content)?;
+    file.sync_all()
+}

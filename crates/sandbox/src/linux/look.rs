@@ -1,0 +1,30 @@
+//! Says what became of a run, from its folder and the process table alone.
+//!
+//! It changes nothing: what follows from the answer (adopt, sweep, try again) is the caller's.
+
+use std::path::Path;
+
+use super::processes::{self, Identity};
+use crate::files::RunFolder;
+use crate::{KeeperError, KeeperRecord, RunView};
+
+/// Looks at a run; safe at any time, also while its keeper is at work.
+pub fn look(run_dir: &Path) -> Result<RunView, KeeperError> {
+    let folder = RunFolder::open(run_dir)?;
+    if let Some(exit) = folder.exit()? {
+        return Ok(RunView::Ended(exit));
+    }
+    let Some(keeper) = folder.keeper()? else { return Ok(RunView::NotStarted) };
+    if processes::boot_id().map_err(KeeperError::process("read the boot id"))? != keeper.boot_id {
+        return Ok(RunView::Rebooted(keeper));
+    }
+    if processes::is_running(Identity { pid: keeper.pid, start_time: keeper.start_time }) {
+        return Ok(RunView::Running(keeper));
+    }
+    ended_or_lost(&folder, keeper)
+}
+
+/// The keeper may have written its record and ended after we looked for the record: only the second look decides.
+fn ended_or_lost(folder: &RunFolder, keeper: KeeperRecord) -> Result<RunView, KeeperError> {
+    Ok(folder.exit()?.map_or(RunView::Lost(keeper), RunView::Ended))
+}

@@ -1,0 +1,99 @@
+//! Ends what a lost keeper left behind.
+//!
+//! A process belongs to the run if its environment has the keeper's mark, or if it is below one that has. What has
+//! both wiped its environment (or hidden it, as some agents for keys do) and lost its parent is not found: only the
+//! keeper, to which every orphan comes, ends those.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::process;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use super::lock::{self, Lock};
+use super::look::look;
+use super::processes::{self, Process};
+use crate::files::RunFolder;
+use crate::{KeeperError, RUN_DIR_VARIABLE, RunView};
+
+/// How long killed processes may take to go; longer means that the kernel cannot end them.
+const SWEEP_SECS_MAX: u64 = 30;
+
+/// How long a keeper that was killed may take to let go of its lock.
+const LOCK_SECS_MAX: u64 = 5;
+
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// One empty look is not enough: a process has no environment for the moment in which it starts another program.
+const EMPTY_LOOKS: u32 = 2;
+
+/// Kills every process that is left of a run whose keeper is lost, and returns how many that were.
+///
+/// A living keeper is left alone and is an error: it ends its tree itself. Nothing is written.
+pub fn sweep(run_dir: &Path) -> Result<u32, KeeperError> {
+    let folder = RunFolder::open(run_dir)?;
+    if matches!(look(run_dir), Ok(RunView::Running(_))) {
+        return Err(KeeperError::Kept { path: folder.path().to_owned() });
+    }
+    let _lock = wait_for_lock(&folder)?;
+    let started = Instant::now();
+    let mut swept = BTreeSet::new();
+    let mut n_empty = 0;
+    while n_empty < EMPTY_LOOKS {
+        let left = left_behind(&folder).map_err(KeeperError::process("read the process table"))?;
+        n_empty = if left.is_empty() { n_empty + 1 } else { 0 };
+        if started.elapsed().as_secs() >= SWEEP_SECS_MAX {
+            return Err(not_swept(&folder, left.len()));
+        }
+        for process in &left {
+            kill(process)?;
+            swept.insert(process.id);
+        }
+        thread::sleep(PAUSE);
+    }
+    Ok(u32::try_from(swept.len()).unwrap_or(u32::MAX))
+}
+
+/// Waits a little for the lock. A keeper that was killed while it started its program leaves a child that has the lock
+/// but not yet the mark; the lock goes in the moment in which the mark comes, so with the lock we see all.
+fn wait_for_lock(folder: &RunFolder) -> Result<Lock, KeeperError> {
+    let started = Instant::now();
+    loop {
+        match lock::take_if_present(folder)? {
+            Lock::Theirs if started.elapsed().as_secs() < LOCK_SECS_MAX => thread::sleep(PAUSE),
+            Lock::Theirs => return Err(KeeperError::Kept { path: folder.path().to_owned() }),
+            ours @ Lock::Ours { .. } => return Ok(ours),
+        }
+    }
+}
+
+fn left_behind(folder: &RunFolder) -> io::Result<Vec<Process>> {
+    let mark = [RUN_DIR_VARIABLE.as_bytes(), b"=", folder.path().as_os_str().as_bytes()].concat();
+    let table = processes::all()?;
+    let mut left: Vec<Process> = table.iter().filter(|process| has_mark(process, &mark)).copied().collect();
+    let roots = left.iter().map(|process| process.id.pid).collect();
+    left.extend(processes::descendants(&table, &roots));
+    // We cannot be what is left, even if somebody calls us from inside the run.
+    left.retain(|process| !process.is_zombie && u32::try_from(process.id.pid) != Ok(process::id()));
+    Ok(left)
+}
+
+fn has_mark(process: &Process, mark: &[u8]) -> bool {
+    // An environment that cannot be read belongs to somebody else, or to a process that is just ending.
+    let environment = fs::read(format!("/proc/{}/environ", process.id.pid)).unwrap_or_default();
+    environment.split(|byte| *byte == 0).any(|variable| variable == mark)
+}
+
+fn kill(process: &Process) -> Result<(), KeeperError> {
+    processes::signal(process.id, Signal::KILL)
+        .map_err(|source| KeeperError::Kill { pid: process.id.pid, source })
+}
+
+fn not_swept(folder: &RunFolder, n_left: usize) -> KeeperError {
+    KeeperError::NotSwept { path: folder.path().to_owned(), n_left, waited_secs: SWEEP_SECS_MAX }
+}

@@ -1,0 +1,37 @@
+//! The hidden verb `keeper RUN_DIR` as a program of its own, for the tests.
+//!
+//! `launch RUN_DIR` launches a keeper and then stays, so that a test can kill the process that launched. There is no
+//! other verb and no talk: the exit code says all.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::{env, thread};
+
+use sandbox::ExitOutcome;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["keeper", run_dir] => keep(Path::new(run_dir)),
+        ["launch", run_dir] => launch_and_stay(Path::new(run_dir)),
+        _ => ExitCode::from(2),
+    }
+}
+
+fn keep(run_dir: &Path) -> ExitCode {
+    match sandbox::keep(run_dir) {
+        ExitOutcome::Relaunched | ExitOutcome::AlreadyKept | ExitOutcome::Ended(_) => ExitCode::SUCCESS,
+        ExitOutcome::Failed(_) => ExitCode::from(70),
+    }
+}
+
+fn launch_and_stay(run_dir: &Path) -> ExitCode {
+    let launched = env::current_exe().is_ok_and(|program| sandbox::launch(&program, run_dir).is_ok());
+    if !launched {
+        return ExitCode::from(70);
+    }
+    loop {
+        thread::park();
+    }
+}

@@ -1,0 +1,9 @@
+//! Events as people see them: a loop's status, and the public events that others may build on.
+//!
+//! Pure: a view is made from records and can be made again at any time. It decides nothing.
+
+mod loop_view;
+mod public;
+
+pub use loop_view::{LoopView, StoryView, loop_view};
+pub use public::{PublicEvent, public_events};

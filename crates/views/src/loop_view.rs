@@ -1,0 +1,126 @@
+//! A loop's status in the words that `status`, `list` and `--json` use.
+
+use kernel::{EndReason, RunState, State, StoryProgress, StoryStatus};
+use serde::Serialize;
+
+/// One loop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoopView {
+    /// Its id.
+    pub loop_id: String,
+    /// `running`, `waiting`, `needs_human`, `paused`, `completed`, `cancelled` or `failed`.
+    pub status: &'static str,
+    /// Why, in a sentence; may be empty.
+    pub reason: String,
+    /// The operator's project.
+    pub project: String,
+    /// The PRD file.
+    pub prd_path: String,
+    /// The branch that accepted work lands on.
+    pub branch: String,
+    /// Its tip.
+    pub head_sha: String,
+    /// The stories in file order.
+    pub stories: Vec<StoryView>,
+    /// When a wait will be over, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting_until_ms: Option<i64>,
+    /// What can be answered.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
+    /// When it was started.
+    pub started_at_ms: i64,
+    /// When the last thing happened.
+    pub last_at_ms: i64,
+}
+
+/// One story.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoryView {
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// `pending`, `running`, `passed`, `skipped` or `blocked`.
+    pub status: &'static str,
+    /// What it is doing, or why it ended so; may be empty.
+    pub detail: String,
+    /// Attempts begun.
+    pub attempts: u32,
+    /// The accepted commit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit_sha: Option<String>,
+    /// From its first attempt to its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<i64>,
+}
+
+/// Makes the view.
+pub fn loop_view(state: &State) -> LoopView {
+    let (status, reason) = status_of(state);
+    let spec = state.spec();
+    LoopView {
+        loop_id: spec.loop_id.clone(),
+        status,
+        reason,
+        project: spec.project.clone(),
+        prd_path: spec.prd_path.clone(),
+        branch: spec.branch.clone(),
+        head_sha: state.head().to_string(),
+        stories: state.stories().iter().map(story_view).collect(),
+        waiting_until_ms: match state.active_run() {
+            Some((_, RunState::Waiting { until_ms })) if state.ended().is_none() => Some(until_ms),
+            _ => None,
+        },
+        choices: state
+            .question()
+            .map(|question| question.choices.iter().map(|choice| (*choice).to_owned()).collect())
+            .unwrap_or_default(),
+        started_at_ms: state.started_at_ms(),
+        last_at_ms: state.last_at_ms(),
+    }
+}
+
+fn status_of(state: &State) -> (&'static str, String) {
+    match state.ended() {
+        Some(EndReason::Completed) => return ("completed", String::new()),
+        Some(EndReason::MaxIterationsReached) => return ("completed", "max_iterations_reached".to_owned()),
+        Some(EndReason::Cancelled { why }) => return ("cancelled", why.clone()),
+        Some(EndReason::Failed { why }) => return ("failed", why.clone()),
+        None => {}
+    }
+    if let Some(question) = state.question() {
+        return ("needs_human", question.text.clone());
+    }
+    let waiting = matches!(state.active_run(), Some((_, RunState::Waiting { .. })));
+    match (state.is_paused(), waiting) {
+        (true, _) => ("paused", String::new()),
+        (false, true) => ("waiting", state.fault().unwrap_or_default().to_owned()),
+        (false, false) => ("running", String::new()),
+    }
+}
+
+fn story_view(story: &StoryProgress) -> StoryView {
+    let (status, detail, commit) = match &story.status {
+        StoryStatus::Pending => ("pending", String::new(), None),
+        StoryStatus::Active(attempt) => {
+            let doing = attempt.run().map_or("landing", |(stage, _)| stage.word());
+            ("running", format!("attempt {}, {doing}", attempt.number), None)
+        }
+        StoryStatus::Passed(commit) => ("passed", String::new(), commit.as_ref()),
+        StoryStatus::Skipped { reason, .. } => ("skipped", reason.clone(), None),
+        StoryStatus::Blocked { on } => ("blocked", format!("waits for {on}"), None),
+        StoryStatus::SetAside => ("skipped", "was set aside in the PRD".to_owned(), None),
+    };
+    StoryView {
+        id: story.spec.id.clone(),
+        title: story.spec.title.clone(),
+        status,
+        detail,
+        attempts: story.attempts,
+        commit_sha: commit.map(ToString::to_string),
+        duration_ms: story.began_at_ms.zip(story.ended_at_ms).map(|(began, ended)| ended - began),
+    }
+}

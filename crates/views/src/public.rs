@@ -1,0 +1,180 @@
+//! The public events: the names and payloads that others build on, whatever the journal's own form is.
+
+use kernel::{EndReason, Event, RunOutcome, Stage, Stamped, State, StoryStatus};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// One public event.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PublicEvent {
+    /// Its name, such as `agent/loop.story.pass`.
+    pub name: &'static str,
+    /// When, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// Its payload.
+    pub data: Value,
+}
+
+/// Every public event of a loop, in order. Records that cannot be replayed end the list.
+pub fn public_events(records: &[Stamped]) -> Vec<PublicEvent> {
+    let mut events = Vec::new();
+    let mut state: Option<State> = None;
+    for record in records {
+        let before = state.clone();
+        let next = match state.take() {
+            None => State::begin(record).ok(),
+            Some(mut next) => next.apply(record).is_ok().then_some(next),
+        };
+        let Some(after) = next else { break };
+        events.extend(public_of(record, before.as_ref(), &after));
+        state = Some(after);
+    }
+    events
+}
+
+fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<PublicEvent> {
+    let spec = after.spec();
+    let (loop_id, project) = (&spec.loop_id, &spec.project);
+    let one = |name, data| vec![PublicEvent { name, at_ms: record.at_ms, data }];
+    match &record.event {
+        Event::LoopStarted { .. } => one(
+            "agent/loop.start",
+            json!({ "loopId": loop_id, "project": project, "prdPath": spec.prd_path, "maxRetries": spec.max_retries,
+                    "maxIterations": spec.max_iterations, "retryLadder": spec.ladder }),
+        ),
+        Event::LoopPrepared => {
+            one("agent/loop.plan", json!({ "loopId": loop_id, "project": project, "prdPath": spec.prd_path }))
+        }
+        Event::StoryPlanned { story, attempt, implementor, base } => {
+            let feedback = after.story(story).and_then(|story| story.feedback.last());
+            one(
+                "agent/loop.implement",
+                json!({ "loopId": loop_id, "project": project, "storyId": story, "tool": implementor, "attempt": attempt,
+                        "feedback": feedback, "baseSha": base }),
+            )
+        }
+        Event::RunEnded { run, outcome } => run_ended(record, run, outcome, before, after),
+        Event::CandidateMade { story, attempt, commit } => one(
+            "agent/loop.review",
+            json!({ "loopId": loop_id, "project": project, "storyId": story, "commitSha": commit, "attempt": attempt }),
+        ),
+        Event::NothingNew { story, attempt, why } => retry(record, story, *attempt, why, after),
+        Event::Announced { story, .. } => passed(record, story, after),
+        Event::StorySkipped { story, reason, .. } => skipped(record, story, reason, before, after),
+        Event::CancelRequested { reason } => {
+            one("agent/loop.cancel", json!({ "loopId": loop_id, "reason": reason }))
+        }
+        Event::ResumeRequested | Event::WaitEnded { .. } => {
+            one("agent/loop.resumed", json!({ "loopId": loop_id }))
+        }
+        Event::LoopEnded { reason } => one("agent/loop.complete", complete(reason, record, after)),
+        Event::RecheckPlanned { .. }
+        | Event::RunStarted { .. }
+        | Event::Integrated { .. }
+        | Event::StoryBlocked { .. }
+        | Event::PauseRequested
+        | Event::Answered { .. } => Vec::new(),
+    }
+}
+
+fn run_ended(
+    record: &Stamped,
+    run: &kernel::RunKey,
+    outcome: &RunOutcome,
+    before: Option<&State>,
+    after: &State,
+) -> Vec<PublicEvent> {
+    let loop_id = &after.spec().loop_id;
+    let one = |name, data| vec![PublicEvent { name, at_ms: record.at_ms, data }];
+    let rejected = || {
+        let reason =
+            after.story(&run.story).and_then(|story| story.feedback.last()).cloned().unwrap_or_default();
+        let was = before.and_then(|state| state.story(&run.story)).map_or(0, |story| story.feedback.len());
+        let is = after.story(&run.story).map_or(0, |story| story.feedback.len());
+        if is > was { retry(record, &run.story, run.attempt, &reason, after) } else { Vec::new() }
+    };
+    match (run.stage, outcome) {
+        (Stage::Check, RunOutcome::Checked { passed: true, report }) => {
+            let commit = after.active().and_then(|(_, attempt)| attempt.candidate());
+            one(
+                "agent/loop.judge",
+                json!({ "loopId": loop_id, "project": after.spec().project, "storyId": run.story, "commitSha": commit,
+                        "testResults": report, "attempt": run.attempt }),
+            )
+        }
+        (_, RunOutcome::Infrastructure { why, .. }) => {
+            let until = match after.active_run() {
+                Some((_, kernel::RunState::Waiting { until_ms })) => Some(until_ms),
+                _ => None,
+            };
+            one(
+                "agent/loop.waiting",
+                json!({ "loopId": loop_id, "storyId": run.story, "cause": why, "until": until }),
+            )
+        }
+        (_, RunOutcome::NeedsHuman { question }) => one(
+            "agent/loop.needs_human",
+            json!({ "loopId": loop_id, "storyId": run.story, "question": question }),
+        ),
+        _ => rejected(),
+    }
+}
+
+/// A failed attempt that another one follows.
+fn retry(record: &Stamped, story: &str, attempt: u32, reason: &str, after: &State) -> Vec<PublicEvent> {
+    let spec = after.spec();
+    let Some(progress) = after.story(story) else { return Vec::new() };
+    let recheck = matches!(&progress.status, StoryStatus::Active(attempt) if attempt.recheck);
+    if recheck || progress.attempts >= spec.attempts_max() {
+        return Vec::new();
+    }
+    let data = json!({ "loopId": spec.loop_id, "storyId": story, "attempt": attempt, "reason": reason,
+                       "nextTool": spec.implementor_for(&progress.spec, attempt + 1) });
+    vec![PublicEvent { name: "agent/loop.story.retry", at_ms: record.at_ms, data }]
+}
+
+fn passed(record: &Stamped, story: &str, after: &State) -> Vec<PublicEvent> {
+    let Some(progress) = after.story(story) else { return Vec::new() };
+    let StoryStatus::Passed(Some(commit)) = &progress.status else { return Vec::new() };
+    let duration = progress.began_at_ms.map(|began| record.at_ms - began);
+    let data = json!({ "loopId": after.spec().loop_id, "storyId": story, "commitSha": commit,
+                       "attempt": progress.attempts, "durationMs": duration });
+    vec![PublicEvent { name: "agent/loop.story.pass", at_ms: record.at_ms, data }]
+}
+
+/// Told once, at the skip; a recheck that fails again says nothing new.
+fn skipped(
+    record: &Stamped,
+    story: &str,
+    reason: &str,
+    before: Option<&State>,
+    after: &State,
+) -> Vec<PublicEvent> {
+    let recheck = before.and_then(State::active).is_some_and(|(_, attempt)| attempt.recheck);
+    let Some(progress) = after.story(story).filter(|_| !recheck) else { return Vec::new() };
+    let duration = progress.began_at_ms.map(|began| record.at_ms - began);
+    let data = json!({ "loopId": after.spec().loop_id, "storyId": story, "reason": reason,
+                       "attempts": progress.attempts, "durationMs": duration });
+    vec![PublicEvent { name: "agent/loop.story.fail", at_ms: record.at_ms, data }]
+}
+
+fn complete(reason: &EndReason, record: &Stamped, after: &State) -> Value {
+    let spec = after.spec();
+    let count = |wanted: fn(&StoryStatus) -> bool| {
+        after.stories().iter().filter(|story| wanted(&story.status)).count()
+    };
+    let completed = count(|status| matches!(status, StoryStatus::Passed(Some(_))));
+    let skipped = count(|status| matches!(status, StoryStatus::Skipped { .. }));
+    let blocked = count(|status| matches!(status, StoryStatus::Blocked { .. }));
+    let (word, cancelled) = match reason {
+        EndReason::Completed => ("completed", false),
+        EndReason::Cancelled { .. } => ("cancelled", true),
+        EndReason::MaxIterationsReached => ("max_iterations_reached", false),
+        EndReason::Failed { .. } => ("failed", false),
+    };
+    json!({ "loopId": spec.loop_id, "project": spec.project,
+            "summary": format!("{completed} passed, {skipped} skipped, {blocked} blocked"),
+            "storiesCompleted": completed, "storiesFailed": skipped, "storiesSkipped": skipped, "cancelled": cancelled,
+            "reason": word, "branch": spec.branch, "headSha": after.head(),
+            "durationMs": record.at_ms - after.started_at_ms() })
+}

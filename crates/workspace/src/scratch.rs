@@ -1,0 +1,77 @@
+//! Things are built beside the place they are meant for and moved there when they are whole.
+//!
+//! The scratch name is fixed, so that what a crash left behind is cleared away by the next try instead of piling up.
+//! Two processes building the same thing at once are kept apart by the loop's lease, not here.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::{GitError, failed};
+
+/// A folder of ours that goes when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Scratch {
+    path: PathBuf,
+}
+
+impl Scratch {
+    /// Makes an empty folder beside `target`, clearing away what an earlier try left.
+    pub(crate) fn beside(target: &Path, purpose: &str) -> Result<Self, GitError> {
+        let mut name = OsString::from(".");
+        name.push(target.file_name().unwrap_or_default());
+        name.push(".");
+        name.push(purpose);
+        let path = target.with_file_name(name);
+        clear_away(&path)?;
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(failed("make", parent))?;
+        }
+        fs::create_dir(&path).map_err(failed("make", &path))?;
+        Ok(Self { path })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Moves the finished folder to its place, which must be free or an empty folder.
+    pub(crate) fn put_at(self, target: &Path) -> Result<(), GitError> {
+        fs::rename(&self.path, target).map_err(failed("put in place", target))?;
+        let parent = target.parent().unwrap_or(Path::new("/"));
+        File::open(parent).and_then(|folder| folder.sync_all()).map_err(failed("flush", parent))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Best effort: the next try clears it away too, and after `put_at` there is nothing left.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+fn clear_away(path: &Path) -> Result<(), GitError> {
+    let cleared = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    };
+    cleared.map_err(failed("clear away", path))
+}
+
+/// Whether there is nothing at all, or an empty folder.
+pub(crate) fn is_free(path: &Path) -> Result<bool, GitError> {
+    match fs::read_dir(path) {
+        Ok(mut entries) => Ok(entries.next().is_none()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(false),
+        Err(error) => Err(failed("look into", path)(error)),
+    }
+}
+
+/// The same place as an absolute path, since `git` is started in other folders than we are.
+pub(crate) fn absolute(path: &Path) -> Result<PathBuf, GitError> {
+    std::path::absolute(path).map_err(failed("find", path))
+}

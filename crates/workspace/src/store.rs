@@ -1,0 +1,153 @@
+//! Streams the contents of files and links into the loop's repository, all through one process.
+//!
+//! `git fast-import` gets bytes from us and opens no file of the checkout itself; it stores only what the repository
+//! does not have yet. It makes no commit and moves no ref.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{Read as _, Write};
+use std::path::Path;
+
+use crate::error::{GitError, failed};
+use crate::gather::{Found, Gathered};
+use crate::git::pipe_broke;
+use crate::loop_repo::LoopRepo;
+use crate::scratch::Scratch;
+use crate::snapshot::{Entries, Entry, LeftOut, Reason};
+use crate::walk::{Got, Kind, Tree};
+
+/// The largest file that is taken, unless the base has one as large in that place.
+const FILE_BYTES_MAX: u64 = 100 * 1024 * 1024;
+const CHUNK_BYTES: usize = 16 * 1024;
+
+/// Stores all that was gathered, and moves it from `files` to `entries`.
+pub(crate) fn store(
+    repo: &LoopRepo,
+    tree: &Tree,
+    base: &Entries,
+    scratch: &Scratch,
+    gathered: &mut Gathered,
+) -> Result<(), GitError> {
+    let marks = scratch.path().join("marks");
+    let mut export = OsString::from("--export-marks=");
+    export.push(&marks);
+    let files = std::mem::take(&mut gathered.files);
+    let source = Source { repo, tree, base };
+    let mut modes = BTreeMap::new();
+    let git = repo.git().args(["fast-import", "--quiet", "--done"]).arg(export);
+    git.run_fed(|pipe| {
+        for (mark, found) in (1..).zip(&files) {
+            match source.send(mark, found, pipe)? {
+                Sent::As(mode) => drop(modes.insert(mark, mode)),
+                Sent::Not(reason) => gathered.left_out.push(LeftOut::new(&found.path, reason)),
+            }
+        }
+        pipe.write_all(b"done\n").map_err(pipe_broke)
+    })?;
+    let ids = if modes.is_empty() { BTreeMap::new() } else { read_marks(&marks)? };
+    for (mark, found) in (1..).zip(files) {
+        let Some(mode) = modes.get(&mark) else { continue };
+        // Every file that was sent must have come back, or the tree would lack it without a word.
+        let id = ids.get(&mark).ok_or_else(garbled)?.clone();
+        gathered.entries.insert(found.path, Entry { mode: (*mode).to_owned(), id });
+    }
+    Ok(())
+}
+
+/// What became of one file.
+enum Sent {
+    /// Sent, with this mode.
+    As(&'static str),
+    /// Not sent.
+    Not(Reason),
+}
+
+struct Source<'a> {
+    repo: &'a LoopRepo,
+    tree: &'a Tree,
+    base: &'a Entries,
+}
+
+impl Source<'_> {
+    fn send(&self, mark: usize, found: &Found, pipe: &mut dyn Write) -> Result<Sent, GitError> {
+        let sent = match found.kind {
+            Kind::Link => match self.tree.link(&found.path)? {
+                Got::It(target) => Got::It(send_link(mark, &target, pipe)?),
+                Got::Unreadable => Got::Unreadable,
+                Got::Gone => Got::Gone,
+            },
+            Kind::File | Kind::Folder | Kind::Special => match self.tree.file(&found.path)? {
+                Got::It(file) => Got::It(self.send_file(mark, &found.path, file, pipe)?),
+                Got::Unreadable => Got::Unreadable,
+                Got::Gone => Got::Gone,
+            },
+        };
+        match sent {
+            Got::It(sent) => Ok(sent),
+            Got::Unreadable => Ok(Sent::Not(Reason::Unreadable)),
+            Got::Gone => Err(GitError::Changed { path: self.tree.shown(&found.path) }),
+        }
+    }
+
+    fn send_file(
+        &self,
+        mark: usize,
+        path: &[u8],
+        (file, size, executable): (File, u64, bool),
+        pipe: &mut dyn Write,
+    ) -> Result<Sent, GitError> {
+        if size > FILE_BYTES_MAX && size > self.base_size(path)? {
+            return Ok(Sent::Not(Reason::TooLarge));
+        }
+        write!(pipe, "blob\nmark :{mark}\ndata {size}\n").map_err(pipe_broke)?;
+        self.copy(file, size, path, pipe)?;
+        pipe.write_all(b"\n").map_err(pipe_broke)?;
+        Ok(Sent::As(if executable { "100755" } else { "100644" }))
+    }
+
+    /// Sends exactly the bytes that were announced.
+    fn copy(&self, mut file: File, size: u64, path: &[u8], pipe: &mut dyn Write) -> Result<(), GitError> {
+        let mut chunk = [0; CHUNK_BYTES];
+        let mut left = size;
+        while left > 0 {
+            let wanted = usize::try_from(left).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
+            let n_read = file.read(&mut chunk[..wanted]).map_err(failed("read", &self.tree.shown(path)))?;
+            if n_read == 0 {
+                return Err(GitError::Changed { path: self.tree.shown(path) });
+            }
+            pipe.write_all(&chunk[..n_read]).map_err(pipe_broke)?;
+            left -= n_read as u64;
+        }
+        Ok(())
+    }
+
+    fn base_size(&self, path: &[u8]) -> Result<u64, GitError> {
+        let Some(entry) = self.base.get(path).filter(|entry| !entry.is_gitlink()) else { return Ok(0) };
+        let git = self.repo.git().args(["cat-file", "-s", &entry.id]);
+        let command = git.command_line();
+        git.line()?.parse().map_err(|_| GitError::Garbled { command })
+    }
+}
+
+fn send_link(mark: usize, target: &[u8], pipe: &mut dyn Write) -> Result<Sent, GitError> {
+    write!(pipe, "blob\nmark :{mark}\ndata {}\n", target.len())
+        .and_then(|()| pipe.write_all(target))
+        .and_then(|()| pipe.write_all(b"\n"))
+        .map_err(pipe_broke)?;
+    Ok(Sent::As("120000"))
+}
+
+/// Reads lines of `:mark id`.
+fn read_marks(path: &Path) -> Result<BTreeMap<usize, String>, GitError> {
+    let text = fs::read_to_string(path).map_err(failed("read", path))?;
+    let line = |line: &str| {
+        let (mark, id) = line.strip_prefix(':')?.split_once(' ')?;
+        Some((mark.parse().ok()?, id.to_owned()))
+    };
+    text.lines().map(|text| line(text).ok_or_else(garbled)).collect()
+}
+
+fn garbled() -> GitError {
+    GitError::Garbled { command: "fast-import".to_owned() }
+}

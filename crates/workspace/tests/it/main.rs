@@ -1,0 +1,11 @@
+//! The git half seen from outside: real repositories in scratch folders, real `git`, hostile agents.
+
+#![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]
+
+mod agent;
+mod create;
+mod project;
+mod publish;
+mod refs;
+mod snapshot;
+mod support;

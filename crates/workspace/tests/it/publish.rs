@@ -1,0 +1,137 @@
+//! Publishing adds objects and one branch to the operator's repository, and nothing else.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use workspace::{CommitId, GitError, LoopRepo, Published, look_at_project};
+
+use crate::support::{World, candidate, files, write};
+
+const BRANCH: &str = "agent-loop/l1";
+const REF: &str = "refs/heads/agent-loop/l1";
+
+/// Everything in the operator's folder but the objects and the branch itself.
+fn untouched(world: &World) -> BTreeMap<Vec<u8>, (u32, Vec<u8>)> {
+    let mut found = files(&world.project());
+    found.retain(|path, _| {
+        !path.starts_with(b".git/objects/") && path != &[b".git/", REF.as_bytes()].concat()
+    });
+    found
+}
+
+/// An operator in the middle of things: staged, unstaged, untracked and stashed work, another branch, live hooks.
+fn busy_operator() -> World {
+    let world = World::with(&[("a.txt", "one\n"), ("b.txt", "two\n")]);
+    let project = world.project();
+    write(&project.join("a.txt"), "stashed\n");
+    world.git(&project, &["stash", "-q"]);
+    world.git(&project, &["branch", "other"]);
+    write(&project.join("a.txt"), "staged\n");
+    world.git(&project, &["add", "a.txt"]);
+    write(&project.join("b.txt"), "unstaged\n");
+    write(&project.join("c.txt"), "untracked\n");
+    for hook in
+        ["reference-transaction", "post-receive", "update", "post-update", "pre-receive", "post-merge"]
+    {
+        let path = project.join(".git/hooks").join(hook);
+        write(&path, &format!("#!/bin/sh\necho ran > '{}'\nexit 1\n", world.at("hook-ran").display()));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("mode set");
+    }
+    world
+}
+
+fn two_candidates(world: &World) -> (LoopRepo, CommitId, CommitId) {
+    let (repo, base, dir) = world.checkout();
+    write(&dir.join("new.txt"), "one\n");
+    let first = candidate(&repo, &dir, &base);
+    write(&dir.join("new.txt"), "two\n");
+    let second = candidate(&repo, &dir, &first);
+    (repo, first, second)
+}
+
+fn published(world: &World) -> String {
+    world.git(&world.project(), &["rev-parse", REF])
+}
+
+#[test]
+fn only_objects_and_the_branch_change() {
+    let world = busy_operator();
+    let (repo, first, second) = two_candidates(&world);
+    let before = untouched(&world);
+    let publish = |last, commit| repo.publish(&world.project(), BRANCH, last, commit).expect("an answer");
+    assert_eq!(publish(None, &first), Published::Done);
+    assert_eq!(publish(None, &first), Published::AlreadyThere);
+    assert_eq!(publish(Some(&first), &second), Published::Done);
+    assert_eq!(publish(Some(&first), &second), Published::AlreadyThere);
+    assert_eq!(untouched(&world), before);
+    assert!(!world.at("hook-ran").exists());
+    assert_eq!(published(&world), second.as_str());
+    assert_eq!(world.git(&world.project(), &["fsck", "--no-dangling"]), "");
+}
+
+#[test]
+fn a_branch_that_somebody_moved_or_checked_out_is_left() {
+    let world = World::with(&[("a.txt", "one\n")]);
+    let (repo, first, second) = two_candidates(&world);
+    let publish = |last, commit| repo.publish(&world.project(), BRANCH, last, commit).expect("an answer");
+    let moved = |found: Option<&CommitId>| Published::MovedBySomebody { found: found.cloned() };
+    assert_eq!(publish(Some(&first), &second), moved(None), "they deleted it");
+    world.git(&world.project(), &["branch", BRANCH]);
+    assert_eq!(publish(None, &first), moved(Some(&world.head())), "they had one of that name");
+    world.git(&world.project(), &["branch", "-q", "-D", BRANCH]);
+    assert_eq!(publish(None, &first), Published::Done);
+    world.git(&world.project(), &["worktree", "add", "-q", "../theirs", BRANCH]);
+    assert_eq!(publish(Some(&first), &second), Published::CheckedOut { at: world.at("theirs") });
+    assert_eq!(publish(None, &first), Published::AlreadyThere);
+    world.git(&world.project(), &["worktree", "remove", "../theirs"]);
+    world.git(&world.project(), &["checkout", "-q", BRANCH]);
+    let from_elsewhere = repo.publish(&world.project(), BRANCH, Some(&first), &second).expect("an answer");
+    assert_eq!(from_elsewhere, Published::CheckedOut { at: world.project() });
+    assert_eq!(published(&world), first.as_str());
+}
+
+#[test]
+fn only_branches_of_ours_are_written() {
+    let world = World::with(&[("a.txt", "one\n")]);
+    let (repo, first, _) = two_candidates(&world);
+    let before = files(&world.project());
+    for name in
+        ["main", "refs/heads/main", "agent-loop", "agent-loop/../main", "agent-loop/", "agent-loop/x.lock"]
+    {
+        let refused = repo.publish(&world.project(), name, None, &first);
+        let expected = matches!(refused, Err(GitError::ForeignBranch { .. } | GitError::BadRef { .. }));
+        assert!(expected, "{name}: {refused:?}");
+    }
+    assert_eq!(files(&world.project()), before);
+}
+
+#[test]
+fn it_reaches_a_shallow_clone_a_linked_worktree_and_a_repository_that_lost_the_base() {
+    let world = World::with(&[("a.txt", "one\n")]);
+    world.add(&[("b.txt", "two\n")]);
+    let source = format!("file://{}", world.project().display());
+    world.git(&world.at(""), &["clone", "-q", "--depth=1", &source, "shallow"]);
+    world.git(&world.at(""), &["clone", "-q", "project", "lost"]);
+    world.git(&world.project(), &["worktree", "add", "-q", "--detach", "../linked"]);
+    for name in ["shallow", "linked", "lost"] {
+        let project = world.at(name);
+        let base = look_at_project(&project, None).expect("a project").head;
+        let repo = LoopRepo::create(&project, &world.at(&format!("state/{name}.git")), &base).expect(name);
+        let dir = world.at(&format!("state/{name}"));
+        repo.checkout(&base, &dir).expect("checked out");
+        write(&dir.join("new.txt"), name);
+        let commit = candidate(&repo, &dir, &base);
+        if name == "lost" {
+            world.git(&project, &["reset", "-q", "--hard", "HEAD~1"]);
+            world.git(&project, &["remote", "remove", "origin"]);
+            world.git(&project, &["reflog", "expire", "--expire=now", "--all"]);
+            world.git(&project, &["gc", "-q", "--prune=now"]);
+            assert!(!world.try_git(&project, &["cat-file", "-e", base.as_str()]).0, "the base is gone");
+        }
+        let answer = repo.publish(&project, BRANCH, None, &commit).expect(name);
+        assert_eq!(answer, Published::Done, "{name}");
+        assert_eq!(world.git(&project, &["rev-parse", REF]), commit.as_str(), "{name}");
+        assert_eq!(world.git(&project, &["fsck", "--no-dangling"]), "", "{name}");
+    }
+}

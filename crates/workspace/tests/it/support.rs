@@ -1,0 +1,162 @@
+//! Scratch repositories, made with the real git under a home of their own.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use workspace::{CommitId, LoopRepo, Snapshot, TreeId, look_at_project};
+
+pub(crate) const AT_SECS: i64 = 1_700_000_000;
+
+/// A folder with an operator's repository in `project`, and room for ours.
+pub(crate) struct World {
+    folder: tempfile::TempDir,
+}
+
+impl World {
+    /// An operator's repository without a commit.
+    pub(crate) fn empty() -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let world = Self { folder };
+        fs::create_dir(world.at("home")).expect("made");
+        fs::create_dir(world.project()).expect("made");
+        world.git(&world.project(), &["init", "-q", "-b", "main"]);
+        world
+    }
+
+    /// An operator's repository with these files in one commit.
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
+        let world = Self::empty();
+        world.add(files);
+        world
+    }
+
+    /// Commits these files on top, and says to which commit that led.
+    pub(crate) fn add(&self, files: &[(&str, &str)]) -> CommitId {
+        for (path, content) in files {
+            write(&self.project().join(path), content);
+        }
+        self.git(&self.project(), &["add", "-A", "-f"]);
+        self.git(&self.project(), &["commit", "-q", "-m", "more"]);
+        self.head()
+    }
+
+    /// Commits a submodule at `sub`; where its commit would come from does not matter here.
+    pub(crate) fn add_submodule(&self) {
+        let gitlink = format!("160000,{},sub", self.head());
+        self.git(&self.project(), &["update-index", "--add", "--cacheinfo", &gitlink]);
+        self.git(&self.project(), &["commit", "-q", "-m", "a submodule"]);
+    }
+
+    pub(crate) fn at(&self, path: &str) -> PathBuf {
+        self.folder.path().canonicalize().expect("a folder").join(path)
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.at("project")
+    }
+
+    pub(crate) fn head(&self) -> CommitId {
+        look_at_project(&self.project(), None).expect("a project").head
+    }
+
+    pub(crate) fn repo(&self) -> LoopRepo {
+        LoopRepo::create(&self.project(), &self.at("state/loop.git"), &self.head()).expect("created")
+    }
+
+    /// A repository of ours, and a checkout of the base as an agent gets it.
+    pub(crate) fn checkout(&self) -> (LoopRepo, CommitId, PathBuf) {
+        let (repo, base, dir) = (self.repo(), self.head(), self.at("state/checkout"));
+        repo.checkout(&base, &dir).expect("checked out");
+        repo.make_agent_repo(&base, &dir).expect("made");
+        (repo, base, dir)
+    }
+
+    /// Runs git as a person or an agent would, with a home of its own.
+    pub(crate) fn git(&self, folder: &Path, words: &[&str]) -> String {
+        let (ok, text) = self.try_git(folder, words);
+        assert!(ok, "git {words:?}: {text}");
+        text.trim_end().to_owned()
+    }
+
+    pub(crate) fn try_git(&self, folder: &Path, words: &[&str]) -> (bool, String) {
+        let output = Command::new("git")
+            .args([
+                "-c",
+                "user.name=Op",
+                "-c",
+                "user.email=op@example.org",
+                "-c",
+                "protocol.file.allow=always",
+            ])
+            .args(words)
+            .current_dir(folder)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").expect("a PATH"))
+            .env("HOME", self.at("home"))
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .output()
+            .expect("git runs");
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// The tree as `mode path` lines, names that are not UTF-8 quoted by git.
+    pub(crate) fn listed(&self, repo: &LoopRepo, tree: &TreeId) -> Vec<String> {
+        let text = self.git(repo.path(), &["ls-tree", "-r", "--format=%(objectmode) %(path)", tree.as_str()]);
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// The bytes of one path of a tree.
+    pub(crate) fn content(&self, repo: &LoopRepo, tree: &TreeId, path: &str) -> String {
+        self.try_git(repo.path(), &["cat-file", "-p", &format!("{tree}:{path}")]).1
+    }
+}
+
+pub(crate) fn write(path: &Path, content: &str) {
+    fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+    fs::write(path, content).expect("written");
+}
+
+pub(crate) fn snapshot(repo: &LoopRepo, dir: &Path, base: &CommitId) -> Snapshot {
+    repo.snapshot(dir, base, &[]).expect("a snapshot")
+}
+
+/// Commits a snapshot on the base.
+pub(crate) fn candidate(repo: &LoopRepo, dir: &Path, base: &CommitId) -> CommitId {
+    let tree = snapshot(repo, dir, base).tree;
+    repo.commit(&tree, base, "feat: a story\n", AT_SECS).expect("a commit")
+}
+
+/// All files below a folder: path, mode and bytes (for a link, where it points).
+pub(crate) fn files(folder: &Path) -> BTreeMap<Vec<u8>, (u32, Vec<u8>)> {
+    let mut found = BTreeMap::new();
+    collect(folder, folder, &mut found);
+    found
+}
+
+fn collect(top: &Path, folder: &Path, found: &mut BTreeMap<Vec<u8>, (u32, Vec<u8>)>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let metadata = fs::symlink_metadata(&path).expect("metadata");
+        if metadata.is_dir() {
+            collect(top, &path, found);
+            continue;
+        }
+        let bytes = if metadata.is_symlink() {
+            fs::read_link(&path).expect("a link").as_os_str().as_bytes().to_vec()
+        } else {
+            fs::read(&path).expect("read")
+        };
+        let name = path.strip_prefix(top).expect("below").as_os_str().as_bytes().to_vec();
+        found.insert(name, (metadata.mode(), bytes));
+    }
+}
+
+pub(crate) fn raw(bytes: &[u8]) -> &OsStr {
+    OsStr::from_bytes(bytes)
+}
