@@ -93,6 +93,32 @@ pub(crate) enum LoopCommand {
         /// The loop's id, or the beginning of it; by default the newest
         id: Option<String>,
     },
+    /// List every run of a loop: which role, which agent, how it ended
+    Runs {
+        /// The loop's id, or the beginning of it
+        id: String,
+    },
+    /// Show the whole trace of one run: prompt, command, timings, outcome, output
+    Run {
+        /// The run's id, as `runs` shows it
+        run_id: String,
+    },
+    /// Show what agents and checks printed
+    Logs {
+        /// The loop's id, or the beginning of it
+        id: String,
+        /// Only this story
+        #[arg(long)]
+        story: Option<String>,
+        /// Only this attempt
+        #[arg(long, value_name = "N")]
+        attempt: Option<u32>,
+    },
+    /// Remove everything of a loop that is over, or of all such loops
+    Nuke {
+        /// The loop's id, or the beginning of it, or `dead` for all that are over
+        what: String,
+    },
     /// End a loop and every process of it; what was under way is kept aside
     Cancel {
         /// The loop's id, or the beginning of it

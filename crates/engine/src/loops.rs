@@ -51,7 +51,7 @@ pub fn load(journal: &Journal, loop_id: &str) -> Result<Loaded, LoadError> {
         let event = parse(record)?;
         let next = match state.take() {
             None => State::begin(&event),
-            Some(mut next) => next.apply(&event).map(|()| next),
+            Some(state) => state.after(&event),
         };
         state = Some(next.map_err(|source| LoadError::Illegal { number: record.number, source })?);
         stamped.push(event);

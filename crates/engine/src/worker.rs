@@ -79,6 +79,8 @@ pub struct Turn {
     pub live: usize,
     /// Runs under way.
     pub running: usize,
+    /// The journal could not grow: the disk is full, and everything waits for room.
+    pub disk_full: bool,
 }
 
 /// The one worker of a state folder.
@@ -91,6 +93,7 @@ pub struct Worker {
     loops: BTreeMap<String, Loaded>,
     agents_max: usize,
     checks_max: usize,
+    disk_full: bool,
     crash: Option<CrashSwitch>,
     clock: Clock,
     /// When each run was launched by this worker: a keeper needs a moment until it can be seen.
@@ -141,6 +144,7 @@ impl Worker {
             loops,
             agents_max,
             checks_max,
+            disk_full: false,
             crash,
             clock,
             launched,
@@ -166,7 +170,7 @@ impl Worker {
     /// Goes once over all loops and does everything that can be done now.
     pub fn turn(&mut self) -> Result<Turn, WorkerError> {
         self.keep_lease()?;
-        let mut turn = Turn { moved: false, live: 0, running: 0 };
+        let mut turn = Turn { moved: false, live: 0, running: 0, disk_full: false };
         for row in self.journal.loops()? {
             if row.quarantine.is_some() {
                 continue;
@@ -182,6 +186,7 @@ impl Worker {
                 turn.running += usize::from(running_stage(loaded).is_some());
             }
         }
+        turn.disk_full = self.disk_full;
         Ok(turn)
     }
 
@@ -285,6 +290,7 @@ impl Worker {
             Ok(last) => {
                 (loaded.state, loaded.last) = (next, last);
                 loaded.records.push(stamped);
+                self.disk_full = false;
                 self.crash_point(Moment::AfterRecord)?;
                 Ok(true)
             }
@@ -297,7 +303,11 @@ impl Worker {
             }
             Err(AppendError::Fenced) => Err(WorkerError::AlreadyRunning(self.home.root().to_owned())),
             // The loop waits with everything that it has; the next turn tries again.
-            Err(AppendError::DiskFull | AppendError::Quarantined { .. }) => Ok(false),
+            Err(AppendError::DiskFull) => {
+                self.disk_full = true;
+                Ok(false)
+            }
+            Err(AppendError::Quarantined { .. }) => Ok(false),
             Err(AppendError::Journal(error)) => Err(WorkerError::Journal(error)),
         }
     }

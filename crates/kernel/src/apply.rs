@@ -87,19 +87,20 @@ impl State {
     pub fn replay<'e>(records: impl IntoIterator<Item = &'e Stamped>) -> Result<Self, IllegalMove> {
         let mut records = records.into_iter();
         let nothing = || IllegalMove { event: "nothing", why: "the loop has no records".to_owned() };
-        let mut state = Self::begin(records.next().ok_or_else(nothing)?)?;
-        for record in records {
-            state.apply(record)?;
-        }
-        Ok(state)
+        let first = Self::begin(records.next().ok_or_else(nothing)?)?;
+        records.try_fold(first, Self::after)
+    }
+
+    /// The state after one more event; the old one is used up, which makes a long replay cheap.
+    pub fn after(mut self, record: &Stamped) -> Result<Self, IllegalMove> {
+        self.take(record).map_err(|why| IllegalMove { event: record.event.kind(), why })?;
+        self.last_at_ms = record.at_ms;
+        Ok(self)
     }
 
     /// Takes one event in, or refuses it and stays as it was.
     pub fn apply(&mut self, record: &Stamped) -> Result<(), IllegalMove> {
-        let mut next = self.clone();
-        next.take(record).map_err(|why| IllegalMove { event: record.event.kind(), why })?;
-        next.last_at_ms = record.at_ms;
-        *self = next;
+        *self = self.clone().after(record)?;
         Ok(())
     }
 

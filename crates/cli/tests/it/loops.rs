@@ -56,6 +56,55 @@ fn a_loop_passes_retries_and_skips() {
 }
 
 #[test]
+fn every_run_can_be_traced_and_a_loop_that_is_over_removed() {
+    let scene = Scene::new(&["retry-one"]);
+    scene.start(&["--foreground"]);
+    let id = scene.status()["loopId"].as_str().expect("an id").to_owned();
+    let runs = scene.env.run(&["runs", &id, "--json"]).json();
+    let stages: Vec<String> = runs["result"]["runs"]
+        .as_array()
+        .expect("runs")
+        .iter()
+        .map(|run| {
+            format!(
+                "{} {} {}",
+                run["attempt"],
+                run["stage"].as_str().unwrap_or(""),
+                run["outcome"]["outcome"].as_str().unwrap_or("")
+            )
+        })
+        .collect();
+    assert_eq!(
+        stages,
+        [
+            "1 implement worked",
+            "1 check checked",
+            "1 judge judged",
+            "2 implement worked",
+            "2 check checked",
+            "2 judge judged"
+        ]
+    );
+    let second = runs["result"]["runs"][3]["runId"].as_str().expect("an id");
+    let trace = scene.env.run(&["run", second]);
+    assert!(
+        trace.stdout.contains("### Attempt 1 was rejected\n\nscripted\ndo: do better"),
+        "{}",
+        trace.whole()
+    );
+    let logs = scene.env.run(&["logs", &id, "--story", "retry-one", "--attempt", "2"]).stdout;
+    assert!(logs.contains("== all green") && logs.contains("\"verdict\": \"PASS\""), "{logs}");
+    assert_eq!(scene.env.run(&["run", "run_X_1"]).exit, 2);
+    assert_eq!(scene.env.run(&["nuke", &id]).exit, 0);
+    assert_eq!(scene.env.run(&["list"]).stdout, "");
+    assert!(!scene.home().join("loops").join(&id).exists());
+    assert!(
+        !scene.git(&["for-each-ref", "refs/heads/agent-loop"]).is_empty(),
+        "the operator keeps the branch"
+    );
+}
+
+#[test]
 fn i06_the_operators_checkout_is_theirs() {
     let scene = Scene::new(&["one"]);
     // A dirty tree, a staged change, a stash, and a hook that must not run.

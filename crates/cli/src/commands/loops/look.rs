@@ -15,10 +15,11 @@ use crate::output::{NextAction, Output};
 
 pub(super) fn status(id: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {
     output.command("status");
-    let journal = open(&home()?)?;
+    let home = home()?;
+    let journal = open(&home)?;
     let Some(id) = id else { return list_of(&journal, output) };
     let loop_id = find(&journal, id)?;
-    result_of(&journal, &loop_id, output)?;
+    result_of(&home, &journal, &loop_id, output)?;
     Ok(Exit::Done)
 }
 
@@ -64,14 +65,34 @@ fn list_of(journal: &Journal, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 /// Shows one loop, and says by the exit code how it stands.
-pub(super) fn result_of(journal: &Journal, loop_id: &str, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn result_of(
+    home: &Home,
+    journal: &Journal,
+    loop_id: &str,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     let view = loop_view(&load(journal, loop_id)?.state);
+    let fault = fault_of(home, loop_id);
     output.data(&text(&view))?;
-    output.result(|| json!(view))?;
+    if let Some(fault) = &fault {
+        output.data(&format!("fault   {fault}\n"))?;
+    }
+    output.result(|| {
+        let mut value = json!(view);
+        if let Some(fault) = &fault {
+            value["fault"] = fault.clone().into();
+        }
+        value
+    })?;
     for action in next_actions(&view) {
         output.next(action);
     }
     Ok(exit_of(&view))
+}
+
+/// What the worker could not do for this loop just now; it tries again at every turn.
+fn fault_of(home: &Home, loop_id: &str) -> Option<String> {
+    std::fs::read_to_string(home.loop_folder(loop_id).join("fault")).ok().filter(|fault| !fault.is_empty())
 }
 
 fn exit_of(view: &LoopView) -> Exit {
@@ -182,7 +203,7 @@ pub(super) fn follow(home: &Home, loop_id: &str, output: &mut Output) -> Result<
         }
         told = events.len();
         if loaded.state.ended().is_some() || loaded.state.question().is_some() {
-            return result_of(&journal, loop_id, output);
+            return result_of(home, &journal, loop_id, output);
         }
         std::thread::sleep(REST);
     }

@@ -2,8 +2,10 @@
 //! does the rest.
 
 mod look;
+mod remove;
 mod serve;
 mod start;
+mod trace;
 
 use engine::{Home, LoadError, Loaded};
 use journal::Journal;
@@ -22,6 +24,10 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
         LoopCommand::List => look::list(output),
         LoopCommand::Events { id } => look::events(&id, output),
         LoopCommand::Watch { id } => look::watch(id.as_deref(), output),
+        LoopCommand::Runs { id } => trace::runs(&id, output),
+        LoopCommand::Run { run_id } => trace::run(&run_id, output),
+        LoopCommand::Logs { id, story, attempt } => trace::logs(&id, story.as_deref(), attempt, output),
+        LoopCommand::Nuke { what } => remove::run(&what, output),
         LoopCommand::Cancel { id, reason } => ask(&id, &Event::CancelRequested { reason }, "cancel", output),
         LoopCommand::Pause { id } => ask(&id, &Event::PauseRequested, "pause", output),
         LoopCommand::Resume { id } => ask(&id, &Event::ResumeRequested, "resume", output),

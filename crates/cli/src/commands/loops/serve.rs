@@ -31,7 +31,17 @@ pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Resu
         home.root().display()
     ));
     let mut idle_turns = 0;
+    let mut was_full = false;
     let done = |_: &Worker, turn: Turn| {
+        if turn.disk_full != was_full {
+            was_full = turn.disk_full;
+            let words = if was_full {
+                "the disk is full; all loops wait for room\n"
+            } else {
+                "there is room again\n"
+            };
+            output.talk(words);
+        }
         idle_turns = if turn.live == 0 { idle_turns + 1 } else { 0 };
         until_idle && idle_turns > IDLE_TURNS_MAX
     };
@@ -92,5 +102,5 @@ pub(super) fn foreground(home: &Home, loop_id: &str, output: &mut Output) -> Res
         loaded.state.ended().is_some() || loaded.state.question().is_some()
     };
     worker.run(done).map_err(|error| failure(&error))?;
-    look::result_of(worker.journal(), loop_id, output)
+    look::result_of(home, worker.journal(), loop_id, output)
 }

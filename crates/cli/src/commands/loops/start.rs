@@ -48,7 +48,7 @@ pub(super) fn run(home: &Home, arguments: &StartArgs, output: &mut Output) -> Re
     }
     serve::ensure_worker(home)?;
     output.talk(&format!("it goes on without this terminal; `loopwright watch {loop_id}` follows it\n"));
-    look::result_of(&journal, &loop_id, output)?;
+    look::result_of(home, &journal, &loop_id, output)?;
     Ok(Exit::Done)
 }
 

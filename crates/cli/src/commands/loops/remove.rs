@@ -1,0 +1,52 @@
+//! `loopwright nuke`: removes everything of a loop that is over.
+
+use engine::Home;
+use journal::Journal;
+use serde_json::json;
+
+use super::{find, load, open};
+use crate::failure::{Exit, Failure};
+use crate::home::home;
+use crate::output::Output;
+
+pub(super) fn run(what: &str, output: &mut Output) -> Result<Exit, Failure> {
+    output.command("nuke");
+    let home = home()?;
+    let journal = open(&home)?;
+    let doomed = if what == "dead" { dead(&journal)? } else { vec![find(&journal, what)?] };
+    for loop_id in &doomed {
+        remove(&home, &journal, loop_id)?;
+        output
+            .data(&format!("{loop_id} is gone; its branch in your repository, if any, is still there\n"))?;
+    }
+    if doomed.is_empty() {
+        output.talk("there is nothing to remove\n");
+    }
+    output.result(|| json!({ "removed": doomed }))?;
+    Ok(Exit::Done)
+}
+
+/// All loops that are over.
+fn dead(journal: &Journal) -> Result<Vec<String>, Failure> {
+    let rows = journal.loops().map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    let is_over =
+        |loop_id: &String| load(journal, loop_id).is_ok_and(|loaded| loaded.state.ended().is_some());
+    Ok(rows.into_iter().map(|row| row.loop_id).filter(is_over).collect())
+}
+
+/// A loop that is not over is refused: its processes would be left. One that cannot be read may go.
+fn remove(home: &Home, journal: &Journal, loop_id: &str) -> Result<(), Failure> {
+    if load(journal, loop_id).is_ok_and(|loaded| loaded.state.ended().is_none()) {
+        let failure = Failure::bad_input(format!("loop {loop_id} is not over"));
+        return Err(failure.hint(format!("`loopwright cancel {loop_id}` ends it")));
+    }
+    let folder = home.loop_folder(loop_id);
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).map_err(|error| {
+            Failure::environment(&format!("cannot remove `{}`", folder.display()), &error)
+        })?;
+    }
+    journal
+        .remove(loop_id)
+        .map_err(|error| Failure::environment("cannot remove the loop from the journal", &error))
+}

@@ -1,0 +1,192 @@
+//! `loopwright runs`, `run` and `logs`: what each execution of a role was asked, did and said.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use engine::{Home, Loaded, RunName};
+use kernel::{Event, RunKey, RunOutcome, Verdict};
+use serde_json::{Value, json};
+
+use super::{find, load, open};
+use crate::failure::{Exit, Failure};
+use crate::home::home;
+use crate::output::{NextAction, Output};
+
+/// Bytes of an output's end that are shown.
+const SHOWN_BYTES_MAX: usize = 64 * 1024;
+
+/// One run as the journal and its folder have it.
+struct Trace {
+    id: String,
+    key: RunKey,
+    agent: String,
+    started_at_ms: i64,
+    ended_at_ms: Option<i64>,
+    outcome: Option<RunOutcome>,
+    folder: std::path::PathBuf,
+}
+
+pub(super) fn runs(id: &str, output: &mut Output) -> Result<Exit, Failure> {
+    output.command("runs");
+    let home = home()?;
+    let journal = open(&home)?;
+    let loop_id = find(&journal, id)?;
+    let traces = traces(&home, &load(&journal, &loop_id)?);
+    let mut text = String::new();
+    for trace in &traces {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{}  {}  {}  {}", trace.id, trace.key, trace.agent, trace.ended());
+    }
+    output.data(&text)?;
+    output.result(
+        || json!({ "loopId": loop_id, "runs": traces.iter().map(Trace::brief).collect::<Vec<_>>() }),
+    )?;
+    output.next(NextAction::new("loopwright run RUN_ID", "see the whole trace of one"));
+    Ok(Exit::Done)
+}
+
+pub(super) fn run(run_id: &str, output: &mut Output) -> Result<Exit, Failure> {
+    output.command("run");
+    let home = home()?;
+    let journal = open(&home)?;
+    let unknown = || {
+        Failure::bad_input(format!("there is no run `{run_id}`"))
+            .hint("`loopwright runs ID` lists a loop's runs")
+    };
+    let loop_id = run_id.strip_prefix("run_").and_then(|rest| rest.split('_').next()).ok_or_else(unknown)?;
+    let loop_id = find(&journal, loop_id)?;
+    let all = traces(&home, &load(&journal, &loop_id)?);
+    let trace = all.iter().find(|trace| trace.id == run_id).ok_or_else(unknown)?;
+    let file = |name: &str| text_of(&trace.folder.join(name));
+    let text = format!(
+        "{}\n{}, agent {}\n{}\n\n== prompt\n{}\n== stdout\n{}\n== stderr\n{}",
+        trace.id,
+        trace.key,
+        trace.agent,
+        trace.ended(),
+        file("prompt.md"),
+        file("stdout"),
+        file("stderr")
+    );
+    output.data(&text)?;
+    output.result(|| {
+        let mut value = trace.brief();
+        for (key, name) in [("prompt", "prompt.md"), ("stdout", "stdout"), ("stderr", "stderr")] {
+            value[key] = file(name).into();
+        }
+        value["exit"] = serde_json::from_str(&file("exit.json")).unwrap_or(Value::Null);
+        value["command"] = command_of(&trace.folder);
+        value
+    })?;
+    Ok(Exit::Done)
+}
+
+pub(super) fn logs(
+    id: &str,
+    story: Option<&str>,
+    attempt: Option<u32>,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    output.command("logs");
+    let home = home()?;
+    let journal = open(&home)?;
+    let loop_id = find(&journal, id)?;
+    let wanted = |trace: &&Trace| {
+        story.is_none_or(|story| trace.key.story == story)
+            && attempt.is_none_or(|attempt| trace.key.attempt == attempt)
+    };
+    let all = traces(&home, &load(&journal, &loop_id)?);
+    let chosen: Vec<&Trace> = all.iter().filter(wanted).collect();
+    if chosen.is_empty() {
+        return Err(Failure::bad_input("no run fits").hint(format!("`loopwright runs {loop_id}` lists them")));
+    }
+    let file = |trace: &Trace, name: &str| text_of(&trace.folder.join(name));
+    for trace in &chosen {
+        let (stdout, stderr) = (file(trace, "stdout"), file(trace, "stderr"));
+        output.data(&format!("==== {} ({})\n{stdout}{stderr}", trace.key, trace.ended()))?;
+    }
+    let one = |trace: &&Trace| json!({ "runId": trace.id, "stdout": file(trace, "stdout"), "stderr": file(trace, "stderr") });
+    output.result(|| json!({ "loopId": loop_id, "logs": chosen.iter().map(one).collect::<Vec<_>>() }))?;
+    Ok(Exit::Done)
+}
+
+/// Every run of a loop in the order of their starts.
+fn traces(home: &Home, loaded: &Loaded) -> Vec<Trace> {
+    let loop_id = &loaded.state.spec().loop_id;
+    let mut all: Vec<Trace> = Vec::new();
+    let mut implementor = String::new();
+    for record in &loaded.records {
+        match &record.event {
+            Event::StoryPlanned { implementor: agent, .. } => implementor.clone_from(agent),
+            Event::RunStarted { run } => {
+                let name = RunName::of(&loaded.state, run);
+                let agent = match run.stage {
+                    kernel::Stage::Implement => implementor.clone(),
+                    kernel::Stage::Check => "-".to_owned(),
+                    kernel::Stage::Judge => loaded.state.spec().judge.clone(),
+                };
+                let (id, folder) = (name.full(loop_id), home.run_folder(loop_id, &name));
+                let started_at_ms = record.at_ms;
+                all.push(Trace {
+                    id,
+                    key: run.clone(),
+                    agent,
+                    started_at_ms,
+                    ended_at_ms: None,
+                    outcome: None,
+                    folder,
+                });
+            }
+            Event::RunEnded { run, outcome } => {
+                if let Some(trace) = all.iter_mut().rev().find(|trace| trace.key == *run) {
+                    (trace.ended_at_ms, trace.outcome) = (Some(record.at_ms), Some(outcome.clone()));
+                }
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+impl Trace {
+    /// How it ended, in a few words.
+    fn ended(&self) -> String {
+        let how = match &self.outcome {
+            None => "under way".to_owned(),
+            Some(RunOutcome::Worked) => "worked".to_owned(),
+            Some(RunOutcome::Checked { passed: true, .. }) => "green".to_owned(),
+            Some(RunOutcome::Checked { passed: false, .. }) => "red".to_owned(),
+            Some(RunOutcome::Judged(Verdict { pass: true, reason, .. })) => format!("PASS: {reason}"),
+            Some(RunOutcome::Judged(Verdict { pass: false, reason, .. })) => format!("FAIL: {reason}"),
+            Some(RunOutcome::Failed { why }) => format!("failed: {why}"),
+            Some(RunOutcome::BadAnswer { why }) => format!("no verdict: {why}"),
+            Some(RunOutcome::Infrastructure { why, .. }) => format!("try again later: {why}"),
+            Some(RunOutcome::NeedsHuman { question }) => format!("asks: {question}"),
+            Some(RunOutcome::Interrupted { why }) => format!("interrupted: {why}"),
+            Some(RunOutcome::Stopped) => "stopped".to_owned(),
+        };
+        let took = self.ended_at_ms.map(|ended| format!(" after {} ms", ended - self.started_at_ms));
+        how.lines().next().unwrap_or_default().to_owned() + &took.unwrap_or_default()
+    }
+
+    fn brief(&self) -> Value {
+        json!({
+            "runId": self.id, "storyId": self.key.story, "attempt": self.key.attempt, "stage": self.key.stage.word(),
+            "try": self.key.try_number, "agent": self.agent, "startedAtMs": self.started_at_ms,
+            "endedAtMs": self.ended_at_ms, "outcome": self.outcome,
+        })
+    }
+}
+
+/// Program and arguments, without the environment, which may hold what nobody should see.
+fn command_of(folder: &Path) -> Value {
+    let spec: Value = serde_json::from_str(&text_of(&folder.join("spec.json"))).unwrap_or_default();
+    json!({ "program": spec["program"], "args": spec["args"], "cwd": spec["cwd"] })
+}
+
+/// The end of a file as text; nothing when it is not there.
+fn text_of(path: &Path) -> String {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    let from = bytes.len().saturating_sub(SHOWN_BYTES_MAX);
+    String::from_utf8_lossy(&bytes[from..]).into_owned()
+}
