@@ -19,6 +19,7 @@ pub(crate) struct Config {
     pub(crate) checks: ChecksConfig,
     pub(crate) workspace: WorkspaceConfig,
     pub(crate) prd: PrdConfig,
+    pub(crate) budget: BudgetConfig,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -84,6 +85,15 @@ pub(crate) struct WorkspaceConfig {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct PrdConfig {
     pub(crate) write_back: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct BudgetConfig {
+    /// Hours that all runs together may take.
+    pub(crate) hours: Option<f64>,
+    pub(crate) usd: Option<f64>,
+    pub(crate) tokens: Option<u64>,
 }
 
 impl ChecksConfig {

@@ -73,6 +73,8 @@ impl State {
             head: spec.base.clone(),
             published: None,
             iterations: 0,
+            spent_ms: 0,
+            run_began_at_ms: None,
             paused: false,
             cancel: None,
             question: None,
@@ -116,7 +118,7 @@ impl State {
                 self.plan(story, *attempt, implementor, base, at_ms)
             }
             Event::RecheckPlanned { story, attempt, head } => self.plan_recheck(story, *attempt, head, at_ms),
-            Event::RunStarted { run } => self.start_run(run),
+            Event::RunStarted { run } => self.start_run(run, at_ms),
             Event::RunEnded { run, outcome } => self.end_run(run, outcome, at_ms),
             Event::WaitEnded { run } => self.end_wait(run),
             Event::CandidateMade { story, attempt, commit } => self.take_candidate(story, *attempt, commit),
@@ -235,8 +237,12 @@ impl State {
         }
     }
 
-    fn start_run(&mut self, key: &RunKey) -> Moved {
+    fn start_run(&mut self, key: &RunKey, at_ms: i64) -> Moved {
+        if !self.can_afford(key.stage) {
+            return Err("what is left of the budget is less than the run may take".to_owned());
+        }
         self.run_mut(key, |state| state == RunState::Owed)?.state = RunState::Running;
+        self.run_began_at_ms = Some(at_ms);
         Ok(())
     }
 
@@ -249,6 +255,9 @@ impl State {
 
     fn end_run(&mut self, key: &RunKey, outcome: &RunOutcome, at_ms: i64) -> Moved {
         let (first_wait, cancelled) = (self.spec.retry_wait_ms, self.cancel.is_some());
+        self.run_mut(key, |state| state == RunState::Running)?;
+        // Whatever came of it, the time is spent.
+        self.spent_ms += self.run_began_at_ms.take().map_or(0, |began| (at_ms - began).max(0));
         let run = self.run_mut(key, |state| state == RunState::Running)?;
         match (key.stage, outcome) {
             (_, RunOutcome::Infrastructure { why, until_ms }) => {

@@ -85,6 +85,8 @@ pub enum EndReasonOrder {
     Cancelled(String),
     /// As many stories ended as were allowed.
     MaxIterationsReached,
+    /// The next run would not fit into the budget.
+    BudgetExhausted,
 }
 
 impl EndReasonOrder {
@@ -94,6 +96,7 @@ impl EndReasonOrder {
             Self::Completed => EndReason::Completed,
             Self::Cancelled(why) => EndReason::Cancelled { why: why.clone() },
             Self::MaxIterationsReached => EndReason::MaxIterationsReached,
+            Self::BudgetExhausted => EndReason::BudgetExhausted,
         }
     }
 }
@@ -134,6 +137,9 @@ fn of_attempt(state: &State, story: &StoryProgress, attempt: &Attempt) -> BTreeS
         return match run_state {
             RunState::Running => one(Effect::WatchRun(run)),
             RunState::Owed if state.paused => BTreeSet::new(),
+            RunState::Owed if !state.can_afford(run.stage) => {
+                one(Effect::End(EndReasonOrder::BudgetExhausted))
+            }
             RunState::Owed => one(Effect::StartRun(run)),
             RunState::Waiting { until_ms } => one(Effect::WakeAt { until_ms, run }),
             RunState::Asking => BTreeSet::new(),

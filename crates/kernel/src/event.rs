@@ -318,6 +318,8 @@ pub enum EndReason {
     },
     /// As many stories ended as were allowed.
     MaxIterationsReached,
+    /// What is left of the budget is less than the next run may take.
+    BudgetExhausted,
     /// It cannot go on.
     Failed {
         /// Why.

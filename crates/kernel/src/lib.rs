@@ -15,5 +15,5 @@ pub use decide::{Effect, EndReasonOrder, decide};
 pub use event::{
     CriterionVerdict, EndReason, Event, PublishResult, RunKey, RunOutcome, Stage, Stamped, Verdict, WriteBack,
 };
-pub use spec::{Commit, LoopSpec, NotACommit, StorySpec, StoryStart};
+pub use spec::{Commit, LoopSpec, NotACommit, StorySpec, StoryStart, TimeBudget};
 pub use state::{Attempt, Question, Run, RunState, State, Step, StoryProgress, StoryStatus};

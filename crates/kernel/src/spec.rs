@@ -83,8 +83,24 @@ pub struct LoopSpec {
     pub max_iterations: Option<u32>,
     /// The first wait after an infrastructure fault; it doubles up to ten times as much.
     pub retry_wait_ms: i64,
+    /// The time that all runs together may take; a run's cap is reserved before it starts.
+    #[serde(default)]
+    pub budget: Option<TimeBudget>,
     /// What the engine needs to carry out effects; the kernel does not look inside.
     pub settings: String,
+}
+
+/// One falling balance of time for the whole loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimeBudget {
+    /// All there is, in milliseconds.
+    pub total_ms: i64,
+    /// The most that one implementor's run may take.
+    pub implement_cap_ms: i64,
+    /// The most that the checks may take.
+    pub check_cap_ms: i64,
+    /// The most that one judge's run may take.
+    pub judge_cap_ms: i64,
 }
 
 /// One story as the loop sees it.

@@ -12,6 +12,8 @@ pub struct State {
     pub(crate) head: Commit,
     pub(crate) published: Option<Commit>,
     pub(crate) iterations: u32,
+    pub(crate) spent_ms: i64,
+    pub(crate) run_began_at_ms: Option<i64>,
     pub(crate) paused: bool,
     pub(crate) cancel: Option<String>,
     pub(crate) question: Option<Question>,
@@ -224,6 +226,27 @@ impl State {
     /// What the operator's repository was last given.
     pub fn published(&self) -> Option<&Commit> {
         self.published.as_ref()
+    }
+
+    /// The time that all runs together have taken.
+    pub fn spent_ms(&self) -> i64 {
+        self.spent_ms
+    }
+
+    /// What is left of the budget, if there is one.
+    pub fn left_ms(&self) -> Option<i64> {
+        self.spec.budget.map(|budget| budget.total_ms - self.spent_ms)
+    }
+
+    /// Whether a run of this stage fits into what is left: its cap is reserved before it starts.
+    pub(crate) fn can_afford(&self, stage: Stage) -> bool {
+        let Some((budget, left)) = self.spec.budget.zip(self.left_ms()) else { return true };
+        let cap = match stage {
+            Stage::Implement => budget.implement_cap_ms,
+            Stage::Check => budget.check_cap_ms,
+            Stage::Judge => budget.judge_cap_ms,
+        };
+        cap <= left
     }
 
     /// Why it is over, if it is.

@@ -29,6 +29,11 @@ pub struct LoopView {
     /// What can be answered.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
+    /// The time that all runs together have taken.
+    pub spent_ms: i64,
+    /// What is left of the budget.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_ms: Option<i64>,
     /// When it was started.
     pub started_at_ms: i64,
     /// When the last thing happened.
@@ -69,7 +74,7 @@ pub fn loop_view(state: &State) -> LoopView {
         prd_path: spec.prd_path.clone(),
         branch: spec.branch.clone(),
         head_sha: state.head().to_string(),
-        stories: state.stories().iter().map(story_view).collect(),
+        stories: state.stories().iter().map(|story| story_view(story, state.ended().is_some())).collect(),
         waiting_until_ms: match state.active_run() {
             Some((_, RunState::Waiting { until_ms })) if state.ended().is_none() => Some(until_ms),
             _ => None,
@@ -78,6 +83,8 @@ pub fn loop_view(state: &State) -> LoopView {
             .question()
             .map(|question| question.choices.iter().map(|choice| (*choice).to_owned()).collect())
             .unwrap_or_default(),
+        spent_ms: state.spent_ms(),
+        left_ms: state.left_ms(),
         started_at_ms: state.started_at_ms(),
         last_at_ms: state.last_at_ms(),
     }
@@ -87,6 +94,7 @@ fn status_of(state: &State) -> (&'static str, String) {
     match state.ended() {
         Some(EndReason::Completed) => return ("completed", String::new()),
         Some(EndReason::MaxIterationsReached) => return ("completed", "max_iterations_reached".to_owned()),
+        Some(EndReason::BudgetExhausted) => return ("failed", "budget_exhausted".to_owned()),
         Some(EndReason::Cancelled { why }) => return ("cancelled", why.clone()),
         Some(EndReason::Failed { why }) => return ("failed", why.clone()),
         None => {}
@@ -102,9 +110,12 @@ fn status_of(state: &State) -> (&'static str, String) {
     }
 }
 
-fn story_view(story: &StoryProgress) -> StoryView {
+fn story_view(story: &StoryProgress, ended: bool) -> StoryView {
     let (status, detail, commit) = match &story.status {
         StoryStatus::Pending => ("pending", String::new(), None),
+        StoryStatus::Active(attempt) if ended => {
+            ("pending", format!("attempt {} was not finished", attempt.number), None)
+        }
         StoryStatus::Active(attempt) => {
             let doing = attempt.run().map_or("landing", |(stage, _)| stage.word());
             ("running", format!("attempt {}, {doing}", attempt.number), None)

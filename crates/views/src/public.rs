@@ -170,6 +170,7 @@ fn complete(reason: &EndReason, record: &Stamped, after: &State) -> Value {
         EndReason::Completed => ("completed", false),
         EndReason::Cancelled { .. } => ("cancelled", true),
         EndReason::MaxIterationsReached => ("max_iterations_reached", false),
+        EndReason::BudgetExhausted => ("budget_exhausted", false),
         EndReason::Failed { .. } => ("failed", false),
     };
     json!({ "loopId": spec.loop_id, "project": spec.project,

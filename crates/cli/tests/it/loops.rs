@@ -395,6 +395,46 @@ fn what_cannot_be_started_is_said_before_anything_is_recorded() {
 }
 
 #[test]
+fn i10_a_time_budget_is_one_falling_balance() {
+    let implement = format!("sleep 1\n{IMPLEMENT}");
+    let scene = Scene::with_agents(&["one", "two", "three", "four", "five", "six"], &implement, JUDGE);
+    let agents = scene
+        .env
+        .read("project/loopwright.toml")
+        .replace("[\"sh\"", "[\"sh\"")
+        .replace("env = {", "timeout = 3\nenv = {");
+    scene.env.write(
+        "project/loopwright.toml",
+        agents.replace("[checks]\n", "[checks]\ntimeout = 3\n") + "\n[budget]\nhours = 0.0015\n",
+    );
+    let answer = scene.start(&["--foreground", "--json"]);
+    let view = answer.json()["result"].clone();
+    assert_eq!(
+        (view["status"].as_str(), view["reason"].as_str()),
+        (Some("failed"), Some("budget_exhausted")),
+        "{}",
+        answer.whole()
+    );
+    let passed = view["stories"]
+        .as_array()
+        .expect("stories")
+        .iter()
+        .filter(|story| story["status"] == "passed")
+        .count();
+    assert!((1..6).contains(&passed), "{view}");
+    assert!(view["spentMs"].as_i64().expect("a number") <= 5_400, "{view}");
+    for (budget, expected) in [
+        ("usd = 5.0", "does not say what it costs"),
+        ("hours = 0.0001", "so none could start"),
+        ("dollars = 1", "dollars"),
+    ] {
+        scene.configure(&format!("[budget]\n{budget}\n"));
+        let refused = scene.start(&[]);
+        assert!(refused.exit == 2 && refused.stderr.contains(expected), "{}", refused.whole());
+    }
+}
+
+#[test]
 fn a_missing_agent_program_asks_for_a_person() {
     let scene = Scene::new(&["one"]);
     scene.configure("");

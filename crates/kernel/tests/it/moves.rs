@@ -219,6 +219,53 @@ fn what_had_passed_or_was_set_aside_before_is_left_alone() {
 }
 
 #[test]
+fn i10_a_run_starts_only_when_its_cap_fits_into_what_is_left() {
+    let mut budgeted = spec(vec![story("a", 0, &[]), story("b", 1, &[])]);
+    budgeted.budget =
+        Some(kernel::TimeBudget { total_ms: 100, implement_cap_ms: 50, check_cap_ms: 10, judge_cap_ms: 20 });
+    let mut played = Played::start(budgeted);
+    let run = played.go();
+    played.clock_ms += 45;
+    played.record(Event::RunEnded {
+        run,
+        outcome: RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: None },
+    });
+    assert_eq!(
+        (played.state.spent_ms(), played.state.left_ms()),
+        (45, Some(55)),
+        "time is spent, whatever came of it"
+    );
+    let run = played.go();
+    played.clock_ms += 10;
+    played.record(Event::RunEnded { run, outcome: RunOutcome::Worked });
+    played.settle();
+    // 45 are left: the checks and the judge fit, another implementor does not.
+    played.end_run(RunOutcome::Checked { passed: true, report: String::new() });
+    let verdict = played.verdict(true);
+    played.end_run(RunOutcome::Judged(verdict));
+    played.settle();
+    assert_eq!(played.state.ended(), Some(&EndReason::BudgetExhausted));
+    assert!(
+        matches!(played.state.story("a").expect("a").status, StoryStatus::Passed(_)),
+        "what landed stays"
+    );
+}
+
+#[test]
+fn i10_a_start_that_does_not_fit_is_an_illegal_move() {
+    let mut budgeted = spec(vec![story("a", 0, &[])]);
+    budgeted.budget =
+        Some(kernel::TimeBudget { total_ms: 10, implement_cap_ms: 50, check_cap_ms: 1, judge_cap_ms: 1 });
+    let mut played = Played::start(budgeted);
+    played.record(Event::LoopPrepared);
+    let plan = played.owed();
+    played.carry_out(&plan[0]);
+    let run =
+        kernel::RunKey { story: "a".to_owned(), attempt: 1, stage: kernel::Stage::Implement, try_number: 1 };
+    assert!(played.try_record(Event::RunStarted { run }).is_err());
+}
+
+#[test]
 fn i03_the_next_step_is_derivable_from_the_records_alone() {
     let mut played = Played::start(spec(vec![story("a", 0, &[]), story("b", 1, &[])]));
     played.attempt(false);

@@ -42,6 +42,7 @@ pub(crate) fn spec(stories: Vec<StorySpec>) -> LoopSpec {
         max_retries: 2,
         max_iterations: None,
         retry_wait_ms: 60_000,
+        budget: None,
         settings: String::new(),
     }
 }

@@ -39,6 +39,13 @@ fn random_spec(random: &mut Random) -> LoopSpec {
     let mut spec = spec(stories.collect());
     spec.max_retries = u32::try_from(random.below(3)).expect("small");
     spec.max_iterations = random.chance(20).then_some(2);
+    let caps = |cap| kernel::TimeBudget {
+        total_ms: 400_000,
+        implement_cap_ms: cap,
+        check_cap_ms: cap,
+        judge_cap_ms: cap,
+    };
+    spec.budget = random.chance(30).then(|| caps(30_000));
     spec
 }
 
@@ -76,6 +83,10 @@ fn check(played: &Played, seed: u64) {
             judged.is_some_and(|verdict| verdict.pass && verdict.commit == *commit),
             "seed {seed}: i01: landed without a verdict"
         );
+    }
+    if let Some(Stamped { event: Event::RunStarted { run }, .. }) = played.journal.last() {
+        let left = played.state.left_ms().unwrap_or(i64::MAX);
+        assert!(left >= 30_000, "seed {seed}: i10: {run} began with {left} ms left");
     }
     for story in played.state.stories() {
         assert!(story.attempts <= played.state.spec().attempts_max(), "seed {seed}: too many attempts");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use engine::{AgentSettings, CheckSettings, Home, Settings};
-use kernel::{Commit, LoopSpec, StorySpec, StoryStart};
+use kernel::{Commit, LoopSpec, StorySpec, StoryStart, TimeBudget};
 use prd::{Options, Prd, StoryState};
 
 use super::{look, open, serve};
@@ -190,11 +190,46 @@ fn spec(
         ladder: config.retry.ladder.clone(),
         max_retries: arguments.max_retries.or(config.of_loop.max_retries).unwrap_or(2),
         max_iterations: arguments.max_iterations.or(config.of_loop.max_iterations),
+        budget: budget(config, settings)?,
         retry_wait_ms: i64::try_from(config.retry.wait.unwrap_or(60)).unwrap_or(60).saturating_mul(1000),
         settings: serde_json::to_string(settings)
             .map_err(|error| Failure::environment("cannot write the settings", &error))?,
         loop_id,
     })
+}
+
+/// One falling balance of time. Money and tokens are refused for agents that do not tell what they cost: unknown is not
+/// nothing.
+fn budget(config: &Config, settings: &Settings) -> Result<Option<TimeBudget>, Failure> {
+    if config.budget.usd.is_some() || config.budget.tokens.is_some() {
+        return Err(Failure::bad_input(
+            "[budget] usd and tokens cannot be kept: a command agent does not say what it costs",
+        )
+        .hint("limit the time instead: [budget] hours = 2.0"));
+    }
+    let Some(hours) = config.budget.hours else { return Ok(None) };
+    let total_ms = milliseconds(hours * 3600.0);
+    let agent_cap = settings.agents.values().map(|agent| agent.timeout_secs).max().unwrap_or_default();
+    let cap = |secs: u64| i64::try_from(secs).unwrap_or(i64::MAX / 1000).saturating_mul(1000);
+    let (agent_cap_ms, check_cap_ms) = (cap(agent_cap), cap(settings.check_timeout_secs));
+    if agent_cap_ms > total_ms || check_cap_ms > total_ms {
+        let longest = agent_cap_ms.max(check_cap_ms) / 1000;
+        return Err(Failure::bad_input(format!(
+            "[budget] hours = {hours} is less than one run may take ({longest} s), so none could start"
+        ))
+        .hint("raise the budget, or lower `timeout` of [agents.NAME] and [checks]"));
+    }
+    Ok(Some(TimeBudget {
+        total_ms,
+        implement_cap_ms: agent_cap_ms,
+        check_cap_ms,
+        judge_cap_ms: agent_cap_ms,
+    }))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "bounded right before")]
+fn milliseconds(secs: f64) -> i64 {
+    (secs.clamp(0.0, 1e9) * 1000.0) as i64
 }
 
 /// The PRD's stories in file order, each with its place in the order of running.
