@@ -1,7 +1,8 @@
-//! Measures us beside a peer in one run: `cargo run --release -p bench -- prd`.
+//! Measures us beside a peer in one run: `cargo run --release -p bench -- prd` (or `loops`).
 //!
 //! It prints figures and ratios and asserts nothing: machines are noisy, and a ratio is read by a person.
 
+mod loops;
 mod prd_reader;
 
 use std::process::ExitCode;
@@ -12,8 +13,15 @@ fn main() -> ExitCode {
             prd_reader::run();
             ExitCode::SUCCESS
         }
+        Some("loops") => match loops::run() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                say(&format!("cannot measure: {error}"));
+                ExitCode::FAILURE
+            }
+        },
         Some(other) => {
-            say(&format!("there is no measurement `{other}`; there is: prd"));
+            say(&format!("there is no measurement `{other}`; there are: prd, loops"));
             ExitCode::from(2)
         }
     }

@@ -118,6 +118,9 @@ pub(crate) enum LoopCommand {
     Nuke {
         /// The loop's id, or the beginning of it, or `dead` for all that are over
         what: String,
+        /// Remove it even if accepted commits are nowhere else
+        #[arg(long)]
+        force: bool,
     },
     /// End a loop and every process of it; what was under way is kept aside
     Cancel {

@@ -56,7 +56,11 @@ impl Worker {
     fn prepare(&self, loop_id: &str) -> Landed {
         let settings = self.settings(loop_id)?;
         let base = commit_id(&self.state(loop_id)?.spec().base)?;
-        std::fs::create_dir_all(self.home.loop_folder(loop_id)).map_err(words)?;
+        let folder = self.home.loop_folder(loop_id);
+        // Prompts and outputs are nobody else's business, whatever the state folder's own mode is.
+        std::fs::create_dir_all(&folder).map_err(words)?;
+        std::fs::set_permissions(&folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))
+            .map_err(words)?;
         LoopRepo::create(Path::new(&settings.root), &self.home.repository(loop_id), &base).map_err(words)?;
         Ok(Some(Event::LoopPrepared))
     }
@@ -67,11 +71,16 @@ impl Worker {
         let (settings, repository) = (self.settings(loop_id)?, self.repository(loop_id)?);
         let checkout = self.implement_checkout(loop_id, state, id, attempt)?;
         let base = commit_id(&active.base)?;
-        let kept: Vec<PathBuf> = settings.prd_in_repository.iter().map(PathBuf::from).collect();
+        // Neither the PRD nor what we copied in ourselves is the agent's to change or to publish.
+        let copied = settings.copy.iter().map(|name| Path::new(&settings.subdir).join(name));
+        let kept: Vec<PathBuf> = settings.prd_in_repository.iter().map(PathBuf::from).chain(copied).collect();
         let reference = candidate_ref("candidates", id, attempt);
         let commit = match repository.read_ref(&reference).map_err(words)? {
             // An earlier self got this far; the checkout may be gone already.
             Some(commit) => commit,
+            None if !checkout.is_dir() => {
+                return Ok(Some(nothing_new(id, attempt, "the attempt left no checkout behind")));
+            }
             None => {
                 let snapshot = repository.snapshot(&checkout, &base, &kept).map_err(words)?;
                 if !snapshot.changed {

@@ -9,6 +9,7 @@ mod loops;
 mod prd_file;
 mod requests;
 mod runs;
+mod scrap;
 mod settings;
 mod worker;
 
@@ -16,5 +17,6 @@ pub use home::{Home, RunName};
 pub use loops::{LoadError, Loaded, load};
 pub use prd_file::{PrdFile, read_prd};
 pub use requests::{RequestError, request, start};
+pub use scrap::remove_folder;
 pub use settings::{AgentSettings, CheckSettings, Settings};
 pub use worker::{Clock, CrashSwitch, Moment, Turn, Worker, WorkerError, now_ms};

@@ -11,6 +11,7 @@ use sandbox::{ExitCause, ExitRecord, RunSpec, RunView, StopSignal};
 use workspace::LoopRepo;
 
 use crate::home::RunName;
+use crate::scrap::is_plain;
 use crate::settings::{AgentSettings, Settings};
 use crate::worker::{Moment, Worker, WorkerError};
 
@@ -68,7 +69,11 @@ impl Worker {
                     self.crash_point(Moment::AfterDeed)?;
                     return Ok(None);
                 }
-                Err(why) => RunOutcome::Infrastructure { why, until_ms: None },
+                Err(LaunchFault::Ours(why)) => RunOutcome::Infrastructure { why, until_ms: None },
+                Err(LaunchFault::BadTree(report)) if run.stage == Stage::Check => {
+                    RunOutcome::Checked { passed: false, report }
+                }
+                Err(LaunchFault::BadTree(why)) => RunOutcome::Failed { why },
             },
             Ok(RunView::Ended(exit)) => self.outcome(loop_id, run, &place, &exit),
             Ok(RunView::Lost(_)) => match sandbox::sweep(&place.run_folder) {
@@ -133,16 +138,17 @@ impl Worker {
 
     /// Gets everything ready and starts the keeper. The orders are written last: where they are, all else is there, and a
     /// keeper of an earlier worker may be about to use it, so it is not touched again. Two keepers of one run are one.
-    fn launch(&mut self, loop_id: &str, run: &RunKey, place: &Place) -> Result<(), String> {
+    fn launch(&mut self, loop_id: &str, run: &RunKey, place: &Place) -> Result<(), LaunchFault> {
         if !place.has_orders() {
             self.make_ready(loop_id, run, place)?;
         }
         self.launched.insert(place.run_folder.clone(), Instant::now());
-        sandbox::launch(&self.program, &place.run_folder).map_err(|error| error.to_string())
+        sandbox::launch(&self.program, &place.run_folder)
+            .map_err(|error| LaunchFault::Ours(error.to_string()))
     }
 
     /// Makes the checkout, the prompt and the keeper's orders; a half-made earlier try is made anew.
-    fn make_ready(&mut self, loop_id: &str, run: &RunKey, place: &Place) -> Result<(), String> {
+    fn make_ready(&mut self, loop_id: &str, run: &RunKey, place: &Place) -> Result<(), LaunchFault> {
         let loaded = self.loaded(loop_id).ok_or("the loop is not loaded")?;
         let state = loaded.state.clone();
         let (story, attempt) = state.active().ok_or("no story is being worked on")?;
@@ -155,6 +161,11 @@ impl Worker {
         if run.stage != Stage::Check {
             repository.make_agent_repo(&checkout, &place.checkout).map_err(|error| error.to_string())?;
         }
+        let folder = place.checkout.join(&settings.subdir);
+        if !is_plain(&place.checkout, &folder) || !folder.is_dir() {
+            let name = if settings.subdir.is_empty() { "." } else { &settings.subdir };
+            return Err(LaunchFault::BadTree(format!("the project's folder `{name}` is gone, or a link")));
+        }
         copy_untracked(&settings, &state, &place.checkout);
         fs::create_dir_all(&place.run_folder).map_err(|error| error.to_string())?;
         let prompt = prompt(&repository, &settings, story, attempt, run)?;
@@ -166,9 +177,9 @@ impl Worker {
             Stage::Judge => agent_spec(&settings, &state.spec().judge, prompt_file)?,
         };
         spec.run_id = place.name.full(loop_id);
-        spec.cwd = place.checkout.join(&settings.subdir);
+        spec.cwd = folder;
         spec.env.extend(task_environment(&state, attempt, run, &spec.run_id));
-        sandbox::prepare(&place.run_folder, &spec).map_err(|error| error.to_string())
+        sandbox::prepare(&place.run_folder, &spec).map_err(|error| LaunchFault::Ours(error.to_string()))
     }
 
     /// What a run's end means.
@@ -192,6 +203,9 @@ impl Worker {
                 question: "the agent is not logged in; log it in, then answer `retry`".to_owned(),
             },
             (ExitCause::Exited, Some(0)) if run.stage == Stage::Implement => RunOutcome::Worked,
+            (ExitCause::Exited, Some(0)) if exit.stdout_dropped > 0 => RunOutcome::BadAnswer {
+                why: "it printed more than is kept, so its end is not known".to_owned(),
+            },
             (ExitCause::Exited, Some(0)) => self.verdict(loop_id, place),
             _ => RunOutcome::Failed { why: failure_words(place, exit) },
         }
@@ -209,6 +223,26 @@ impl Worker {
             Ok(verdict) => RunOutcome::Judged(verdict),
             Err(why) => RunOutcome::BadAnswer { why },
         }
+    }
+}
+
+/// Why a run could not be started.
+enum LaunchFault {
+    /// Something of ours or around us; it costs no attempt.
+    Ours(String),
+    /// The files that the run should work on are at fault.
+    BadTree(String),
+}
+
+impl From<String> for LaunchFault {
+    fn from(why: String) -> Self {
+        Self::Ours(why)
+    }
+}
+
+impl From<&str> for LaunchFault {
+    fn from(why: &str) -> Self {
+        Self::Ours(why.to_owned())
     }
 }
 
@@ -245,6 +279,9 @@ fn prompt(
             let diff = repository
                 .diff(&id(&attempt.base)?, &id(candidate)?, DIFF_BYTES_MAX)
                 .map_err(|error| error.to_string())?;
+            if attempt.recheck {
+                return Ok(roles::recheck_prompt(&story.spec, candidate, checks));
+            }
             Ok(roles::judge_prompt(&story.spec, &attempt.base, candidate, &diff, checks))
         }
         (_, Stage::Check) => Ok(String::new()),
@@ -334,8 +371,16 @@ fn copy_untracked(settings: &Settings, state: &State, checkout: &Path) {
         let inside = relative.components().all(|part| matches!(part, std::path::Component::Normal(_)));
         let (from, to) =
             (Path::new(&state.spec().project).join(relative), checkout.join(&settings.subdir).join(relative));
-        if inside && let Some(folder) = to.parent() {
-            let _ = fs::create_dir_all(folder).and_then(|()| fs::copy(&from, &to));
+        // A candidate may hold links that lead out of the checkout: nothing is written through one.
+        let taken = fs::symlink_metadata(&to).is_ok();
+        if inside
+            && !taken
+            && let Some(folder) = to.parent()
+        {
+            let made = fs::create_dir_all(folder);
+            if made.is_ok() && is_plain(checkout, folder) {
+                let _ = fs::copy(&from, &to);
+            }
         }
     }
 }
@@ -377,7 +422,7 @@ fn tail(path: &Path, bytes_max: u64) -> String {
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
 }
 
-/// Removes a folder that may not be there. What cannot be removed now is removed with the loop.
+/// Removes a checkout. What cannot be removed now is removed with the loop.
 pub(crate) fn remove_folder(folder: &Path) {
-    let _ = fs::remove_dir_all(folder);
+    let _ = crate::scrap::remove_folder(folder);
 }

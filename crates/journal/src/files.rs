@@ -36,13 +36,14 @@ pub(crate) struct Turn {
     _locked: File,
 }
 
-/// Makes the folder if need be, and private in any case.
+/// Makes the folder if need be, and private then. One that was there is somebody's own, and its mode their business.
 pub(crate) fn prepare_folder(folder: &Path) -> Result<(), JournalError> {
     let existed = folder.is_dir();
     DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder).on("make the folder", folder)?;
-    if !existed {
-        sync_folder(parent(folder))?;
+    if existed {
+        return Ok(());
     }
+    sync_folder(parent(folder))?;
     make_private(folder, FOLDER_MODE)
 }
 

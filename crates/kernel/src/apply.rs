@@ -12,6 +12,9 @@ const BAD_ANSWERS_MAX: u32 = 2;
 /// The longest wait after an infrastructure fault, as a multiple of the first.
 const WAIT_FACTOR_MAX: i64 = 10;
 
+/// Interruptions in a row after which the next try waits.
+const INTERRUPTIONS_AT_ONCE_MAX: u32 = 3;
+
 /// An event that cannot happen in this state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IllegalMove {
@@ -72,6 +75,7 @@ impl State {
             stories: spec.stories.iter().map(progress).collect(),
             head: spec.base.clone(),
             published: None,
+            unpublished: None,
             iterations: 0,
             spent_ms: 0,
             run_began_at_ms: None,
@@ -262,16 +266,22 @@ impl State {
         match (key.stage, outcome) {
             (_, RunOutcome::Infrastructure { why, until_ms }) => {
                 run.faults += 1;
-                let factor = 1_i64
-                    .checked_shl(run.faults - 1)
-                    .map_or(WAIT_FACTOR_MAX, |factor| factor.clamp(1, WAIT_FACTOR_MAX));
-                let until_ms = until_ms.unwrap_or(at_ms.saturating_add(first_wait.saturating_mul(factor)));
+                let until_ms = until_ms.unwrap_or(at_ms.saturating_add(wait_ms(first_wait, run.faults)));
                 run.state = RunState::Waiting { until_ms };
                 self.fault = Some(why.clone());
                 Ok(())
             }
-            (_, RunOutcome::Interrupted { .. }) => {
-                *run = run.again();
+            (_, RunOutcome::Interrupted { why }) => {
+                run.faults += 1;
+                if run.faults <= INTERRUPTIONS_AT_ONCE_MAX {
+                    *run = run.again();
+                    return Ok(());
+                }
+                // Whatever kills it again and again is not helped by haste, and every start may cost money.
+                let until_ms =
+                    at_ms.saturating_add(wait_ms(first_wait, run.faults - INTERRUPTIONS_AT_ONCE_MAX));
+                run.state = RunState::Waiting { until_ms };
+                self.fault = Some(why.clone());
                 Ok(())
             }
             (_, RunOutcome::NeedsHuman { question }) => {
@@ -382,6 +392,10 @@ impl State {
             return Err("nothing is to be announced".to_owned());
         };
         let recheck = self.attempt_mut(id, None)?.recheck;
+        self.unpublished = match branch {
+            PublishResult::Done => None,
+            PublishResult::LeftAlone { why } => Some(why.clone()),
+        };
         if *branch == PublishResult::Done {
             self.published = Some(commit.clone());
         }
@@ -451,6 +465,12 @@ impl State {
         self.ended = Some(reason.clone());
         Ok(())
     }
+}
+
+/// How long to wait after so many faults in a row.
+fn wait_ms(first_wait: i64, faults: u32) -> i64 {
+    let factor = 1_i64.checked_shl(faults.saturating_sub(1)).unwrap_or(WAIT_FACTOR_MAX);
+    first_wait.saturating_mul(factor.clamp(1, WAIT_FACTOR_MAX))
 }
 
 /// What the next attempt is told.

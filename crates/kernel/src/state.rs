@@ -11,6 +11,7 @@ pub struct State {
     pub(crate) stories: Vec<StoryProgress>,
     pub(crate) head: Commit,
     pub(crate) published: Option<Commit>,
+    pub(crate) unpublished: Option<String>,
     pub(crate) iterations: u32,
     pub(crate) spent_ms: i64,
     pub(crate) run_began_at_ms: Option<i64>,
@@ -226,6 +227,11 @@ impl State {
     /// What the operator's repository was last given.
     pub fn published(&self) -> Option<&Commit> {
         self.published.as_ref()
+    }
+
+    /// Why the operator's repository does not have the head of the branch, if it has not.
+    pub fn unpublished(&self) -> Option<&str> {
+        self.unpublished.as_deref()
     }
 
     /// The time that all runs together have taken.

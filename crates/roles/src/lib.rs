@@ -5,5 +5,5 @@
 mod prompt;
 mod verdict;
 
-pub use prompt::{implementor_prompt, judge_prompt};
+pub use prompt::{implementor_prompt, judge_prompt, recheck_prompt};
 pub use verdict::{last_json_object, read_verdict};

@@ -4,6 +4,7 @@ use kernel::{Commit, StorySpec};
 
 const IMPLEMENTOR: &str = include_str!("prompts/implementor.md");
 const JUDGE: &str = include_str!("prompts/judge.md");
+const RECHECK: &str = include_str!("prompts/recheck.md");
 
 /// What the implementor is asked.
 pub fn implementor_prompt(story: &StorySpec, feedback: &[String], patterns: Option<&str>) -> String {
@@ -43,6 +44,21 @@ pub fn judge_prompt(
             ("base", base.as_str()),
             ("candidate", candidate.as_str()),
             ("diff", diff),
+            ("checks", checks),
+        ],
+    )
+}
+
+/// What the judge is asked about a story that was set aside, once everything else is done.
+pub fn recheck_prompt(story: &StorySpec, head: &Commit, checks: &str) -> String {
+    fill(
+        RECHECK,
+        &[
+            ("id", &story.id),
+            ("title", &story.title),
+            ("description", &story.description),
+            ("criteria", &bullets(&story.criteria)),
+            ("candidate", head.as_str()),
             ("checks", checks),
         ],
     )
@@ -114,9 +130,11 @@ mod tests {
         let commit = Commit::new(&"a".repeat(40)).expect("hexadecimal");
         let mut plain = story();
         plain.title = "T".to_owned();
-        for prompt in
-            [implementor_prompt(&plain, &[], None), judge_prompt(&plain, &commit, &commit, "d", "c")]
-        {
+        for prompt in [
+            implementor_prompt(&plain, &[], None),
+            judge_prompt(&plain, &commit, &commit, "d", "c"),
+            recheck_prompt(&plain, &commit, "c"),
+        ] {
             assert!(!prompt.contains("{{"), "{prompt}");
         }
     }

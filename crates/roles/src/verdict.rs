@@ -27,6 +27,11 @@ enum Word {
 /// The verdict in a judge's output, on the very candidate that it was asked about; else why there is none.
 pub fn read_verdict(output: &str, candidate: &Commit) -> Result<Verdict, String> {
     let object = last_json_object(output).ok_or("there is no JSON object in the answer")?;
+    // A broken object behind a whole one may be the true answer: what stands last cannot be read, so nothing was said.
+    let behind = output.rfind(object).map_or("", |at| &output[at + object.len()..]);
+    if behind.contains(['{', '}']) {
+        return Err("there is something like an object behind the last JSON object".to_owned());
+    }
     let answer: Answer =
         serde_json::from_str(object).map_err(|error| format!("the answer does not fit: {error}"))?;
     if answer.commit != candidate.as_str() {
@@ -89,6 +94,8 @@ mod tests {
             (good.replace('}', r#","criteria":[{"criterion":"x","pass":false}]}"#), None),
             (good.replace('}', r#","criteria":"all"}"#), None),
             (format!(r#"{{"wrapped":{good}}}"#), None),
+            (format!(r#"At first I thought {good} but {{"verdict":"FAIL","reason":"it says "no""}}"#), None),
+            (format!("{good}\nthat is all\n"), Some(true)),
         ] {
             assert_eq!(
                 read_verdict(&output, &commit()).ok().map(|verdict| verdict.pass),

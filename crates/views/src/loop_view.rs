@@ -29,6 +29,9 @@ pub struct LoopView {
     /// What can be answered.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
+    /// Why the operator's repository does not have the head of the branch, if it has not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unpublished: Option<String>,
     /// The time that all runs together have taken.
     pub spent_ms: i64,
     /// What is left of the budget.
@@ -83,6 +86,7 @@ pub fn loop_view(state: &State) -> LoopView {
             .question()
             .map(|question| question.choices.iter().map(|choice| (*choice).to_owned()).collect())
             .unwrap_or_default(),
+        unpublished: state.unpublished().map(str::to_owned),
         spent_ms: state.spent_ms(),
         left_ms: state.left_ms(),
         started_at_ms: state.started_at_ms(),

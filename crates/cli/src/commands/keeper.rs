@@ -20,6 +20,10 @@ pub(crate) fn run(folder: &Path) -> Result<Exit, Failure> {
 
 /// A run that ends and finds no worker starts one: whoever killed the last need not know that an agent was still at work.
 fn wake_worker(run_folder: &Path) {
+    // Whoever keeps a worker alive by other means, such as a service manager, may want no other.
+    if std::env::var_os("LOOPWRIGHT_WAKE").is_some_and(|value| value == "off") {
+        return;
+    }
     // The run's folder is HOME/loops/LOOP/runs/RUN. Where a worker lives, the new one sees its lock and ends at once.
     if let Some(root) = run_folder.ancestors().nth(4) {
         let _ = super::loops::ensure_worker(&Home::at(root));

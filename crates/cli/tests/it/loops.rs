@@ -398,11 +398,7 @@ fn what_cannot_be_started_is_said_before_anything_is_recorded() {
 fn i10_a_time_budget_is_one_falling_balance() {
     let implement = format!("sleep 1\n{IMPLEMENT}");
     let scene = Scene::with_agents(&["one", "two", "three", "four", "five", "six"], &implement, JUDGE);
-    let agents = scene
-        .env
-        .read("project/loopwright.toml")
-        .replace("[\"sh\"", "[\"sh\"")
-        .replace("env = {", "timeout = 3\nenv = {");
+    let agents = scene.env.read("project/loopwright.toml").replace("env = {", "timeout = 3\nenv = {");
     scene.env.write(
         "project/loopwright.toml",
         agents.replace("[checks]\n", "[checks]\ntimeout = 3\n") + "\n[budget]\nhours = 0.0015\n",
@@ -447,4 +443,155 @@ fn a_missing_agent_program_asks_for_a_person() {
         "{}",
         answer.whole()
     );
+}
+
+#[test]
+fn i02_an_answer_whose_end_cannot_be_read_lets_nothing_land() {
+    let quoted = r#"cat > /dev/null
+echo "At first I thought {\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\"} but no:"
+echo "{\"verdict\": \"FAIL\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"it says \"no\"\"}"
+"#;
+    let endless = r#"cat > /dev/null
+echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\"}"
+head -c 5000000 /dev/zero | tr '\0' 'x'
+echo "{\"verdict\": \"FAIL\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\"}"
+"#;
+    for judge in [quoted, endless] {
+        let scene = Scene::with_agents(&["one"], IMPLEMENT, judge);
+        let answer = scene.start(&["--foreground", "--json", "--max-retries", "0"]);
+        assert_eq!(statuses(&answer.json()["result"]), ["one skipped 1"], "{judge}");
+        assert!(scene.git(&["for-each-ref", "refs/heads/agent-loop"]).is_empty(), "{judge}");
+    }
+}
+
+#[test]
+fn i09_copied_files_are_not_published_and_nothing_is_written_through_a_link() {
+    let scene = Scene::new(&["one"]);
+    let victim = scene.env.path("victim");
+    std::fs::write(&victim, "precious").expect("written");
+    scene.env.write("project/.env.test", "SECRET=1\n");
+    scene.configure("[workspace]\ncopy = [\".env.test\"]\n");
+    let answer = scene.start(&["--foreground", "--json"]);
+    let view = answer.json()["result"].clone();
+    let branch = view["branch"].as_str().expect("a branch");
+    assert_eq!(
+        scene.git(&["ls-tree", "-r", "--name-only", branch]),
+        "README\none.txt\nprd.json",
+        "the copy is not in the commit"
+    );
+    // The next implementor puts a link where the copy would go.
+    scene.git(&["checkout", "--quiet", "prd.json"]);
+    scene.env.write(
+        "agents/implement.sh",
+        format!("cat > /dev/null\nrm -f .env.test\nln -s {} .env.test\necho x > one.txt\n", victim.display()),
+    );
+    scene.start(&["--foreground"]);
+    assert_eq!(std::fs::read_to_string(&victim).expect("read"), "precious");
+}
+
+#[test]
+fn i06_checks_never_run_in_the_operators_folder_through_a_link() {
+    let scene = Scene::new(&["never-one"]);
+    scene.env.write("project/sub/keep", "");
+    scene.env.write(
+        "project/sub/loopwright.toml",
+        scene.env.read("project/loopwright.toml").replace("test -f README", "touch made-by-check"),
+    );
+    scene.git(&["add", "sub/keep"]);
+    scene.git(&["commit", "--quiet", "-m", "sub"]);
+    let theirs = scene.env.path("project/sub");
+    scene.env.write(
+        "agents/implement.sh",
+        format!("cat > /dev/null\ncd ..\nrm -rf sub\nln -s {} sub\n", theirs.display()),
+    );
+    let answer = scene.env.run(&[
+        "start",
+        "--project",
+        "project/sub",
+        "--prd",
+        "project/prd.json",
+        "--foreground",
+        "--json",
+        "--max-retries",
+        "0",
+    ]);
+    assert_eq!(statuses(&answer.json()["result"]), ["never-one skipped 1"], "{}", answer.whole());
+    assert!(!theirs.join("made-by-check").exists(), "a check ran in the operator's folder");
+}
+
+#[test]
+fn a_branch_that_could_not_be_published_is_said_and_its_commits_are_not_thrown_away() {
+    let scene = Scene::new(&["one", "two"]);
+    let gate = scene.env.path("gate");
+    scene.env.write(
+        "agents/implement.sh",
+        format!(
+            "[ \"$LOOPWRIGHT_STORY_ID\" = two ] && while [ ! -f {} ]; do sleep 0.05; done\n{IMPLEMENT}",
+            gate.display()
+        ),
+    );
+    let id = scene.start(&["--json"]).json()["result"]["loopId"].as_str().expect("an id").to_owned();
+    let branch = format!("agent-loop/{id}");
+    wait_until("the first story", || {
+        (!scene.git(&["for-each-ref", &format!("refs/heads/{branch}")]).is_empty()).then_some(())
+    });
+    wait_until("the PRD", || scene.env.read("project/prd.json").contains("true").then_some(()));
+    // The operator takes the branch for themselves in mid-loop.
+    scene.git(&["checkout", "--quiet", "--force", &branch]);
+    std::fs::write(&gate, "").expect("written");
+    let view = scene.wait_for(&["completed"]);
+    assert!(view["unpublished"].as_str().is_some_and(|why| why.contains("checked out")), "{view}");
+    let status = scene.env.run(&["status", &id]);
+    assert!(status.stdout.contains("not in your repository"), "{}", status.whole());
+    assert_eq!(
+        scene.git(&["log", "--format=%s", &branch]).lines().count(),
+        2,
+        "the branch is left where it is"
+    );
+    let refused = scene.env.run(&["nuke", &id]);
+    assert!(refused.exit == 2 && refused.stderr.contains("nowhere else"), "{}", refused.whole());
+    assert_eq!(scene.env.run(&["nuke", ""]).exit, 2);
+    assert_eq!(scene.env.run(&["nuke", &id, "--force"]).exit, 0);
+}
+
+#[test]
+fn an_agent_that_destroys_its_checkout_or_its_keeper_cannot_stall_or_spin_a_loop() {
+    let scene = Scene::with_agents(&["one"], "rm -rf \"$PWD\"\n", JUDGE);
+    let answer = scene.start(&["--foreground", "--json", "--max-retries", "0"]);
+    let view = answer.json()["result"].clone();
+    assert!(view["status"] == "completed" && view["stories"][0]["attempts"] == 1, "{}", answer.whole());
+
+    let spinning = Scene::with_agents(&["one"], "kill -9 $PPID\nsleep 60\n", JUDGE);
+    spinning.start(&[]);
+    let view = spinning.wait_for(&["waiting"]);
+    assert_eq!(view["reason"], "its keeper died");
+    assert_eq!(spinning.starts().len(), 4, "after a few tries in a row it waits");
+}
+
+#[test]
+fn a_loop_that_counted_on_another_terminals_worker_goes_on() {
+    let scene = Scene::new(&["one"]);
+    let gate = scene.env.path("gate");
+    scene.env.write(
+        "agents/implement.sh",
+        format!("while [ ! -f {} ]; do sleep 0.05; done\n{IMPLEMENT}", gate.display()),
+    );
+    let mut first =
+        scene.env.command(&["start", "--project", "project", "--prd", "project/prd.json", "--foreground"]);
+    let mut first = first
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("started");
+    wait_until("the first loop", || (scene.status()["status"] == "running").then_some(()));
+    let second = scene.start(&["--json"]).json()["result"]["loopId"].as_str().expect("an id").to_owned();
+    // The worker in the first terminal dies; the second loop's own worker had seen its lock and ended.
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    first.kill().expect("killed");
+    first.wait().expect("ended");
+    std::fs::write(&gate, "").expect("written");
+    wait_until("the second loop", || {
+        (scene.env.run(&["status", &second, "--json"]).json()["result"]["status"] == "completed")
+            .then_some(())
+    });
 }

@@ -14,6 +14,7 @@ fn files_are_for_their_owner_only() {
     let journal = scratch.open();
     append(&journal, "one", &["a"]).unwrap();
     assert_eq!(modes(&scratch), all_private());
+    assert_eq!(folder_mode(&scratch), 0o700, "a new folder is closed to others");
 }
 
 /// Such modes come from a backup that was copied back, with another umask.
@@ -29,12 +30,16 @@ fn files_that_were_open_to_others_are_closed_to_them() {
     let second = scratch.open();
     append(&second, "one", &["b"]).unwrap();
     assert_eq!(modes(&scratch), all_private());
+    assert_eq!(folder_mode(&scratch), 0o755, "a folder that was there keeps its owner's mode");
 }
 
-/// Looks at the folder as well, which must be closed too.
+fn folder_mode(scratch: &Scratch) -> u32 {
+    fs::metadata(scratch.state_dir()).unwrap().permissions().mode() & 0o777
+}
+
+/// The modes of all files in the folder.
 fn modes(scratch: &Scratch) -> BTreeMap<String, u32> {
     let mode = |path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(scratch.state_dir()), 0o700);
     let entries = fs::read_dir(scratch.state_dir()).unwrap().map(Result::unwrap);
     entries.map(|entry| (entry.file_name().into_string().unwrap(), mode(entry.path()))).collect()
 }

@@ -17,7 +17,7 @@ pub(super) fn status(id: Option<&str>, output: &mut Output) -> Result<Exit, Fail
     output.command("status");
     let home = home()?;
     let journal = open(&home)?;
-    let Some(id) = id else { return list_of(&journal, output) };
+    let Some(id) = id else { return list_of(&home, &journal, output) };
     let loop_id = find(&journal, id)?;
     result_of(&home, &journal, &loop_id, output)?;
     Ok(Exit::Done)
@@ -25,10 +25,11 @@ pub(super) fn status(id: Option<&str>, output: &mut Output) -> Result<Exit, Fail
 
 pub(super) fn list(output: &mut Output) -> Result<Exit, Failure> {
     output.command("list");
-    list_of(&open(&home()?)?, output)
+    let home = home()?;
+    list_of(&home, &open(&home)?, output)
 }
 
-fn list_of(journal: &Journal, output: &mut Output) -> Result<Exit, Failure> {
+fn list_of(home: &Home, journal: &Journal, output: &mut Output) -> Result<Exit, Failure> {
     let rows = journal.loops().map_err(|error| Failure::environment("cannot read the journal", &error))?;
     let (mut text, mut views) = (String::new(), Vec::new());
     for row in rows {
@@ -55,6 +56,12 @@ fn list_of(journal: &Journal, output: &mut Output) -> Result<Exit, Failure> {
                     .push(json!({ "loopId": row.loop_id, "status": "failed", "reason": why, "stories": [] }));
             }
         }
+    }
+    let live = views
+        .iter()
+        .any(|view| !matches!(view["status"].as_str(), Some("completed" | "cancelled" | "failed")));
+    if live && !super::serve::is_worker_there(home) {
+        output.talk("note: no worker is at work; `loopwright serve` goes on with the loops\n");
     }
     if text.is_empty() {
         output.talk("there are no loops yet; `loopwright start` makes one\n");
@@ -96,10 +103,11 @@ fn fault_of(home: &Home, loop_id: &str) -> Option<String> {
 }
 
 fn exit_of(view: &LoopView) -> Exit {
-    let all_well = view.stories.iter().all(|story| matches!(story.status, "passed" | "pending" | "running"));
+    let all_well = view.stories.iter().all(|story| story.status == "passed") && view.unpublished.is_none();
     match view.status {
         "needs_human" => Exit::NeedsHuman,
         "completed" if !all_well => Exit::Unfinished,
+        "cancelled" => Exit::Unfinished,
         "failed" => Exit::Environment,
         _ => Exit::Done,
     }
@@ -109,6 +117,9 @@ fn text(view: &LoopView) -> String {
     let reason = if view.reason.is_empty() { String::new() } else { format!(": {}", view.reason) };
     let mut out = format!("loop {}  {}{reason}\n", view.loop_id, view.status);
     let _ = writeln!(out, "project {}\nbranch  {} at {}", view.project, view.branch, &view.head_sha[..12]);
+    if let Some(why) = &view.unpublished {
+        let _ = writeln!(out, "        not in your repository: {why}");
+    }
     for story in &view.stories {
         let commit =
             story.commit_sha.as_ref().map(|commit| format!("  {}", &commit[..12])).unwrap_or_default();
@@ -136,8 +147,13 @@ fn next_actions(view: &LoopView) -> Vec<NextAction> {
             view.reason.clone(),
         )],
         "paused" | "waiting" => vec![NextAction::new(format!("loopwright resume {id}"), "go on now")],
-        "completed" => {
+        "completed"
+            if view.stories.iter().any(|story| story.commit_sha.is_some()) && view.unpublished.is_none() =>
+        {
             vec![NextAction::new(format!("git log {}", view.branch), "look at the accepted commits")]
+        }
+        "completed" | "cancelled" | "failed" => {
+            vec![NextAction::new(format!("loopwright runs {id}"), "see what was done")]
         }
         _ => vec![NextAction::new(format!("loopwright watch {id}"), "follow it")],
     }
@@ -180,6 +196,7 @@ pub(super) fn watch(id: Option<&str>, output: &mut Output) -> Result<Exit, Failu
         None => latest(&journal)?,
     };
     output.talk(&format!("Ctrl-C leaves it; `loopwright watch {loop_id}` comes back\n"));
+    super::serve::ensure_worker(&home)?;
     follow(&home, &loop_id, output)
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
         LoopCommand::Runs { id } => trace::runs(&id, output),
         LoopCommand::Run { run_id } => trace::run(&run_id, output),
         LoopCommand::Logs { id, story, attempt } => trace::logs(&id, story.as_deref(), attempt, output),
-        LoopCommand::Nuke { what } => remove::run(&what, output),
+        LoopCommand::Nuke { what, force } => remove::run(&what, force, output),
         LoopCommand::Cancel { id, reason } => ask(&id, &Event::CancelRequested { reason }, "cancel", output),
         LoopCommand::Pause { id } => ask(&id, &Event::PauseRequested, "pause", output),
         LoopCommand::Resume { id } => ask(&id, &Event::ResumeRequested, "resume", output),
@@ -55,6 +55,9 @@ fn open(home: &Home) -> Result<Journal, Failure> {
 /// Finds a loop by its id or the beginning of it.
 fn find(journal: &Journal, id: &str) -> Result<String, Failure> {
     let rows = journal.loops().map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    if id.is_empty() {
+        return Err(Failure::bad_input("an empty id names no loop").hint("`loopwright list` shows all loops"));
+    }
     let wanted = id.to_uppercase();
     let matching: Vec<String> =
         rows.into_iter().map(|row| row.loop_id).filter(|found| found.starts_with(&wanted)).collect();

@@ -9,13 +9,13 @@ use crate::failure::{Exit, Failure};
 use crate::home::home;
 use crate::output::Output;
 
-pub(super) fn run(what: &str, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(what: &str, force: bool, output: &mut Output) -> Result<Exit, Failure> {
     output.command("nuke");
     let home = home()?;
     let journal = open(&home)?;
     let doomed = if what == "dead" { dead(&journal)? } else { vec![find(&journal, what)?] };
     for loop_id in &doomed {
-        remove(&home, &journal, loop_id)?;
+        remove(&home, &journal, loop_id, force)?;
         output
             .data(&format!("{loop_id} is gone; its branch in your repository, if any, is still there\n"))?;
     }
@@ -35,17 +35,23 @@ fn dead(journal: &Journal) -> Result<Vec<String>, Failure> {
 }
 
 /// A loop that is not over is refused: its processes would be left. One that cannot be read may go.
-fn remove(home: &Home, journal: &Journal, loop_id: &str) -> Result<(), Failure> {
-    if load(journal, loop_id).is_ok_and(|loaded| loaded.state.ended().is_none()) {
+fn remove(home: &Home, journal: &Journal, loop_id: &str, force: bool) -> Result<(), Failure> {
+    let state = load(journal, loop_id).ok().map(|loaded| loaded.state);
+    if let Some(why) = state.as_ref().and_then(kernel::State::unpublished).filter(|_| !force) {
+        let failure =
+            Failure::bad_input(format!("loop {loop_id} has accepted commits that are nowhere else: {why}"));
+        let repository = home.repository(loop_id);
+        return Err(
+            failure.hint(format!("fetch them from {}, or remove them with --force", repository.display()))
+        );
+    }
+    if state.is_some_and(|state| state.ended().is_none()) {
         let failure = Failure::bad_input(format!("loop {loop_id} is not over"));
         return Err(failure.hint(format!("`loopwright cancel {loop_id}` ends it")));
     }
     let folder = home.loop_folder(loop_id);
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).map_err(|error| {
-            Failure::environment(&format!("cannot remove `{}`", folder.display()), &error)
-        })?;
-    }
+    engine::remove_folder(&folder)
+        .map_err(|error| Failure::environment(&format!("cannot remove `{}`", folder.display()), &error))?;
     journal
         .remove(loop_id)
         .map_err(|error| Failure::environment("cannot remove the loop from the journal", &error))

@@ -24,8 +24,12 @@ pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Resu
         let _ = rustix::process::setsid();
     }
     let home = home()?;
-    let taken = || failure(&WorkerError::AlreadyRunning(home.root().to_owned()));
-    let mut worker = take(&home)?.ok_or_else(taken)?;
+    let mut worker = match (wait_and_take(&home, detached)?, detached) {
+        (Some(worker), _) => worker,
+        // Whoever woke us need not know that another one is at work.
+        (None, true) => return Ok(Exit::Done),
+        (None, false) => return Err(failure(&WorkerError::AlreadyRunning(home.root().to_owned()))),
+    };
     output.talk(&format!(
         "worker at work in {}; Ctrl-C ends it, agents go on and are adopted by the next\n",
         home.root().display()
@@ -51,6 +55,27 @@ pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Resu
 
 fn program() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| Failure::environment("cannot find our own program", &error))
+}
+
+/// A worker that was started on demand looks again for a moment: the other one may be about to end for want of work.
+fn wait_and_take(home: &Home, patient: bool) -> Result<Option<Worker>, Failure> {
+    const TRIES: u32 = 8;
+    const PAUSE: std::time::Duration = std::time::Duration::from_millis(250);
+    for _ in 0..if patient { TRIES } else { 1 } {
+        if let Some(worker) = take(home)? {
+            return Ok(Some(worker));
+        }
+        if patient {
+            std::thread::sleep(PAUSE);
+        }
+    }
+    Ok(None)
+}
+
+/// Says whether a worker is at work: it holds the lock.
+pub(super) fn is_worker_there(home: &Home) -> bool {
+    let Ok(lock) = File::open(home.worker_lock()) else { return false };
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_err()
 }
 
 /// Becomes the worker; nothing when another one is.
@@ -102,5 +127,9 @@ pub(super) fn foreground(home: &Home, loop_id: &str, output: &mut Output) -> Res
         loaded.state.ended().is_some() || loaded.state.question().is_some()
     };
     worker.run(done).map_err(|error| failure(&error))?;
-    look::result_of(home, worker.journal(), loop_id, output)
+    let exit = look::result_of(home, worker.journal(), loop_id, output)?;
+    // Other loops may have counted on this worker.
+    drop(worker);
+    ensure_worker(home)?;
+    Ok(exit)
 }

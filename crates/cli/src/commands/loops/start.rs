@@ -232,6 +232,12 @@ fn milliseconds(secs: f64) -> i64 {
     (secs.clamp(0.0, 1e9) * 1000.0) as i64
 }
 
+/// A title as it may stand in a commit subject and in a terminal.
+fn one_line(title: &str) -> String {
+    let clean: String = title.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    clean.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The PRD's stories in file order, each with its place in the order of running.
 fn stories(prd: &Prd) -> Vec<StorySpec> {
     let mut by_priority: Vec<usize> = (0..prd.stories.len()).collect();
@@ -243,7 +249,7 @@ fn stories(prd: &Prd) -> Vec<StorySpec> {
     }
     let story = |(story, rank): (&prd::Story, u32)| StorySpec {
         id: story.id.as_str().to_owned(),
-        title: story.title.clone(),
+        title: one_line(&story.title),
         description: story.description.clone(),
         criteria: story.criteria.iter().map(|criterion| criterion.text.clone()).collect(),
         rank,
