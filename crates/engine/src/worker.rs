@@ -193,13 +193,20 @@ impl Worker {
     /// Takes turns until `done` says so, with a short rest between them.
     pub fn run(&mut self, mut done: impl FnMut(&Self, Turn) -> bool) -> Result<(), WorkerError> {
         const REST: Duration = Duration::from_millis(25);
+        const LONG_REST: Duration = Duration::from_millis(100);
+        const QUIET_TURNS: u32 = 40;
+        let mut quiet_turns = 0;
         loop {
             let turn = self.turn()?;
             if done(self, turn) {
                 return Ok(());
             }
-            if !turn.moved {
-                std::thread::sleep(REST);
+            quiet_turns = if turn.moved { 0 } else { quiet_turns + 1 };
+            match quiet_turns {
+                0 => {}
+                // Something has just happened, and more is likely; later, nobody notices a tenth of a second.
+                1..=QUIET_TURNS => std::thread::sleep(REST),
+                _ => std::thread::sleep(LONG_REST),
             }
         }
     }

@@ -23,6 +23,8 @@ pub(crate) const CONTAINERS: &[&str] = &[
     "milestones",
     "sprints",
 ];
+/// Containers that mean stories wherever they stand.
+pub(crate) const CERTAIN_CONTAINERS: &[&str] = &["userstories", "stories"];
 /// Containers whose entries may themselves hold stories.
 pub(crate) const GROUPS: &[&str] = &["epics", "phases", "milestones", "sprints", "features"];
 /// Keys under which a group keeps its stories or further groups.

@@ -136,6 +136,17 @@ fn locate_in_document<'a, 's>(
             return take_from(inner, container, layout, context);
         }
     }
+    // Under any other key only a list that can mean nothing else is taken for the stories.
+    for wrapper in &map.entries {
+        let Some(inner) = wrapper.value.as_map() else { continue };
+        let certain =
+            Fields::of(inner).all(keys::CERTAIN_CONTAINERS).find(|entry| holds_objects(&entry.value));
+        if let Some(container) = certain {
+            context.changed(wrapper.key_span, ChangeKind::Wrapper);
+            layout.outer = Some((map, wrapper));
+            return take_from(inner, container, layout, context);
+        }
+    }
 }
 
 /// The entry that holds the stories: the first container with objects; groups that hold stories beat groups that do not.

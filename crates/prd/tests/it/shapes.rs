@@ -61,6 +61,11 @@ fn stories_are_found_under_every_known_key() {
         );
     }
     assert_eq!(stories(&format!("[{story}]")), ["a open - [] T | c"], "root list");
+    assert_eq!(
+        stories(&format!(r#"{{"sprint":{{"userStories":[{story}]}}}}"#)),
+        ["a open - [] T | c"],
+        "a list that can mean nothing else, under any key"
+    );
     let nested = format!(r#"{{"milestones":[{{"id":"m","epics":[{{"id":"e","stories":[{story}]}}]}}]}}"#);
     assert_eq!(stories(&nested), ["a open - [] T | c"], "groups in groups");
 }

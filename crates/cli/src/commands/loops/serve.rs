@@ -15,7 +15,7 @@ use crate::output::Output;
 const AGENTS_MAX: usize = 4;
 
 /// Turns without a live loop after which a worker that was started on demand ends.
-const IDLE_TURNS_MAX: usize = 200;
+const IDLE_TURNS_MAX: usize = 60;
 
 pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Result<Exit, Failure> {
     output.command("serve");
