@@ -44,6 +44,18 @@ pub(crate) enum Command {
     Prd(PrdCommand),
     #[command(flatten)]
     Loop(LoopCommand),
+    /// Make a `loopwright.toml` to name agents and checks in
+    Init {
+        /// The project's folder
+        #[arg(long, value_name = "FOLDER", default_value = ".")]
+        project: PathBuf,
+    },
+    /// See whether everything that a loop needs is there; each problem with its remedy
+    Doctor {
+        /// The project's folder
+        #[arg(long, value_name = "FOLDER", default_value = ".")]
+        project: PathBuf,
+    },
     /// Explain a diagnostic code such as PRD004
     ///
     /// Without a code, lists all codes.

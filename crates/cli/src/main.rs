@@ -38,6 +38,8 @@ fn run(command: Command, output: &mut Output) -> Result<failure::Exit, Failure> 
         Command::Prd(command) => commands::prd::run(command, output),
         Command::Loop(command) => commands::loops::run(command, output),
         Command::Keeper { folder } => commands::keeper::run(&folder),
+        Command::Init { project } => commands::setup::init(&project, output),
+        Command::Doctor { project } => commands::setup::doctor(&project, output),
         Command::Explain { code } => commands::explain::run(code.as_deref(), output),
         Command::Completions { shell } => commands::completions::run(shell, &mut Args::command(), output),
         Command::Demo { keep } => commands::demo::run(keep.as_deref(), output),

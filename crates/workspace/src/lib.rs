@@ -26,7 +26,7 @@ pub use error::GitError;
 pub use id::{CommitId, TreeId};
 pub use loop_repo::LoopRepo;
 pub use new_repository::init_repository;
-pub use project::{ProjectView, look_at_project};
+pub use project::{ProjectView, git_version, look_at_project};
 pub use publish::Published;
 pub use refs::{Moved, ref_component};
 pub use snapshot::{LeftOut, Reason, Snapshot};

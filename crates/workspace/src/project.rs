@@ -133,3 +133,9 @@ fn is_detached(project: &Path) -> Result<bool, GitError> {
         Output { code, stderr, .. } => Err(GitError::Failed { command, code, stderr }),
     }
 }
+
+/// Which git there is, in its own words.
+pub fn git_version() -> Result<String, GitError> {
+    let line = Git::alone().args(["--version"]).line()?;
+    Ok(line.trim_start_matches("git version ").to_owned())
+}

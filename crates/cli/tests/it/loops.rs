@@ -431,6 +431,32 @@ fn i10_a_time_budget_is_one_falling_balance() {
 }
 
 #[test]
+fn init_makes_a_configuration_and_doctor_names_what_is_missing() {
+    let scene = Scene::new(&["one"]);
+    let refused = scene.env.run(&["init", "--project", "project"]);
+    assert!(refused.exit == 2 && refused.stderr.contains("is there already"), "{}", refused.whole());
+    let well = scene.env.run(&["doctor", "--project", "project", "--json"]);
+    assert!(well.exit == 0 && well.json()["ok"] == true, "{}", well.whole());
+    std::fs::remove_file(scene.env.path("project/loopwright.toml")).expect("removed");
+    assert_eq!(scene.env.run(&["init", "--project", "project"]).exit, 0);
+    let no_agents = scene.env.run(&["doctor", "--project", "project"]);
+    assert!(
+        no_agents.exit == 3 && no_agents.stdout.contains("bad  agents: none is configured"),
+        "{}",
+        no_agents.whole()
+    );
+    scene.env.write("project/loopwright.toml", "[agents.x]\ncommand = [\"no-such-agent\"]\n");
+    let missing = scene.env.run(&["doctor", "--project", "project"]);
+    assert!(
+        missing.stdout.contains("bad  agent: x: there is no program `no-such-agent`"),
+        "{}",
+        missing.whole()
+    );
+    let elsewhere = scene.env.run(&["doctor", "--project", "agents"]);
+    assert!(elsewhere.stdout.contains("bad  repository:"), "{}", elsewhere.whole());
+}
+
+#[test]
 fn a_missing_agent_program_asks_for_a_person() {
     let scene = Scene::new(&["one"]);
     scene.configure("");

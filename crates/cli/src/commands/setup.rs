@@ -1,0 +1,171 @@
+//! `loopwright init` and `loopwright doctor`: getting a project and a machine ready.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::config;
+use crate::failure::{Exit, Failure};
+use crate::home::home;
+use crate::output::{NextAction, Output};
+
+const TEMPLATE: &str = include_str!("../../demo/loopwright.toml");
+
+/// Below so much free space a loop will soon stand still.
+const FREE_BYTES_MIN: u64 = 1024 * 1024 * 1024;
+
+pub(crate) fn init(project: &Path, output: &mut Output) -> Result<Exit, Failure> {
+    output.command("init");
+    let path = project.join("loopwright.toml");
+    let made = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&path)
+        .and_then(|mut file| file.write_all(TEMPLATE.as_bytes()));
+    made.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => {
+            Failure::bad_input(format!("`{}` is there already, and is left as it is", path.display()))
+        }
+        _ => Failure::environment(&format!("cannot make `{}`", path.display()), &error),
+    })?;
+    output.data(&format!("made {}; name your agents and checks in it\n", path.display()))?;
+    output.result(|| json!({ "file": path }))?;
+    output.next(NextAction::new("loopwright doctor", "see whether everything is there"));
+    output.next(NextAction::new("loopwright start --prd FILE", "start a loop"));
+    Ok(Exit::Done)
+}
+
+/// One thing that was looked at: what was found, and what to do if it is not well.
+struct Finding {
+    subject: &'static str,
+    found: String,
+    remedy: Option<String>,
+}
+
+impl Finding {
+    fn well(subject: &'static str, found: impl Into<String>) -> Self {
+        Self { subject, found: found.into(), remedy: None }
+    }
+
+    fn bad(subject: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { subject, found: found.into(), remedy: Some(remedy.into()) }
+    }
+}
+
+pub(crate) fn doctor(project: &Path, output: &mut Output) -> Result<Exit, Failure> {
+    output.command("doctor");
+    let mut findings = vec![git(), repository(project)];
+    findings.extend(state_folder()?);
+    findings.extend(configuration(project));
+    let lines: String = findings
+        .iter()
+        .map(|finding| match &finding.remedy {
+            None => format!("ok   {}: {}\n", finding.subject, finding.found),
+            Some(remedy) => format!("bad  {}: {}\n     {remedy}\n", finding.subject, finding.found),
+        })
+        .collect();
+    output.data(&lines)?;
+    let one = |finding: &Finding| json!({ "subject": finding.subject, "ok": finding.remedy.is_none(), "found": finding.found, "remedy": finding.remedy });
+    output.result(|| json!({ "findings": findings.iter().map(one).collect::<Vec<_>>() }))?;
+    let bad = findings.iter().filter(|finding| finding.remedy.is_some()).count();
+    if bad == 0 {
+        return Ok(Exit::Done);
+    }
+    let hints = findings.iter().filter_map(|finding| finding.remedy.clone()).collect();
+    output.bad_news(Failure {
+        exit: Exit::Environment,
+        message: format!("{bad} of {} are not well", findings.len()),
+        hints,
+    });
+    Ok(Exit::Environment)
+}
+
+fn git() -> Finding {
+    match workspace::git_version() {
+        Ok(version) => Finding::well("git", version),
+        Err(error) => Finding::bad("git", error.to_string(), "install git and see that it is on the PATH"),
+    }
+}
+
+fn repository(project: &Path) -> Finding {
+    match workspace::look_at_project(project, None) {
+        Ok(view) => {
+            Finding::well("repository", format!("{} at {}", view.root.display(), &view.head.as_str()[..12]))
+        }
+        Err(error) => Finding::bad(
+            "repository",
+            error.to_string(),
+            "run this in a git repository with at least one commit, or name one with --project",
+        ),
+    }
+}
+
+fn state_folder() -> Result<Vec<Finding>, Failure> {
+    let home = home()?;
+    let root = home.root();
+    let journal = match journal::Journal::open(root) {
+        Ok(_) => Finding::well("state", root.display().to_string()),
+        Err(error) => Finding::bad(
+            "state",
+            error.to_string(),
+            "see that the folder is yours, or set LOOPWRIGHT_HOME to another one",
+        ),
+    };
+    let space = match rustix::fs::statvfs(root) {
+        Ok(stat) => {
+            let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+            let found = format!("{} MiB free", free / (1024 * 1024));
+            if free < FREE_BYTES_MIN {
+                Finding::bad("disk", found, "make room: loops wait when the disk is full")
+            } else {
+                Finding::well("disk", found)
+            }
+        }
+        Err(error) => Finding::bad("disk", error.to_string(), "see that the state folder can be reached"),
+    };
+    Ok(vec![journal, space])
+}
+
+/// The configuration, and whether each agent's program is there.
+fn configuration(project: &Path) -> Vec<Finding> {
+    let config = match config::read(project) {
+        Ok(config) => config,
+        Err(failure) => return vec![Finding::bad("configuration", failure.message, "mend loopwright.toml")],
+    };
+    if config.agents.is_empty() {
+        return vec![Finding::bad(
+            "agents",
+            "none is configured",
+            "`loopwright init` makes a loopwright.toml to name them in",
+        )];
+    }
+    let of_agent = |(name, agent): (&String, &config::AgentConfig)| match agent.command.first() {
+        Some(program) if find_program(program).is_some() => {
+            Finding::well("agent", format!("{name} runs `{program}`"))
+        }
+        Some(program) => Finding::bad(
+            "agent",
+            format!("{name}: there is no program `{program}`"),
+            "install it, or write its whole path",
+        ),
+        None => {
+            Finding::bad("agent", format!("{name} has no command"), "give it one: command = [\"program\"]")
+        }
+    };
+    config.agents.iter().map(of_agent).collect()
+}
+
+/// The program that a command would run, found as the system finds it.
+fn find_program(program: &str) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let runs = |path: &PathBuf| {
+        fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    if program.contains('/') {
+        return Some(PathBuf::from(program)).filter(runs);
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(runs)
+}
