@@ -296,6 +296,7 @@ fn empty_spec() -> RunSpec {
         args: Vec::new(),
         cwd: PathBuf::new(),
         env: base_environment(),
+        pass_env: Vec::new(),
         stdin: None,
         wall_secs: 0,
         idle_secs: None,
@@ -313,9 +314,8 @@ fn agent_spec(settings: &Settings, name: &str, prompt: PathBuf) -> Result<RunSpe
     let mut spec = empty_spec();
     (spec.program, spec.args, spec.stdin) = (program.clone(), args.to_vec(), Some(prompt));
     (spec.wall_secs, spec.idle_secs) = (agent.timeout_secs, agent.idle_secs);
-    let passed =
-        agent.pass_env.iter().filter_map(|name| std::env::var(name).ok().map(|value| (name.clone(), value)));
-    spec.env.extend(passed);
+    // By name only: the keeper has the values from us, and nobody writes them down.
+    spec.pass_env.clone_from(&agent.pass_env);
     spec.env.extend(agent.env.clone());
     Ok(spec)
 }

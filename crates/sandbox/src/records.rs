@@ -25,8 +25,12 @@ pub struct RunSpec {
     pub args: Vec<String>,
     /// The folder it starts in.
     pub cwd: PathBuf,
-    /// Its whole environment, but for [`RUN_DIR_VARIABLE`].
+    /// Its environment, but for `pass_env` and [`RUN_DIR_VARIABLE`].
     pub env: BTreeMap<String, String>,
+    /// Names of variables that it gets from the keeper's own environment, which has them from the worker: their values
+    /// may be secrets and are never written down. A variable of `env` wins.
+    #[serde(default)]
+    pub pass_env: Vec<String>,
     /// A regular file given as standard input, so that it is closed at its end; without one it is `/dev/null`.
     pub stdin: Option<PathBuf>,
     /// How long it may run.

@@ -377,6 +377,29 @@ fn an_agent_sees_its_task_and_little_else() {
 }
 
 #[test]
+fn i09_a_secret_reaches_the_agent_that_may_have_it_and_no_file() {
+    let implement = "[ \"$SECRET_TOKEN\" = hunter2 ] && echo yes > seen.txt\ncat > /dev/null\n";
+    let scene = Scene::with_agents(&["one"], implement, JUDGE);
+    let config = scene.env.read("project/loopwright.toml").replacen(
+        "env = {",
+        "pass_env = [\"SECRET_TOKEN\"]\nenv = {",
+        1,
+    );
+    scene.env.write("project/loopwright.toml", config);
+    let mut command =
+        scene.env.command(&["start", "--project", "project", "--prd", "project/prd.json", "--foreground"]);
+    assert!(command.env("SECRET_TOKEN", "hunter2").output().expect("ran").status.success());
+    let branch = scene.status()["branch"].as_str().expect("a branch").to_owned();
+    assert_eq!(scene.git(&["show", &format!("{branch}:seen.txt")]), "yes");
+    let found = std::process::Command::new("grep")
+        .args(["-r", "-l", "-a", "hunter2"])
+        .arg(scene.home())
+        .output()
+        .expect("grep runs");
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "", "the secret is in no file of ours");
+}
+
+#[test]
 fn what_cannot_be_started_is_said_before_anything_is_recorded() {
     let scene = Scene::new(&["one"]);
     let start = |more: &[&str]| scene.env.run(&[&["start"][..], more].concat());

@@ -193,7 +193,8 @@ fn capture(folder: &RunFolder, name: &str, spec: &RunSpec) -> io::Result<(Captur
 fn spawn(folder: &RunFolder, spec: &RunSpec, [stdin, stdout, stderr]: [Stdio; 3]) -> io::Result<Pid> {
     let mut command = Command::new(&spec.program);
     command.args(&spec.args).current_dir(&spec.cwd).process_group(0);
-    command.env_clear().envs(&spec.env).env(RUN_DIR_VARIABLE, folder.path());
+    let passed = spec.pass_env.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+    command.env_clear().envs(passed).envs(&spec.env).env(RUN_DIR_VARIABLE, folder.path());
     command.stdin(stdin).stdout(stdout).stderr(stderr);
     let child = command.spawn()?;
     Ok(Pid::from_child(&child))

@@ -36,6 +36,7 @@ impl Scene {
             args: vec!["-c".to_owned(), script.to_owned()],
             cwd: work,
             env: BTreeMap::from([path]),
+            pass_env: Vec::new(),
             stdin: None,
             wall_secs: 120,
             idle_secs: None,
