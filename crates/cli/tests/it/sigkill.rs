@@ -76,6 +76,8 @@ fn rampage(scene: &Scene, random: &mut Random, kills_max: u64, victims: &[&str])
 fn scene() -> Scene {
     let implement = "cat > /dev/null\nsleep 0.2\necho \"work of $LOOPWRIGHT_STORY_ID\" > \"$LOOPWRIGHT_STORY_ID.txt\"\nsleep 0.2\n";
     let scene = Scene::with_agents(&["one", "two", "three", "four"], implement, JUDGE);
+    // A run whose keeper is killed again and again waits longer each time; here the first wait is a second.
+    scene.configure("[retry]\nwait = 1\n");
     let prepared = scene.env.run(&["start", "--project", "project", "--prd", "project/prd.json"]);
     assert_eq!(prepared.exit, 0, "{}", prepared.whole());
     scene
