@@ -290,14 +290,14 @@ fn i11_a_cancel_leaves_no_process_and_keeps_the_work() {
 fn a_second_worker_is_refused() {
     let scene = Scene::new(&["one"]);
     let gate = scene.env.path("gate");
-    scene.env.write(
-        "agents/implement.sh",
-        format!("while [ ! -f {} ]; do sleep 0.05; done\n{IMPLEMENT}", gate.display()),
-    );
+    let script =
+        format!("echo x >> \"$STARTS\"\nwhile [ ! -f {} ]; do sleep 0.05; done\n{IMPLEMENT}", gate.display());
+    scene.env.write("agents/implement.sh", script);
     scene.start(&[]);
-    let refused = wait_until("the worker", || {
-        Some(scene.env.run(&["serve", "--until-idle"])).filter(|answer| answer.exit == 3)
-    });
+    // An agent runs, so there is a worker, and it stays until the gate opens.
+    wait_until("the first agent", || (!scene.starts().is_empty()).then_some(()));
+    let refused = scene.env.run(&["serve", "--until-idle"]);
+    assert_eq!(refused.exit, 3, "{}", refused.whole());
     assert!(refused.stderr.contains("another worker is at work"), "{}", refused.whole());
     std::fs::write(&gate, "").expect("written");
     scene.wait_for(&["completed"]);
