@@ -6,12 +6,13 @@
 use std::fs;
 use std::io::Read as _;
 
+use crate::entry::{Entries, below};
 use crate::error::{GitError, failed};
 use crate::ignore::Shadow;
 use crate::loop_repo::LoopRepo;
 use crate::reserved::is_reserved;
 use crate::scratch::Scratch;
-use crate::snapshot::{Entries, LeftOut, Reason, below};
+use crate::snapshot::{LeftOut, Reason};
 use crate::walk::{Got, Kind, Tree};
 
 /// Beyond this a checkout is not looked through to its end.
