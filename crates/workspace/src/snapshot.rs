@@ -1,8 +1,10 @@
 //! Turns the files of a checkout into a tree of ours, as `git add -A` would, without trusting anything in it.
 //!
 //! We read the files and hand git their bytes: git itself is never pointed at the checkout, so hooks, configuration,
-//! filters and attributes in it mean nothing. `.gitignore` files count as they stand in the checkout, since an agent
-//! may rightly change them; what the base tracks is read whatever they say. Stopping the agent first is the caller's.
+//! filters and attributes in it mean nothing. What the base tracks is read whatever any `.gitignore` says. Of the rest,
+//! what the rules of the base ignore stays out even if the agent changed them, or it could plant a `node_modules` that
+//! no install replaces; what only the agent's rules ignore stays out too, since a story may rightly bring a new build
+//! folder, but is named, or it could hide a file from its judge. Stopping the agent first is the caller's.
 
 use std::path::{Path, PathBuf};
 
@@ -25,10 +27,15 @@ pub struct Snapshot {
     pub tree: TreeId,
     /// Whether that is another tree than the base's.
     pub changed: bool,
-    /// What is not in the tree although no rule ignores it; the first thousand, in the order of paths.
+    /// What is not in the tree although no rule of the checkout ignores it; the first thousand, in the order of paths.
     pub left_out: Vec<LeftOut>,
     /// How many there were.
     pub n_left_out: usize,
+    /// What is not in the tree because of rules that the base does not have; the first thousand, in the order of paths.
+    /// A folder stands for all that is in it.
+    pub newly_ignored: Vec<PathBuf>,
+    /// How many there were.
+    pub n_newly_ignored: usize,
 }
 
 /// Something that could not be taken.
@@ -55,6 +62,11 @@ pub enum Reason {
     Unreadable,
     /// It takes the place of a folder above a path that is kept from the base.
     InTheWay,
+    /// The rules of the base ignore it; those of the checkout no longer do.
+    IgnoredByBase,
+    /// No rule ignores it, but its name says that a tool filled it (`node_modules`, `.venv`, `target`, `__pycache__`),
+    /// and the base has nothing in it.
+    BuildFolder,
 }
 
 impl LeftOut {
@@ -84,12 +96,20 @@ impl LoopRepo {
             gathered.left_out.extend(in_the_way);
         }
         let tree = self.write_tree(&gathered.entries, &scratch)?;
-        let mut left_out = gathered.left_out;
-        left_out.sort();
-        let n_left_out = left_out.len();
-        left_out.truncate(LEFT_OUT_MAX);
-        Ok(Snapshot { changed: tree != base_tree, tree, left_out, n_left_out })
+        let (left_out, n_left_out) = first(gathered.left_out);
+        let newly_ignored = gathered.newly_ignored.iter().map(|path| as_path(path).to_owned());
+        let (newly_ignored, n_newly_ignored) = first(newly_ignored.collect());
+        let changed = tree != base_tree;
+        Ok(Snapshot { tree, changed, left_out, n_left_out, newly_ignored, n_newly_ignored })
     }
+}
+
+/// The first of many, and how many there are.
+fn first<T: Ord>(mut all: Vec<T>) -> (Vec<T>, usize) {
+    all.sort();
+    let n_all = all.len();
+    all.truncate(LEFT_OUT_MAX);
+    (all, n_all)
 }
 
 /// Makes a path as it is in the base, and returns what had to give way.

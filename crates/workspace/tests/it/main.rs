@@ -3,8 +3,10 @@
 #![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]
 
 mod agent;
+mod big;
 mod compose;
 mod create;
+mod ignore;
 mod overlay;
 mod project;
 mod publish;
