@@ -18,6 +18,10 @@ use crate::walk::{Got, Kind, Tree, split};
 /// Beyond this a checkout is not looked through to its end.
 const ENTRIES_MAX: usize = 2_000_000;
 
+/// We go down folder by folder and get as far as an agent did, but git and our shadows take a path as a whole. The rest
+/// of what the system allows is for the folder that the checkout is in.
+const PATH_BYTES_MAX: usize = if cfg!(target_os = "macos") { 700 } else { 3000 };
+
 /// A name in the checkout.
 #[derive(Debug)]
 pub(crate) struct Found {
@@ -91,6 +95,10 @@ impl Gathering<'_> {
             }
             if is_reserved(&name, kind) {
                 self.leave_out(&path, Reason::ReservedName);
+                continue;
+            }
+            if path.len() > PATH_BYTES_MAX && !self.is_tracked(&path) {
+                self.leave_out(&path, Reason::Unreadable);
                 continue;
             }
             found.push(Found { path, kind });
