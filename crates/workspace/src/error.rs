@@ -105,6 +105,30 @@ pub enum GitError {
         /// The path.
         path: PathBuf,
     },
+    /// A path that no tree of ours may have.
+    #[error("`{path}` has a name that some git would take for its own metadata")]
+    ReservedPath {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A path was to be something that it cannot be.
+    #[error("`{path}` cannot be made: {reason}")]
+    BadEdit {
+        /// The path.
+        path: PathBuf,
+        /// What is wrong with what was given.
+        reason: &'static str,
+    },
+    /// A file of a tree that is longer than was asked for.
+    #[error("`{path}` has {bytes} bytes, more than the {bytes_max} that are read")]
+    FileTooLarge {
+        /// The path in the tree.
+        path: PathBuf,
+        /// Its length.
+        bytes: u64,
+        /// The limit.
+        bytes_max: usize,
+    },
     /// A file became shorter while it was read: somebody still writes there.
     #[error("`{path}` changed while it was read")]
     Changed {

@@ -3,21 +3,24 @@
 //! It goes down level by level, so that git is asked once per level which names are ignored, and ignored folders are
 //! never entered unless the base tracks something in them.
 
-use std::fs;
+use std::collections::BTreeMap;
 use std::io::Read as _;
 
+use crate::entry::{Entries, below};
 use crate::error::{GitError, failed};
-use crate::ignore::Shadow;
+use crate::ignore::{Ignored, RULES_BYTES_MAX, Rules};
 use crate::loop_repo::LoopRepo;
 use crate::reserved::is_reserved;
 use crate::scratch::Scratch;
-use crate::snapshot::{Entries, LeftOut, Reason, below};
-use crate::walk::{Got, Kind, Tree};
+use crate::snapshot::{LeftOut, Reason};
+use crate::walk::{Got, Kind, Tree, split};
 
 /// Beyond this a checkout is not looked through to its end.
 const ENTRIES_MAX: usize = 2_000_000;
-/// Git reads no larger file of rules either.
-const RULES_BYTES_MAX: u64 = 100 * 1024 * 1024;
+
+/// We go down folder by folder and get as far as an agent did, but git and our shadows take a path as a whole. The rest
+/// of what the system allows is for the folder that the checkout is in.
+const PATH_BYTES_MAX: usize = if cfg!(target_os = "macos") { 700 } else { 3000 };
 
 /// A name in the checkout.
 #[derive(Debug)]
@@ -34,6 +37,8 @@ pub(crate) struct Gathered {
     /// What needs no reading.
     pub(crate) entries: Entries,
     pub(crate) left_out: Vec<LeftOut>,
+    /// What only rules of the checkout's own ignore.
+    pub(crate) newly_ignored: Vec<Vec<u8>>,
 }
 
 /// Looks through the whole checkout.
@@ -43,10 +48,8 @@ pub(crate) fn gather(
     base: &Entries,
     scratch: &Scratch,
 ) -> Result<Gathered, GitError> {
-    let top = scratch.path().join("shadow");
-    fs::create_dir(&top).map_err(failed("make", &top))?;
-    let shadow = Shadow::new(repo, &top);
-    let mut gathering = Gathering { tree, base, shadow, gathered: Gathered::default() };
+    let rules = Rules::new(repo, base, scratch)?;
+    let mut gathering = Gathering { tree, base, rules, gathered: Gathered::default() };
     let mut n_seen = 0;
     let mut level = vec![Vec::new()];
     while !level.is_empty() {
@@ -67,7 +70,7 @@ pub(crate) fn gather(
 struct Gathering<'a> {
     tree: &'a Tree,
     base: &'a Entries,
-    shadow: Shadow<'a>,
+    rules: Rules<'a>,
     gathered: Gathered,
 }
 
@@ -81,8 +84,11 @@ impl Gathering<'_> {
             }
             Got::Gone => return Err(GitError::Changed { path: self.tree.shown(folder) }),
         };
+        let has_rules = entries.iter().any(|(name, kind)| name == b".gitignore" && *kind == Kind::File);
+        let rules = if has_rules { self.rules_at(&join(folder, b".gitignore"))? } else { None };
+        self.rules.enter(folder, rules.as_deref())?;
         for (name, kind) in entries {
-            let path = if folder.is_empty() { name.clone() } else { [folder, b"/", &name].concat() };
+            let path = join(folder, &name);
             if name == b".git" {
                 // The agent's own metadata, at the top or in a repository that it made further down.
                 continue;
@@ -91,37 +97,39 @@ impl Gathering<'_> {
                 self.leave_out(&path, Reason::ReservedName);
                 continue;
             }
-            self.add_to_shadow(&name, &path, kind)?;
+            if path.len() > PATH_BYTES_MAX && !self.is_tracked(&path) {
+                self.leave_out(&path, Reason::Unreadable);
+                continue;
+            }
             found.push(Found { path, kind });
         }
         Ok(())
     }
 
-    fn add_to_shadow(&self, name: &[u8], path: &[u8], kind: Kind) -> Result<(), GitError> {
-        match kind {
-            Kind::Folder => self.shadow.add_folder(path),
-            Kind::File if name == b".gitignore" => {
-                let Got::It((file, ..)) = self.tree.file(path)? else { return Ok(()) };
-                let mut rules = Vec::new();
-                let read = file.take(RULES_BYTES_MAX).read_to_end(&mut rules);
-                read.map_err(failed("read", &self.tree.shown(path)))?;
-                self.shadow.add_rules(path, &rules)
-            }
-            Kind::File | Kind::Link | Kind::Special => Ok(()),
-        }
+    fn rules_at(&self, path: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
+        let Got::It((file, ..)) = self.tree.file(path)? else { return Ok(None) };
+        let mut rules = Vec::new();
+        let read = file.take(RULES_BYTES_MAX as u64).read_to_end(&mut rules);
+        read.map_err(failed("read", &self.tree.shown(path)))?;
+        Ok(Some(rules))
     }
 
     /// Puts every name of a level where it belongs and returns the folders of the next.
     fn sort_out(&mut self, found: Vec<Found>) -> Result<Vec<Vec<u8>>, GitError> {
-        let untracked = found.iter().map(|found| found.path.as_slice()).filter(|path| !self.is_tracked(path));
-        let ignored = self.shadow.ignored(&untracked.collect::<Vec<_>>())?;
+        let untracked = found.iter().filter(|found| !self.is_tracked(&found.path));
+        let untracked: Vec<_> = untracked.map(|found| (found.path.as_slice(), found.kind)).collect();
+        let ignored = self.rules.ignored(&untracked)?;
+        self.gathered.newly_ignored.extend(newly_ignored(&found, &ignored));
         let mut folders = Vec::new();
-        for found in found.into_iter().filter(|found| !ignored.contains(&found.path)) {
-            match found.kind {
-                Kind::Folder if self.keep_gitlink(&found.path)? => {}
-                Kind::Folder => folders.push(found.path),
-                Kind::File | Kind::Link => self.gathered.files.push(found),
-                Kind::Special => self.leave_out(&found.path, Reason::Special),
+        for found in found {
+            match (ignored.get(&found.path), found.kind) {
+                (Some(Ignored::Rightly | Ignored::Newly), _) => {}
+                (Some(Ignored::NoLonger), _) => self.leave_out(&found.path, Reason::IgnoredByBase),
+                (Some(Ignored::BuildFolder), _) => self.leave_out(&found.path, Reason::BuildFolder),
+                (None, Kind::Folder) if self.keep_gitlink(&found.path)? => {}
+                (None, Kind::Folder) => folders.push(found.path),
+                (None, Kind::File | Kind::Link) => self.gathered.files.push(found),
+                (None, Kind::Special) => self.leave_out(&found.path, Reason::Special),
             }
         }
         Ok(folders)
@@ -145,4 +153,25 @@ impl Gathering<'_> {
     fn leave_out(&mut self, path: &[u8], reason: Reason) {
         self.gathered.left_out.push(LeftOut::new(path, reason));
     }
+}
+
+fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
+    if folder.is_empty() { name.to_vec() } else { [folder, b"/", name].concat() }
+}
+
+/// Names a folder of which everything is newly ignored instead of all that is in it: tools hide a cache of theirs by
+/// a `.gitignore` inside.
+fn newly_ignored(found: &[Found], ignored: &BTreeMap<Vec<u8>, Ignored>) -> Vec<Vec<u8>> {
+    let mut folders: BTreeMap<&[u8], (usize, Vec<&[u8]>)> = BTreeMap::new();
+    for Found { path, .. } in found {
+        let (n_found, newly) = folders.entry(split(path).0).or_default();
+        *n_found += 1;
+        if ignored.get(path) == Some(&Ignored::Newly) {
+            newly.push(path);
+        }
+    }
+    let named = folders.into_iter().flat_map(|(folder, (n_found, newly))| {
+        if newly.len() == n_found && !folder.is_empty() { vec![folder] } else { newly }
+    });
+    named.map(<[u8]>::to_vec).collect()
 }

@@ -6,6 +6,7 @@
 use std::env;
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
@@ -148,6 +149,11 @@ impl Git {
         words.into_iter().fold(self, Self::arg)
     }
 
+    /// Names a path after `--` that is no pattern, whatever is in it.
+    pub(crate) fn literal_path(self, path: &[u8]) -> Self {
+        self.env("GIT_LITERAL_PATHSPECS", "1").arg(OsStr::from_bytes(path))
+    }
+
     /// Stops git after so many bytes of output.
     pub(crate) fn output_bytes_max(mut self, bytes_max: usize) -> Self {
         self.output_bytes_max = bytes_max;
@@ -219,7 +225,8 @@ impl Git {
         Ok(Output { code: status.code(), stdout, stderr, cut })
     }
 
-    fn spawn(&mut self) -> Result<Child, GitError> {
+    /// Starts it with all three pipes, for callers that talk with it.
+    pub(crate) fn spawn(&mut self) -> Result<Child, GitError> {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         self.command.spawn().map_err(|source| match source.kind() {
             // A folder that is gone gives the same error as a program that is.

@@ -43,6 +43,7 @@ macro_rules! object_id {
 
 object_id!(CommitId, "The id of a commit.");
 object_id!(TreeId, "The id of a tree: all files of a moment, without history.");
+object_id!(ObjectId, "The id of what a path of a tree stands for: a blob, or the commit of a submodule.");
 
 #[cfg(test)]
 mod tests {

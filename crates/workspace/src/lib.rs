@@ -5,16 +5,23 @@
 //! never as a repository. This crate knows no PRD and no story, and it decides nothing.
 
 mod agent_repo;
+mod blobs;
+mod changes;
+mod compose;
+mod entry;
 mod error;
 mod gather;
 mod git;
 mod id;
 mod ignore;
 mod loop_repo;
+mod merge;
 mod new_repository;
 pub mod operator_file;
+mod overlay;
 mod project;
 mod publish;
+mod reader;
 mod refs;
 mod reserved;
 mod scratch;
@@ -22,11 +29,16 @@ mod snapshot;
 mod store;
 mod walk;
 
+pub use changes::Change;
+pub use compose::Edit;
+pub use entry::{Entry, Mode, TreeLike};
 pub use error::GitError;
-pub use id::{CommitId, TreeId};
+pub use id::{CommitId, ObjectId, TreeId};
 pub use loop_repo::LoopRepo;
 pub use new_repository::init_repository;
+pub use overlay::{Conflict, Overlay};
 pub use project::{ProjectView, git_version, look_at_project};
 pub use publish::Published;
+pub use reader::{Listed, TreeReader};
 pub use refs::{Moved, ref_component};
 pub use snapshot::{LeftOut, Reason, Snapshot};

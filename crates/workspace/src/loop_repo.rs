@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::entry::TreeLike;
 use crate::error::{GitError, failed};
 use crate::git::{ATTRIBUTES, Git};
 use crate::id::{CommitId, TreeId};
@@ -85,20 +86,29 @@ impl LoopRepo {
     /// Bytes, modes and links are as recorded: no filter runs, LFS pointers stay pointers, submodules are empty
     /// folders. The folder appears when it is whole. It is not flushed: after a power cut, make a new one.
     pub fn checkout(&self, commit: &CommitId, dir: &Path) -> Result<(), GitError> {
+        self.check_out(commit, dir)
+    }
+
+    /// Writes the files of a tree into a new folder, as [`LoopRepo::checkout`] does those of a commit.
+    pub fn checkout_tree(&self, tree: &TreeId, dir: &Path) -> Result<(), GitError> {
+        self.check_out(tree, dir)
+    }
+
+    fn check_out(&self, files: &dyn TreeLike, dir: &Path) -> Result<(), GitError> {
         let dir = absolute(dir)?;
         if !is_free(&dir)? {
             return Err(GitError::Exists { path: dir });
         }
         let private = Scratch::beside(&dir, "checkout-index")?;
         let index = private.path().join("index");
-        let files = Scratch::beside(&dir, "checkout")?;
-        self.git().env("GIT_INDEX_FILE", &index).args(["read-tree", commit.as_str()]).run()?;
+        let place = Scratch::beside(&dir, "checkout")?;
+        self.git().env("GIT_INDEX_FILE", &index).args(["read-tree", files.object_id()]).run()?;
         self.git()
-            .work_tree(files.path())
+            .work_tree(place.path())
             .env("GIT_INDEX_FILE", &index)
             .args(["checkout-index", "--all", "--quiet"])
             .run()?;
-        files.put_at(&dir)
+        place.put_at(&dir)
     }
 
     /// Makes one commit. The same inputs give the same id, so doing it again does nothing.
@@ -140,8 +150,21 @@ impl LoopRepo {
     ///
     /// Bytes that are not UTF-8 are replaced; no attribute of either tree can hide a file or run a program.
     pub fn diff(&self, from: &CommitId, to: &CommitId, bytes_max: usize) -> Result<String, GitError> {
+        self.patch(from, to, &[], bytes_max)
+    }
+
+    /// The same of any two trees, and of one path and what is below it unless that is empty.
+    pub(crate) fn patch(
+        &self,
+        from: &dyn TreeLike,
+        to: &dyn TreeLike,
+        path: &[u8],
+        bytes_max: usize,
+    ) -> Result<String, GitError> {
         let words = ["diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames"];
-        let git = self.git().args(words).args([from.as_str(), to.as_str()]).output_bytes_max(bytes_max);
+        let git = self.git().args(words).args([from.object_id(), to.object_id(), "--"]);
+        let git = if path.is_empty() { git } else { git.literal_path(path) };
+        let git = git.output_bytes_max(bytes_max);
         let command = git.command_line();
         let output = git.outcome()?;
         if output.cut {

@@ -1,14 +1,22 @@
 //! Things are built beside the place they are meant for and moved there when they are whole.
 //!
 //! The scratch name is fixed, so that what a crash left behind is cleared away by the next try instead of piling up.
-//! Two processes building the same thing at once are kept apart by the loop's lease, not here.
+//! Two processes building the same thing at once are kept apart by the loop's lease, not here. Work that has no place of
+//! its own, and of which several pieces may be under way, gets a new name each time.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::error::{GitError, failed};
+
+/// No work in such a folder takes that long, so an older one belongs to a process that is gone.
+const AGE_MAX: Duration = Duration::from_hours(24);
+static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// A folder of ours that goes when it is dropped.
 #[derive(Debug)]
@@ -32,6 +40,18 @@ impl Scratch {
         Ok(Self { path })
     }
 
+    /// Makes an empty folder inside a repository of ours, clearing away what crashes left there long ago.
+    pub(crate) fn inside(git_dir: &Path) -> Result<Self, GitError> {
+        let folder = git_dir.join("loopwright-scratch");
+        fs::create_dir_all(&folder).map_err(failed("make", &folder))?;
+        clear_old(&folder);
+        let path = folder.join(format!("{}-{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+        // A folder by this name is from a process of the same number that is gone.
+        clear_away(&path)?;
+        fs::create_dir(&path).map_err(failed("make", &path))?;
+        Ok(Self { path })
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -48,6 +68,17 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // Best effort: the next try clears it away too, and after `put_at` there is nothing left.
         let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// Best effort: what cannot be cleared away is in nobody's way.
+fn clear_old(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let since = fs::symlink_metadata(&path).and_then(|found| found.modified()).ok();
+        if since.and_then(|since| since.elapsed().ok()).is_some_and(|age| age > AGE_MAX) {
+            let _ = clear_away(&path);
+        }
     }
 }
 

@@ -1,17 +1,16 @@
 //! Turns the files of a checkout into a tree of ours, as `git add -A` would, without trusting anything in it.
 //!
 //! We read the files and hand git their bytes: git itself is never pointed at the checkout, so hooks, configuration,
-//! filters and attributes in it mean nothing. `.gitignore` files count as they stand in the checkout, since an agent
-//! may rightly change them; what the base tracks is read whatever they say. Stopping the agent first is the caller's.
+//! filters and attributes in it mean nothing. What the base tracks is read whatever any `.gitignore` says. Of the rest,
+//! what the rules of the base ignore stays out even if the agent changed them, or it could plant a `node_modules` that
+//! no install replaces; what only the agent's rules ignore stays out too, since a story may rightly bring a new build
+//! folder, but is named, or it could hide a file from its judge. Stopping the agent first is the caller's.
 
-use std::collections::BTreeMap;
-use std::ops::Bound;
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
+use crate::entry::{Entries, above, below, plain};
 use crate::error::GitError;
 use crate::gather::gather;
-use crate::git::pipe_broke;
 use crate::id::{CommitId, TreeId};
 use crate::loop_repo::LoopRepo;
 use crate::scratch::{Scratch, absolute};
@@ -28,10 +27,15 @@ pub struct Snapshot {
     pub tree: TreeId,
     /// Whether that is another tree than the base's.
     pub changed: bool,
-    /// What is not in the tree although no rule ignores it; the first thousand, in the order of paths.
+    /// What is not in the tree although no rule of the checkout ignores it; the first thousand, in the order of paths.
     pub left_out: Vec<LeftOut>,
     /// How many there were.
     pub n_left_out: usize,
+    /// What is not in the tree because of rules that the base does not have; the first thousand, in the order of paths.
+    /// A folder stands for all that is in it.
+    pub newly_ignored: Vec<PathBuf>,
+    /// How many there were.
+    pub n_newly_ignored: usize,
 }
 
 /// Something that could not be taken.
@@ -58,39 +62,17 @@ pub enum Reason {
     Unreadable,
     /// It takes the place of a folder above a path that is kept from the base.
     InTheWay,
+    /// The rules of the base ignore it; those of the checkout no longer do.
+    IgnoredByBase,
+    /// No rule ignores it, but its name says that a tool filled it (`node_modules`, `.venv`, `target`, `__pycache__`),
+    /// and the base has nothing in it.
+    BuildFolder,
 }
 
 impl LeftOut {
     pub(crate) fn new(path: &[u8], reason: Reason) -> Self {
         Self { path: as_path(path).to_owned(), reason }
     }
-}
-
-/// One line of an index: what a path stands for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) mode: String,
-    pub(crate) id: String,
-}
-
-impl Entry {
-    /// A submodule at a commit.
-    pub(crate) fn is_gitlink(&self) -> bool {
-        self.mode == "160000"
-    }
-}
-
-/// All files of a tree by their path.
-pub(crate) type Entries = BTreeMap<Vec<u8>, Entry>;
-
-/// What lies below a folder.
-pub(crate) fn below<'a>(
-    entries: &'a Entries,
-    folder: &[u8],
-) -> impl Iterator<Item = (&'a Vec<u8>, &'a Entry)> {
-    let start = [folder, b"/"].concat();
-    let from = (Bound::Included(start.clone()), Bound::Unbounded);
-    entries.range(from).take_while(move |(path, _)| path.starts_with(&start))
 }
 
 impl LoopRepo {
@@ -114,58 +96,20 @@ impl LoopRepo {
             gathered.left_out.extend(in_the_way);
         }
         let tree = self.write_tree(&gathered.entries, &scratch)?;
-        let mut left_out = gathered.left_out;
-        left_out.sort();
-        let n_left_out = left_out.len();
-        left_out.truncate(LEFT_OUT_MAX);
-        Ok(Snapshot { changed: tree != base_tree, tree, left_out, n_left_out })
-    }
-
-    fn entries_of(&self, tree: &TreeId) -> Result<Entries, GitError> {
-        let git = self.git().args(["ls-tree", "-r", "-z", "--full-tree", tree.as_str()]);
-        let command = git.command_line();
-        let output = git.run()?;
-        let lines = output.split(|byte| *byte == 0).filter(|line| !line.is_empty());
-        lines.map(|line| listed(line).ok_or_else(|| GitError::Garbled { command: command.clone() })).collect()
-    }
-
-    fn write_tree(&self, entries: &Entries, scratch: &Scratch) -> Result<TreeId, GitError> {
-        let index = scratch.path().join("index");
-        let git = || self.git().env("GIT_INDEX_FILE", &index);
-        git().args(["update-index", "-z", "--index-info"]).run_fed(|pipe| {
-            entries.iter().try_for_each(|(path, Entry { mode, id })| {
-                write!(pipe, "{mode} {id}\t")
-                    .and_then(|()| pipe.write_all(path))
-                    .and_then(|()| pipe.write_all(b"\0"))
-                    .map_err(pipe_broke)
-            })
-        })?;
-        TreeId::parse(&git().args(["write-tree"]).line()?)
+        let (left_out, n_left_out) = first(gathered.left_out);
+        let newly_ignored = gathered.newly_ignored.iter().map(|path| as_path(path).to_owned());
+        let (newly_ignored, n_newly_ignored) = first(newly_ignored.collect());
+        let changed = tree != base_tree;
+        Ok(Snapshot { tree, changed, left_out, n_left_out, newly_ignored, n_newly_ignored })
     }
 }
 
-/// Reads `mode kind id<TAB>path`.
-fn listed(line: &[u8]) -> Option<(Vec<u8>, Entry)> {
-    let tab = line.iter().position(|byte| *byte == b'\t')?;
-    let words = std::str::from_utf8(&line[..tab]).ok()?;
-    let (mode, rest) = words.split_once(' ')?;
-    let (_kind, id) = rest.split_once(' ')?;
-    Some((line[tab + 1..].to_vec(), Entry { mode: mode.to_owned(), id: id.to_owned() }))
-}
-
-/// The path as git writes it.
-fn plain(path: &Path) -> Result<Vec<u8>, GitError> {
-    let mut names = Vec::new();
-    for component in path.components() {
-        match component {
-            Component::Normal(name) => names.push(name.as_bytes()),
-            Component::CurDir => {}
-            Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
-                return Err(GitError::OutsidePath { path: path.to_owned() });
-            }
-        }
-    }
-    Ok(names.join(&b'/'))
+/// The first of many, and how many there are.
+fn first<T: Ord>(mut all: Vec<T>) -> (Vec<T>, usize) {
+    all.sort();
+    let n_all = all.len();
+    all.truncate(LEFT_OUT_MAX);
+    (all, n_all)
 }
 
 /// Makes a path as it is in the base, and returns what had to give way.
@@ -179,8 +123,7 @@ fn keep(path: &[u8], base: &Entries, entries: &mut Entries) -> Vec<LeftOut> {
     let mut in_the_way = Vec::new();
     if !kept.is_empty() {
         // A file or a link may stand where the path needs a folder.
-        let above = (0..path.len()).filter(|end| path[*end] == b'/').map(|end| &path[..end]);
-        in_the_way.extend(above.filter(|above| entries.remove(*above).is_some()));
+        in_the_way.extend(above(path).filter(|above| entries.remove(*above).is_some()));
     }
     entries.extend(kept);
     in_the_way.into_iter().map(|path| LeftOut::new(path, Reason::InTheWay)).collect()

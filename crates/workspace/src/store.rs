@@ -9,12 +9,14 @@ use std::fs::{self, File};
 use std::io::{Read as _, Write};
 use std::path::Path;
 
+use crate::entry::{Entries, Entry, Mode};
 use crate::error::{GitError, failed};
 use crate::gather::{Found, Gathered};
-use crate::git::pipe_broke;
+use crate::git::{Git, pipe_broke};
+use crate::id::ObjectId;
 use crate::loop_repo::LoopRepo;
 use crate::scratch::Scratch;
-use crate::snapshot::{Entries, Entry, LeftOut, Reason};
+use crate::snapshot::{LeftOut, Reason};
 use crate::walk::{Got, Kind, Tree};
 
 /// The largest file that is taken, unless the base has one as large in that place.
@@ -30,13 +32,10 @@ pub(crate) fn store(
     gathered: &mut Gathered,
 ) -> Result<(), GitError> {
     let marks = scratch.path().join("marks");
-    let mut export = OsString::from("--export-marks=");
-    export.push(&marks);
     let files = std::mem::take(&mut gathered.files);
     let source = Source { repo, tree, base };
     let mut modes = BTreeMap::new();
-    let git = repo.git().args(["fast-import", "--quiet", "--done"]).arg(export);
-    git.run_fed(|pipe| {
+    fast_import(repo, &marks).run_fed(|pipe| {
         for (mark, found) in (1..).zip(&files) {
             match source.send(mark, found, pipe)? {
                 Sent::As(mode) => drop(modes.insert(mark, mode)),
@@ -50,15 +49,41 @@ pub(crate) fn store(
         let Some(mode) = modes.get(&mark) else { continue };
         // Every file that was sent must have come back, or the tree would lack it without a word.
         let id = ids.get(&mark).ok_or_else(garbled)?.clone();
-        gathered.entries.insert(found.path, Entry { mode: (*mode).to_owned(), id });
+        gathered.entries.insert(found.path, Entry { mode: *mode, id });
     }
     Ok(())
+}
+
+/// Stores these contents and says their ids in the same order.
+pub(crate) fn store_blobs(
+    repo: &LoopRepo,
+    scratch: &Scratch,
+    contents: &[&[u8]],
+) -> Result<Vec<ObjectId>, GitError> {
+    if contents.is_empty() {
+        return Ok(Vec::new());
+    }
+    let marks = scratch.path().join("marks");
+    fast_import(repo, &marks).run_fed(|pipe| {
+        for (mark, content) in (1..).zip(contents) {
+            send_bytes(mark, content, pipe)?;
+        }
+        pipe.write_all(b"done\n").map_err(pipe_broke)
+    })?;
+    let mut ids = read_marks(&marks)?;
+    (1..=contents.len()).map(|mark| ids.remove(&mark).ok_or_else(garbled)).collect()
+}
+
+fn fast_import(repo: &LoopRepo, marks: &Path) -> Git {
+    let mut export = OsString::from("--export-marks=");
+    export.push(marks);
+    repo.git().args(["fast-import", "--quiet", "--done"]).arg(export)
 }
 
 /// What became of one file.
 enum Sent {
     /// Sent, with this mode.
-    As(&'static str),
+    As(Mode),
     /// Not sent.
     Not(Reason),
 }
@@ -73,7 +98,7 @@ impl Source<'_> {
     fn send(&self, mark: usize, found: &Found, pipe: &mut dyn Write) -> Result<Sent, GitError> {
         let sent = match found.kind {
             Kind::Link => match self.tree.link(&found.path)? {
-                Got::It(target) => Got::It(send_link(mark, &target, pipe)?),
+                Got::It(target) => Got::It(send_bytes(mark, &target, pipe).map(|()| Sent::As(Mode::Link))?),
                 Got::Unreadable => Got::Unreadable,
                 Got::Gone => Got::Gone,
             },
@@ -103,7 +128,7 @@ impl Source<'_> {
         write!(pipe, "blob\nmark :{mark}\ndata {size}\n").map_err(pipe_broke)?;
         self.copy(file, size, path, pipe)?;
         pipe.write_all(b"\n").map_err(pipe_broke)?;
-        Ok(Sent::As(if executable { "100755" } else { "100644" }))
+        Ok(Sent::As(if executable { Mode::Executable } else { Mode::File }))
     }
 
     /// Sends exactly the bytes that were announced.
@@ -124,26 +149,25 @@ impl Source<'_> {
 
     fn base_size(&self, path: &[u8]) -> Result<u64, GitError> {
         let Some(entry) = self.base.get(path).filter(|entry| !entry.is_gitlink()) else { return Ok(0) };
-        let git = self.repo.git().args(["cat-file", "-s", &entry.id]);
+        let git = self.repo.git().args(["cat-file", "-s", entry.id.as_str()]);
         let command = git.command_line();
         git.line()?.parse().map_err(|_| GitError::Garbled { command })
     }
 }
 
-fn send_link(mark: usize, target: &[u8], pipe: &mut dyn Write) -> Result<Sent, GitError> {
-    write!(pipe, "blob\nmark :{mark}\ndata {}\n", target.len())
-        .and_then(|()| pipe.write_all(target))
+fn send_bytes(mark: usize, bytes: &[u8], pipe: &mut dyn Write) -> Result<(), GitError> {
+    write!(pipe, "blob\nmark :{mark}\ndata {}\n", bytes.len())
+        .and_then(|()| pipe.write_all(bytes))
         .and_then(|()| pipe.write_all(b"\n"))
-        .map_err(pipe_broke)?;
-    Ok(Sent::As("120000"))
+        .map_err(pipe_broke)
 }
 
 /// Reads lines of `:mark id`.
-fn read_marks(path: &Path) -> Result<BTreeMap<usize, String>, GitError> {
+fn read_marks(path: &Path) -> Result<BTreeMap<usize, ObjectId>, GitError> {
     let text = fs::read_to_string(path).map_err(failed("read", path))?;
     let line = |line: &str| {
         let (mark, id) = line.strip_prefix(':')?.split_once(' ')?;
-        Some((mark.parse().ok()?, id.to_owned()))
+        Some((mark.parse().ok()?, ObjectId::parse(id).ok()?))
     };
     text.lines().map(|text| line(text).ok_or_else(garbled)).collect()
 }

@@ -3,9 +3,14 @@
 #![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]
 
 mod agent;
+mod big;
+mod compose;
 mod create;
+mod ignore;
+mod overlay;
 mod project;
 mod publish;
+mod reader;
 mod refs;
 mod snapshot;
 mod support;

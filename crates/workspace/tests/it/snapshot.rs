@@ -131,6 +131,21 @@ fn what_cannot_be_taken_is_reported() {
 }
 
 #[test]
+fn a_path_that_is_too_long_costs_only_itself() {
+    let world = World::with(&[("a.txt", "one\n")]);
+    let (repo, base, dir) = world.checkout();
+    // Beyond what the system takes as one path, so it is made step by step.
+    let made = "for i in $(seq 60); do mkdir \"$0\" && cd \"$0\" && touch x || exit 1; done";
+    let name = "d".repeat(100);
+    let status = Command::new("bash").args(["-c", made, &name]).current_dir(&dir).status();
+    assert!(status.expect("bash runs").success());
+    let found = snapshot(&repo, &dir, &base);
+    assert!(found.changed && found.left_out.iter().all(|left| left.reason == Reason::Unreadable));
+    assert_eq!(found.n_left_out, 1, "the folder that is too far down");
+    repo.checkout_tree(&found.tree, &world.at("state/fresh")).expect("what was taken can be checked out");
+}
+
+#[test]
 fn a_submodule_stays_at_its_commit() {
     let world = World::with(&[("a.txt", "one\n")]);
     world.add_submodule();

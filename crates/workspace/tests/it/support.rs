@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use workspace::{CommitId, LoopRepo, Snapshot, TreeId, look_at_project};
+use workspace::{CommitId, Edit, LoopRepo, Mode, Snapshot, TreeId, look_at_project};
 
 pub(crate) const AT_SECS: i64 = 1_700_000_000;
 
@@ -160,3 +160,24 @@ fn collect(top: &Path, folder: &Path, found: &mut BTreeMap<Vec<u8>, (u32, Vec<u8
 pub(crate) fn raw(bytes: &[u8]) -> &OsStr {
     OsStr::from_bytes(bytes)
 }
+
+/// A file of a composed tree.
+pub(crate) fn put(path: impl AsRef<OsStr>, text: impl AsRef<[u8]>) -> Edit {
+    put_as(Mode::File, path, text)
+}
+
+pub(crate) fn put_as(mode: Mode, path: impl AsRef<OsStr>, text: impl AsRef<[u8]>) -> Edit {
+    Edit::Write { path: PathBuf::from(path.as_ref()), mode, bytes: text.as_ref().to_vec() }
+}
+
+pub(crate) fn remove(path: impl AsRef<OsStr>) -> Edit {
+    Edit::Remove { path: PathBuf::from(path.as_ref()) }
+}
+
+pub(crate) fn compose(repo: &LoopRepo, base: &TreeId, edits: &[Edit]) -> TreeId {
+    repo.compose(base, edits).expect("a tree")
+}
+
+/// Names that mean something to git, to a shell or to an encoding.
+pub(crate) const HOSTILE: &[&[u8]] =
+    &[b"-rf", b":(top)x", b"*.rs", b"a\nb", b"a\tb \"q\"", b"caf\xe9", b"\\x", b"d\xff/-e/\n", b" "];

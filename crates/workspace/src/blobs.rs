@@ -1,0 +1,118 @@
+//! Reads the contents of many blobs through one process.
+//!
+//! The process is started with the first read and ended when this is dropped. It is asked for one blob at a time: git
+//! answers at once, so neither side can wait for the other for ever.
+
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use crate::error::GitError;
+use crate::id::ObjectId;
+use crate::loop_repo::LoopRepo;
+
+const COMMAND: &str = "cat-file --batch";
+/// An id, a kind and a length fit many times over.
+const HEADER_BYTES_MAX: u64 = 1024;
+
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Blob {
+    /// The whole content.
+    Whole(Vec<u8>),
+    /// Its content is longer than was asked for.
+    TooLarge {
+        /// How long.
+        bytes: u64,
+    },
+}
+
+/// All blobs of a repository, by id.
+#[derive(Debug)]
+pub(crate) struct Blobs {
+    repo: LoopRepo,
+    process: Mutex<Option<Process>>,
+}
+
+impl Blobs {
+    pub(crate) fn of(repo: &LoopRepo) -> Self {
+        Self { repo: repo.clone(), process: Mutex::new(None) }
+    }
+
+    pub(crate) fn read(&self, id: &ObjectId, bytes_max: usize) -> Result<Blob, GitError> {
+        // Only the process is behind the lock, and one that was left in the middle of an answer is gone.
+        let mut place = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut process = match place.take() {
+            Some(process) => process,
+            None => Process::start(&self.repo)?,
+        };
+        let blob = process.read(id, bytes_max)?;
+        // The rest of a blob that is too large need not come: the next read starts a new process.
+        if matches!(blob, Blob::Whole(_)) {
+            *place = Some(process);
+        }
+        Ok(blob)
+    }
+}
+
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    questions: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Process {
+    fn start(repo: &LoopRepo) -> Result<Self, GitError> {
+        let mut child = repo.git().args(["cat-file", "--batch"]).spawn()?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(questions), Some(answers), Some(mut stderr)) = pipes else {
+            unreachable!("all three pipes were asked for")
+        };
+        // Nobody reads it, but a full pipe would stop git. The thread ends with the process.
+        thread::spawn(move || io::copy(&mut stderr, &mut io::sink()));
+        Ok(Self { child, questions, answers: BufReader::new(answers) })
+    }
+
+    fn read(&mut self, id: &ObjectId, bytes_max: usize) -> Result<Blob, GitError> {
+        writeln!(self.questions, "{id}").and_then(|()| self.questions.flush()).map_err(broke)?;
+        let mut header = Vec::new();
+        (&mut self.answers).take(HEADER_BYTES_MAX).read_until(b'\n', &mut header).map_err(broke)?;
+        let bytes = length(&header, id).ok_or_else(garbled)?;
+        match usize::try_from(bytes) {
+            Ok(length) if length <= bytes_max => self.content(length).map(Blob::Whole),
+            Ok(_) | Err(_) => Ok(Blob::TooLarge { bytes }),
+        }
+    }
+
+    fn content(&mut self, length: usize) -> Result<Vec<u8>, GitError> {
+        let mut content = vec![0; length];
+        self.answers.read_exact(&mut content).map_err(broke)?;
+        let mut end = [0];
+        self.answers.read_exact(&mut end).map_err(broke)?;
+        if end == *b"\n" { Ok(content) } else { Err(garbled()) }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It only reads, so there is nothing that it must be left to finish.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Reads `id blob length`.
+fn length(header: &[u8], id: &ObjectId) -> Option<u64> {
+    let header = std::str::from_utf8(header).ok()?.strip_suffix('\n')?;
+    header.strip_prefix(id.as_str())?.strip_prefix(" blob ")?.parse().ok()
+}
+
+fn broke(source: io::Error) -> GitError {
+    GitError::Run { command: COMMAND.to_owned(), source }
+}
+
+fn garbled() -> GitError {
+    GitError::Garbled { command: COMMAND.to_owned() }
+}
