@@ -1,0 +1,7 @@
+//! What the crate does with outputs that real runners wrote, and with worse.
+
+mod compare;
+mod feedback;
+mod fuzz;
+mod laws;
+mod recorded;
