@@ -5,7 +5,10 @@
 //! reader is bounded and takes any bytes without a panic.
 
 pub mod compare;
+pub mod instrument;
 pub mod results;
+mod runner;
+mod shell;
 mod text;
 mod tree;
 

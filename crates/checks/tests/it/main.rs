@@ -3,5 +3,6 @@
 mod compare;
 mod feedback;
 mod fuzz;
+mod instrument;
 mod laws;
 mod recorded;
