@@ -5,8 +5,10 @@
 //! reader is bounded and takes any bytes without a panic.
 
 pub mod compare;
+pub mod detect;
 pub mod instrument;
 pub mod results;
+pub mod rules;
 mod runner;
 mod shell;
 mod text;

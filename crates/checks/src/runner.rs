@@ -80,14 +80,11 @@ fn in_call(call: &Call, tree: &dyn Tree, folder: &str, depth: usize) -> Vec<Reac
             .map(|(_, found)| Reached::Within(found.runner()))
             .collect()
     };
+    if let Some((text, folder)) = task_recipe(tree, folder, &words) {
+        let found = in_line(&parse(&text), tree, &folder, depth + 1);
+        return found.into_iter().map(|(_, found)| Reached::Within(found.runner())).collect();
+    }
     match words.split_first() {
-        Some((&"make" | &"gmake", rest)) => {
-            let folder = after(rest, "-C").map_or(folder.to_owned(), |to| join(folder, to));
-            recipe(tree, &folder, rest, &["GNUmakefile", "makefile", "Makefile"])
-                .map_or(Vec::new(), |text| within(&text))
-        }
-        Some((&"just", rest)) => recipe(tree, folder, rest, &["justfile", "Justfile", ".justfile"])
-            .map_or(Vec::new(), |text| within(&text)),
         Some((program, rest)) => {
             let is_shell = ["sh", "bash", "dash", "zsh"].contains(program);
             let script = if is_shell {
@@ -153,7 +150,7 @@ pub(crate) fn unwrapped(words: &[String]) -> Vec<&str> {
 }
 
 /// The runner that words call themselves.
-fn direct(words: &[&str]) -> Option<Runner> {
+pub(crate) fn direct(words: &[&str]) -> Option<Runner> {
     let (program, rest) = words.split_first()?;
     let program = program.rsplit('/').next().unwrap_or(program);
     let without_toolchain: Vec<&str> = rest.iter().copied().filter(|word| !word.starts_with('+')).collect();
@@ -208,6 +205,20 @@ fn by_script(tree: &dyn Tree, folder: &str, script: &str, depth: usize) -> Vec<R
             takes_arguments: line.is_plain && index == last && matches!(reached, Reached::Directly(_)),
         })
         .collect()
+}
+
+/// What a call of make or just runs, and in which folder.
+pub(crate) fn task_recipe(tree: &dyn Tree, folder: &str, words: &[&str]) -> Option<(String, String)> {
+    let (program, rest) = words.split_first()?;
+    let (files, folder): (&[&str], String) = match *program {
+        "make" | "gmake" => {
+            let folder = after(rest, "-C").map_or(folder.to_owned(), |to| join(folder, to));
+            (&["GNUmakefile", "makefile", "Makefile"], folder)
+        }
+        "just" => (&["justfile", "Justfile", ".justfile"], folder.to_owned()),
+        _ => return None,
+    };
+    Some((recipe(tree, &folder, rest, files)?, folder))
 }
 
 /// The recipe of the first target that is named, with those of the targets that it needs.

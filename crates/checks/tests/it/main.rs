@@ -6,3 +6,4 @@ mod fuzz;
 mod instrument;
 mod laws;
 mod recorded;
+mod rules;
