@@ -130,7 +130,11 @@ const STARTERS: [&str; 11] =
 pub(crate) fn unwrapped(words: &[String]) -> Vec<&str> {
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     for _ in 0..DEPTH_MAX {
-        let n = match words.as_slice() {
+        let mut bare = words.clone();
+        if let Some(program) = bare.first_mut() {
+            *program = program.rsplit('/').next().unwrap_or(program);
+        }
+        let n = match bare.as_slice() {
             ["yarn" | "pnpm", "vitest" | "jest" | "mocha", ..] => 1,
             [program, ..] if STARTERS.contains(program) => 1,
             ["timeout", ..]

@@ -1,6 +1,7 @@
 //! What the crate does with outputs that real runners wrote, and with worse.
 
 mod compare;
+mod detect;
 mod feedback;
 mod fuzz;
 mod instrument;
