@@ -11,6 +11,7 @@ pub mod results;
 pub mod rules;
 mod runner;
 mod shell;
+pub mod surface;
 mod text;
 mod tree;
 

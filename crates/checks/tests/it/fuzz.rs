@@ -58,7 +58,7 @@ const PIECES: [&str; 18] = [
     "failures:\n",
 ];
 
-fn damage(text: &str, dice: &mut Dice) -> String {
+pub(crate) fn damage(text: &str, dice: &mut Dice) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     for _ in 0..=dice.below(8) {
         let at = dice.below(characters.len() + 1);

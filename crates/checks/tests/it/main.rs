@@ -8,3 +8,4 @@ mod instrument;
 mod laws;
 mod recorded;
 mod rules;
+mod surface;
