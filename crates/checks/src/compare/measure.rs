@@ -28,7 +28,8 @@ pub(super) fn by_tests(check: &Check<'_>, candidate: &Measured, draft: &mut Draf
     let view = View {
         check,
         seen,
-        newly_broken: newly_broken(check, seen),
+        newly_broken: new_among(check, seen, |results| &results.broken_files),
+        newly_crashed: new_among(check, seen, |results| &results.crashed),
         names: Names::of(&known),
         runs: runs.iter().map(|run| align(&known, &run.results, files)).collect(),
         reruns: runs.into_iter().skip(1).collect(),
@@ -64,6 +65,8 @@ struct View<'a> {
     names: Names,
     /// Files that the candidate cannot load and the base can.
     newly_broken: Vec<String>,
+    /// Test programs that end too early on the candidate, and not on the base.
+    newly_crashed: Vec<String>,
     reruns: Vec<&'a Measured>,
     on_base: Option<Aligned<'a>>,
     runs: Vec<Aligned<'a>>,
@@ -184,7 +187,7 @@ impl<'a> View<'a> {
     /// Says whether the test's file cannot be loaded now, which is told once, of the file.
     fn stands_in_broken(&self, index: usize) -> bool {
         match self.known[index].1.place.as_deref() {
-            Some(place) => stands_in(place, &self.newly_broken),
+            Some(place) => stands_in(place, &self.newly_broken) || stands_in(place, &self.newly_crashed),
             None => !self.newly_broken.is_empty(),
         }
     }
@@ -215,14 +218,10 @@ impl<'a> View<'a> {
     fn was_unloadable_on_base(&self, place: Option<&str>) -> bool {
         let Some(found) = self.check.base_with_tests.filter(|found| !found.is_green()) else { return false };
         let is_writers = place.is_none_or(|place| self.check.is_writers(place));
-        let broken = &found.results.broken_files;
-        let was_broken = if found.results.is_per_test() {
-            broken
-                .iter()
-                .any(|file| place.is_none_or(|place| fits(place, file)) && self.check.is_writers(file))
-        } else {
-            found.did_not_build()
-        };
+        let silent = found.results.broken_files.iter().chain(&found.results.crashed);
+        let is_it =
+            |file: &String| place.is_none_or(|place| fits(place, file)) && self.check.is_writers(file);
+        let was_broken = found.did_not_build() || silent.into_iter().any(is_it);
         is_writers && was_broken
     }
 
@@ -239,7 +238,14 @@ impl<'a> View<'a> {
         if seen.is_green() {
             return;
         }
-        if self.is_red_alike() {
+        if !self.newly_crashed.is_empty() {
+            let places = self.newly_crashed.iter().take(10).cloned().collect::<Vec<_>>().join(", ");
+            draft.failed_check(
+                self.check.name,
+                &format!("ended before all its tests were run: {places}"),
+                said_by(seen),
+            );
+        } else if self.is_red_alike() {
             draft.not_gating(self.check.name);
         } else if seen.is_cut_short() || seen.is_red_without_reason() {
             let why = why_red(seen);
@@ -297,13 +303,14 @@ impl<'a> View<'a> {
     }
 }
 
-fn newly_broken(check: &Check<'_>, seen: &Measured) -> Vec<String> {
-    let before: &[String] = check.base.map_or(&[], |base| &base.results.broken_files);
+/// What a red candidate has in a list and the base has not.
+fn new_among(check: &Check<'_>, seen: &Measured, list: impl Fn(&Results) -> &[String]) -> Vec<String> {
     if seen.is_green() {
         return Vec::new();
     }
+    let before = check.base.map_or(&[][..], |base| list(&base.results));
     let is_new = |file: &&String| !before.iter().any(|old| fits(old, file));
-    seen.results.broken_files.iter().filter(is_new).cloned().collect()
+    list(&seen.results).iter().filter(is_new).cloned().collect()
 }
 
 fn is_red(found: Option<&Occurrence>) -> bool {

@@ -22,6 +22,8 @@ pub(super) fn read(output: &str) -> Results {
 struct Reader {
     out: Collector,
     place: Option<String>,
+    /// The target at hand said how many tests it runs, and owes a summary.
+    owes_summary: bool,
     section: Section,
     /// A test whose line was begun and whose end was not seen yet.
     pending: Option<String>,
@@ -75,6 +77,8 @@ impl Reader {
     }
 
     fn take_test(&mut self, line: &str) {
+        self.owes_summary |=
+            line.starts_with("running ") && (line.ends_with(" tests") || line.ends_with(" test"));
         if line == "failures:" {
             self.section = Section::FailureNames;
         } else if let Some((name, rest)) =
@@ -131,8 +135,11 @@ impl Reader {
         self.end_detail();
         self.section = Section::Tests;
         self.close_pending(TestStatus::Failed);
-        if let Some(summary) = summary {
-            self.compare_with(summary);
+        let owes_summary = std::mem::take(&mut self.owes_summary);
+        match (summary, &self.place) {
+            (Some(summary), _) => self.compare_with(summary),
+            (None, Some(place)) if owes_summary => self.out.crashed(place),
+            (None, _) => {}
         }
         self.index.clear();
         for found in std::mem::take(&mut self.target) {

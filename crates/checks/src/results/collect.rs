@@ -50,6 +50,13 @@ impl Collector {
         }
     }
 
+    pub(super) fn crashed(&mut self, place: &str) {
+        let place = clip(place, NAME_BYTES_MAX);
+        if self.results.crashed.len() < BROKEN_FILES_MAX && !self.results.crashed.contains(&place) {
+            self.results.crashed.push(place);
+        }
+    }
+
     /// Records that something did not build; the first word on it is kept.
     pub(super) fn build_failure(&mut self, excerpt: &str) {
         if self.results.build_failure.is_none() {

@@ -38,6 +38,8 @@ pub struct Results {
     pub build_failure: Option<String>,
     /// The files that could not be compiled, imported or collected, where they are named.
     pub broken_files: Vec<String>,
+    /// Places whose test program ended before its own summary, so that not all of their tests were heard.
+    pub crashed: Vec<String>,
     /// Not everything was read, since it was too long or cut off.
     pub truncated: bool,
     /// The runner's own summary and its lines do not agree: a reason to look twice, no reason to fail.

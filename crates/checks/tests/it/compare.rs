@@ -3,7 +3,7 @@
 //! A row says what was measured on which tree: `base`, `tests` (base with the new tests), `cand`, `rerun`, `without` (the
 //! candidate without the new tests), `old` (the candidate with the base's tests); `writer` and `edited` name files. A
 //! measurement is an exit code and its tests: `a+` passed, `a-` failed, `a~` was skipped, `a@f+` stands in `f`. `BUILD`
-//! did not build, `BROKEN=f` could not load one file, `CUT` is a cut output, `t` a time-out, `s` a signal. Checks other
+//! did not build, `BROKEN=f` could not load one file, `CRASHED=f` ended early, `CUT` is a cut output, `t` a time-out, `s` a signal. Checks other
 //! than `test` stand before it: `lint=1 | 0 a+`.
 
 use checks::compare::{Evidence, Facts, Gate, How, Measured, Measurement, compare};
@@ -68,6 +68,7 @@ fn measured(text: &str) -> Measured {
                 check.results.broken_files.push(file.to_owned());
                 check.results.build_failure = Some(format!("cannot load {file}"));
             }
+            Some(("CRASHED", place)) => check.results.crashed.push(place.to_owned()),
             _ if word == "BUILD" => check.results.build_failure = Some("does not build".to_owned()),
             _ if word == "CUT" => check.results.truncated = true,
             _ => add_test(&mut check, word),
@@ -143,7 +144,7 @@ fn check(rows: &[(&str, &str)]) {
 }
 
 #[test]
-fn new_tests_prove_a_change() {
+fn i08_new_tests_prove_a_change() {
     check(&[
         ("base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+", "green, proven n, kept 1"),
         ("base: 0 a+; tests: 1 a+ n-; cand: 1 a+ n-", "red, new failing n, kept 1"),
@@ -187,6 +188,14 @@ fn tests_that_did_not_build_on_the_base_prove_weakly() {
             "base: 0 a@o+; tests: 1 a@o+ m@u- BROKEN=t; cand: 0 a@o+ n@t+ m@u+; writer: t u",
             "green, proven m n, kept 1",
         ),
+        (
+            "base: 0 a@o+; tests: 1 a@o+ CRASHED=t; cand: 0 a@o+ n@t+; writer: t",
+            "green, weakly proven n, kept 1",
+        ),
+        (
+            "base: 0 a@o+; tests: 1 a@o+ CRASHED=t; cand: 1 a@o+ CRASHED=t; writer: t",
+            "red, checks test, kept 1",
+        ),
         // Only what could not be loaded there counts.
         ("base: 0 a@o+; tests: 1 a@o+ BROKEN=t; cand: 0 a@o+ own@x+; writer: t", "nothing-proven, kept 1"),
     ]);
@@ -217,7 +226,7 @@ fn new_tests_that_do_not_build_on_the_candidate() {
 }
 
 #[test]
-fn what_was_green_stays_green() {
+fn i08_what_was_green_stays_green() {
     check(&[
         ("base: 0 a+ b+; cand: 0 a+ b+", "green, kept 2"),
         ("base: 0 a+ b+; cand: 1 a+ b-", "red, broken b, kept 1"),
@@ -240,13 +249,14 @@ fn what_was_green_stays_green() {
         ("base: 0 a+; cand: 1 a+", "red, checks test, kept 1"),
         ("base: 0 a+ b+; cand: 0 a+ CUT", "red, checks test, kept 1"),
         ("base: 0 a~; cand: 1 a-", "red, new failing a"),
+        ("base: 1 a@f- b@g+; cand: 1 a@f- CRASHED=g", "red, checks test, known red a"),
         ("base: lint=0 | 0 a+; cand: 0 a+", "red, checks lint, kept 1"),
         ("base: lint=0 | 0 a+; cand: lint=1 | 0 a+", "red, checks lint, kept 1"),
     ]);
 }
 
 #[test]
-fn what_was_red_cannot_fail_a_candidate() {
+fn i08_what_was_red_cannot_fail_a_candidate() {
     check(&[
         ("base: 1 a- b+; cand: 1 a- b+", "green, known red a, kept 1"),
         ("base: 1 a- b+; cand: 0 a+ b+", "green, fixed a, kept 1"),

@@ -101,3 +101,50 @@ fn damaged_outputs_are_read_within_bounds() {
         assert!(results.build_failure.unwrap_or_default().len() <= EXCERPT_BYTES_MAX, "seed {seed}, {name}");
     }
 }
+
+/// Files of projects, hostile ones too, and commands, in any combination.
+#[test]
+fn damaged_projects_and_commands_are_looked_at_without_harm() {
+    use checks::MapTree;
+    use checks::rules::{CheckConfig, TestPaths, reads_source_text, shadows, with_base_config};
+    let files = [
+        (
+            "package.json",
+            r#"{"scripts": {"test": "npm run unit && vitest", "unit": "npm test"}, "jest": {"a": [1]}}"#,
+        ),
+        ("Cargo.toml", "[package]\nname = \"a\"\n[[test]]\nname = \"b\"\n[lints]\nx = \"\"\"\n[a]\"\"\"\n"),
+        ("pyproject.toml", "[tool.pytest.ini_options]\naddopts = [\n\"-q\",\n]\n"),
+        ("setup.cfg", "[tool:pytest]\na = 1\n[x]\n"),
+        ("Makefile", "all: test\ntest: all\n\tmake test; sh run.sh 'x\n"),
+        ("run.sh", "#!/bin/sh\nsh run.sh\ncd .. && ./run.sh | grep x src/a.rs\n"),
+    ];
+    let commands = [
+        "npm test -- -x",
+        "make -C x test",
+        "sh run.sh",
+        "cargo test -- --a",
+        "timeout",
+        "env A=1",
+        "cd",
+        "just",
+    ];
+    for seed in 0..1_500_u64 {
+        let mut dice = Dice::new(seed);
+        let tree: MapTree = files.iter().map(|(path, text)| (*path, damage(text, &mut dice))).collect();
+        let command = damage(commands[dice.below(commands.len())], &mut dice);
+        checks::instrument::instrument(&command, &tree, "/r/x y");
+        let proposal = checks::detect::propose(&tree);
+        let config = CheckConfig::of(&[&command], &tree);
+        for (path, text) in files {
+            let path = damage(path, &mut dice);
+            let candidate = damage(text, &mut dice);
+            config.is_config(&path);
+            TestPaths::of(&proposal.ecosystems, std::slice::from_ref(&path)).is_test(&path);
+            shadows(&[&command], &tree, std::slice::from_ref(&path));
+            reads_source_text(&path, &candidate);
+        }
+        for (path, text) in files {
+            with_base_config(&config, path, Some(text), &damage(text, &mut dice));
+        }
+    }
+}

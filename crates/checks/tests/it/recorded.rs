@@ -90,8 +90,8 @@ pub(crate) fn drawn(results: &Results) -> String {
         );
     }
     text += &format!(
-        "broken files: {:?}, truncated: {}, doubt: {:?}",
-        results.broken_files, results.truncated, results.doubt
+        "broken files: {:?}, crashed: {:?}, truncated: {}, doubt: {:?}",
+        results.broken_files, results.crashed, results.truncated, results.doubt
     );
     text
 }
