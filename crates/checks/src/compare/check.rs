@@ -1,0 +1,197 @@
+//! The comparison, check by check.
+
+use super::draft::{Draft, Strength, said_by};
+use super::evidence::{Evidence, Measured, Measurement};
+use super::facts::{Facts, How, Wanted};
+use super::measure;
+use crate::results::stands_in;
+
+/// Checks that run no tests: their exit code can fail a candidate, and never prove one.
+const WITHOUT_TESTS: [&str; 6] = ["setup", "typecheck", "lint", "format", "fmt", "build"];
+
+/// Compares a candidate with its base.
+pub fn compare(evidence: &Evidence<'_>) -> Facts {
+    let mut draft = Draft::new();
+    if let Some(setup) = evidence.base.check("setup").filter(|setup| !setup.is_green()) {
+        return draft.setup_failed(true, setup);
+    }
+    if let Some(setup) = evidence.candidate.check("setup").filter(|setup| !setup.is_green()) {
+        if !any_green(evidence.candidate_reruns, "setup") {
+            return draft.setup_failed(false, setup);
+        }
+        draft.flaky("setup");
+    }
+    for name in names(evidence) {
+        let check = Check::of(evidence, name);
+        check.compare(&mut draft);
+    }
+    draft.finish(evidence)
+}
+
+/// Every check but `setup`, in the base's order.
+fn names<'a>(evidence: &Evidence<'a>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for check in evidence.base.checks.iter().chain(&evidence.candidate.checks) {
+        if check.name != "setup" && !names.contains(&check.name.as_str()) {
+            names.push(&check.name);
+        }
+    }
+    names
+}
+
+fn any_green(reruns: &[Measurement], name: &str) -> bool {
+    reruns.iter().filter_map(|rerun| rerun.check(name)).any(Measured::is_green)
+}
+
+/// One check on all trees.
+pub(super) struct Check<'a> {
+    pub(super) evidence: &'a Evidence<'a>,
+    pub(super) name: &'a str,
+    pub(super) base: Option<&'a Measured>,
+    pub(super) base_with_tests: Option<&'a Measured>,
+    pub(super) without_tests: Option<&'a Measured>,
+    pub(super) with_base_tests: Option<&'a Measured>,
+    /// The candidate's own run and its repetitions.
+    pub(super) runs: Vec<&'a Measured>,
+}
+
+impl<'a> Check<'a> {
+    fn of(evidence: &'a Evidence<'a>, name: &'a str) -> Self {
+        let find = |measurement: Option<&'a Measurement>| measurement.and_then(|found| found.check(name));
+        let reruns = evidence.candidate_reruns.iter().filter_map(|rerun| rerun.check(name));
+        Self {
+            evidence,
+            name,
+            base: evidence.base.check(name),
+            base_with_tests: find(evidence.base_with_tests),
+            without_tests: find(evidence.candidate_without_tests),
+            with_base_tests: find(evidence.candidate_with_base_tests),
+            runs: evidence.candidate.check(name).into_iter().chain(reruns).collect(),
+        }
+    }
+
+    pub(super) fn has_tests(&self) -> bool {
+        !WITHOUT_TESTS.contains(&self.name)
+    }
+
+    fn compare(&self, draft: &mut Draft) {
+        let Some(candidate) = self.main_run(draft) else {
+            draft.failed_check(self.name, "it was not run on the candidate", "");
+            return;
+        };
+        for (which, measured) in [("base", self.base), ("candidate", Some(candidate))] {
+            if let Some(doubt) = measured.and_then(|measured| measured.results.doubt.as_deref()) {
+                draft.note(&format!("{} on the {which}: {doubt}", self.name));
+            }
+        }
+        let is_per_test =
+            |measured: Option<&Measured>| measured.is_some_and(|found| found.results.is_per_test());
+        if is_per_test(self.base) || is_per_test(Some(candidate)) || is_per_test(self.base_with_tests) {
+            measure::by_tests(self, candidate, draft);
+        } else {
+            self.by_exit_code(candidate, draft);
+        }
+    }
+
+    /// The run that speaks for the candidate: its first one, or, where that broke off as a whole, a later one that did
+    /// not.
+    fn main_run(&self, draft: &mut Draft) -> Option<&'a Measured> {
+        let first = *self.runs.first()?;
+        let is_bad = |run: &Measured| run.is_cut_short() || run.is_red_without_reason();
+        if !is_bad(first) {
+            return Some(first);
+        }
+        match self.runs.iter().find(|run| !is_bad(run)) {
+            Some(later) => {
+                draft.flaky(self.name);
+                Some(later)
+            }
+            None => Some(first),
+        }
+    }
+
+    /// Says whether the whole check is flaky, so that its exit code proves nothing.
+    fn is_flaky(&self) -> bool {
+        self.runs.iter().any(|run| run.is_green()) && self.runs.iter().any(|run| !run.is_green())
+    }
+
+    fn by_exit_code(&self, candidate: &Measured, draft: &mut Draft) {
+        let was_green = self.base.is_none_or(Measured::is_green);
+        if !was_green {
+            return self.red_before(candidate, draft);
+        }
+        if !candidate.is_green() {
+            return self.red_now(candidate, draft);
+        }
+        draft.stayed_green();
+        if let Some(red) = self.base_with_tests.filter(|found| !found.is_green()) {
+            self.prove(
+                draft,
+                if red.results.build_failure.is_some() { Strength::Weak } else { Strength::Strong },
+            );
+        }
+        if let Some(old) = self.with_base_tests.filter(|found| self.has_tests() && !found.is_green()) {
+            match &old.results.build_failure {
+                Some(excerpt) => draft.old_tests_do_not_build(excerpt),
+                None => draft.obliged(self.name, How::Red),
+            }
+        }
+    }
+
+    /// An exit code proves something only where tests run and all runs agree.
+    fn prove(&self, draft: &mut Draft, strength: Strength) {
+        if self.has_tests() && !self.is_flaky() {
+            draft.proven_by_exit_code(self.name, strength);
+        }
+    }
+
+    fn red_before(&self, candidate: &Measured, draft: &mut Draft) {
+        if !candidate.is_green() {
+            draft.not_gating(self.name);
+            return;
+        }
+        draft.fixed(self.name);
+        if self.base_with_tests.is_some_and(|found| !found.is_green()) {
+            self.prove(draft, Strength::Weak);
+        }
+    }
+
+    fn red_now(&self, candidate: &Measured, draft: &mut Draft) {
+        if self.blames_new_tests(candidate, draft) {
+            draft.mismatch(candidate);
+            return;
+        }
+        draft.failed_check(self.name, &why_red(candidate), said_by(candidate));
+    }
+
+    /// Says whether the check is red only because the new tests do not build or do not type-check.
+    pub(super) fn blames_new_tests(&self, candidate: &Measured, draft: &mut Draft) -> bool {
+        let is_of_form = !self.has_tests() || candidate.results.build_failure.is_some();
+        if !self.evidence.demands_tests() || !is_of_form || candidate.timed_out {
+            return false;
+        }
+        let Some(without) = self.without_tests else {
+            draft.want(Wanted::CandidateWithoutTests);
+            return false;
+        };
+        if self.has_tests() { !without.is_cut_short() } else { without.is_green() }
+    }
+
+    pub(super) fn is_writers(&self, place: &str) -> bool {
+        stands_in(place, self.evidence.writer_files)
+    }
+}
+
+/// Why a whole check is red, in a few words.
+pub(super) fn why_red(measured: &Measured) -> String {
+    if measured.timed_out {
+        return "it took too long".to_owned();
+    }
+    if measured.results.build_failure.is_some() {
+        return "something does not build or load".to_owned();
+    }
+    match measured.exit_code {
+        Some(code) => format!("exit code {code}"),
+        None => "ended by a signal".to_owned(),
+    }
+}

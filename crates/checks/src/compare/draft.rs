@@ -1,0 +1,164 @@
+//! Facts in the making: bounded lists, and the gate at the end.
+
+use super::evidence::{Evidence, Measured, RERUNS_MAX};
+use super::facts::{Changed, Facts, Failing, Gate, How, NAMES_MAX, Wanted};
+use crate::text::{EXCERPT_BYTES_MAX, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, clip};
+
+pub(super) struct Draft {
+    facts: Facts,
+    n_strong: usize,
+    mismatch: Option<String>,
+}
+
+impl Draft {
+    pub(super) fn new() -> Self {
+        Self {
+            facts: Facts {
+                gate: Gate::NothingProven,
+                fail_to_pass: Vec::new(),
+                weak: false,
+                by_exit_code: false,
+                vacuous: Vec::new(),
+                pass_to_pass: 0,
+                broken: Vec::new(),
+                new_failing: Vec::new(),
+                failed_checks: Vec::new(),
+                obliged: Vec::new(),
+                old_tests_do_not_build: None,
+                known_red: Vec::new(),
+                fixed: Vec::new(),
+                flaky: Vec::new(),
+                not_gating: Vec::new(),
+                notes: Vec::new(),
+                wanted: Vec::new(),
+                n_left_out: 0,
+            },
+            n_strong: 0,
+            mismatch: None,
+        }
+    }
+
+    pub(super) fn stayed_green(&mut self) {
+        self.facts.pass_to_pass += 1;
+    }
+
+    pub(super) fn proven(&mut self, name: &str, strength: Strength) {
+        self.n_strong += usize::from(strength == Strength::Strong);
+        push(&mut self.facts.fail_to_pass, clip(name, NAME_BYTES_MAX), &mut self.facts.n_left_out);
+    }
+
+    pub(super) fn proven_by_exit_code(&mut self, name: &str, strength: Strength) {
+        self.facts.by_exit_code = true;
+        self.proven(name, strength);
+    }
+
+    pub(super) fn vacuous(&mut self, name: &str) {
+        push(&mut self.facts.vacuous, clip(name, NAME_BYTES_MAX), &mut self.facts.n_left_out);
+    }
+
+    pub(super) fn known_red(&mut self, name: &str) {
+        push(&mut self.facts.known_red, clip(name, NAME_BYTES_MAX), &mut self.facts.n_left_out);
+    }
+
+    pub(super) fn fixed(&mut self, name: &str) {
+        push(&mut self.facts.fixed, clip(name, NAME_BYTES_MAX), &mut self.facts.n_left_out);
+    }
+
+    pub(super) fn flaky(&mut self, name: &str) {
+        let name = clip(name, NAME_BYTES_MAX);
+        if !self.facts.flaky.contains(&name) {
+            push(&mut self.facts.flaky, name, &mut self.facts.n_left_out);
+        }
+    }
+
+    pub(super) fn not_gating(&mut self, check: &str) {
+        push(&mut self.facts.not_gating, clip(check, NAME_BYTES_MAX), &mut self.facts.n_left_out);
+    }
+
+    pub(super) fn broken(&mut self, name: &str, message: &str) {
+        push(&mut self.facts.broken, failing(name, message), &mut self.facts.n_left_out);
+    }
+
+    pub(super) fn new_failing(&mut self, name: &str, message: &str) {
+        push(&mut self.facts.new_failing, failing(name, message), &mut self.facts.n_left_out);
+    }
+
+    pub(super) fn obliged(&mut self, name: &str, how: How) {
+        let changed = Changed { name: clip(name, NAME_BYTES_MAX), how };
+        push(&mut self.facts.obliged, changed, &mut self.facts.n_left_out);
+    }
+
+    /// A whole check is red. `why` comes first, what it said after it.
+    pub(super) fn failed_check(&mut self, check: &str, why: &str, said: &str) {
+        let message = clip(&format!("{why}\n{said}"), EXCERPT_BYTES_MAX).trim().to_owned();
+        let failed = Failing { name: clip(check, NAME_BYTES_MAX), message };
+        push(&mut self.facts.failed_checks, failed, &mut self.facts.n_left_out);
+    }
+
+    pub(super) fn mismatch(&mut self, measured: &Measured) {
+        self.mismatch.get_or_insert_with(|| clip(said_by(measured), EXCERPT_BYTES_MAX));
+    }
+
+    pub(super) fn old_tests_do_not_build(&mut self, excerpt: &str) {
+        self.facts.old_tests_do_not_build.get_or_insert_with(|| clip(excerpt, EXCERPT_BYTES_MAX));
+    }
+
+    pub(super) fn note(&mut self, note: &str) {
+        push(&mut self.facts.notes, clip(note, MESSAGE_BYTES_MAX), &mut self.facts.n_left_out);
+    }
+
+    pub(super) fn want(&mut self, wanted: Wanted) {
+        if !self.facts.wanted.contains(&wanted) {
+            self.facts.wanted.push(wanted);
+        }
+    }
+
+    /// Nothing was measured.
+    pub(super) fn setup_failed(mut self, on_base: bool, setup: &Measured) -> Facts {
+        self.facts.gate = Gate::SetupFailed { on_base, excerpt: clip(&setup.excerpt, EXCERPT_BYTES_MAX) };
+        self.facts
+    }
+
+    pub(super) fn finish(mut self, evidence: &Evidence<'_>) -> Facts {
+        let facts = &mut self.facts;
+        let old_are_red = !facts.broken.is_empty() || !facts.failed_checks.is_empty();
+        facts.weak = !facts.fail_to_pass.is_empty() && self.n_strong == 0;
+        facts.gate = match self.mismatch {
+            Some(excerpt) if !old_are_red => Gate::SurfaceMismatch { excerpt },
+            _ if old_are_red || !facts.new_failing.is_empty() => Gate::Red,
+            _ if evidence.demands_tests() && facts.fail_to_pass.is_empty() => Gate::NothingProven,
+            _ => Gate::Green,
+        };
+        if facts.gate == Gate::Red && evidence.candidate_reruns.len() < RERUNS_MAX {
+            facts.wanted.push(Wanted::Rerun);
+        }
+        facts.wanted.sort();
+        self.facts
+    }
+}
+
+/// How surely a test was red on the base.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Strength {
+    /// It ran there and failed.
+    Strong,
+    /// It did not build there.
+    Weak,
+}
+
+fn failing(name: &str, message: &str) -> Failing {
+    Failing { name: clip(name, NAME_BYTES_MAX), message: clip(message.trim(), MESSAGE_BYTES_MAX) }
+}
+
+fn push<T>(list: &mut Vec<T>, item: T, n_left_out: &mut usize) {
+    if list.len() < NAMES_MAX {
+        list.push(item);
+    } else {
+        *n_left_out += 1;
+    }
+}
+
+/// The most telling words of a red check.
+pub(super) fn said_by(measured: &Measured) -> &str {
+    measured.results.build_failure.as_deref().unwrap_or(&measured.excerpt)
+}

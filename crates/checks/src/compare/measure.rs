@@ -1,0 +1,342 @@
+//! One check compared test by test.
+
+use std::collections::BTreeMap;
+
+use super::align::{Aligned, Test, align, tests_of};
+use super::check::{Check, why_red};
+use super::draft::{Draft, Strength, said_by};
+use super::evidence::Measured;
+use super::facts::How;
+use crate::results::{Occurrence, Results, TestStatus, fits, stands_in};
+
+pub(super) fn by_tests(check: &Check<'_>, candidate: &Measured, draft: &mut Draft) {
+    let nothing = Results::default();
+    let before = check.base.map_or(&nothing, |base| &base.results);
+    // Where the new tests keep the candidate from building, the old ones are compared without them.
+    let spoiled = candidate.did_not_build() && check.blames_new_tests(candidate, draft);
+    let seen = if spoiled { check.without_tests.unwrap_or(candidate) } else { candidate };
+    if spoiled {
+        draft.mismatch(candidate);
+    }
+    let olds = tests_of(before);
+    let on_base =
+        check.base_with_tests.map(|found| align(&olds, &found.results, check.evidence.writer_files));
+    let news: Vec<Test<'_>> = on_base.as_ref().map(|aligned| aligned.rest.clone()).unwrap_or_default();
+    let known: Vec<Test<'_>> = olds.iter().chain(&news).copied().collect();
+    let files = check.evidence.writer_files;
+    let runs = runs(check, seen, spoiled);
+    let view = View {
+        check,
+        seen,
+        newly_broken: new_among(check, seen, |results| &results.broken_files),
+        newly_crashed: new_among(check, seen, |results| &results.crashed),
+        names: Names::of(&known),
+        runs: runs.iter().map(|run| align(&known, &run.results, files)).collect(),
+        reruns: runs.into_iter().skip(1).collect(),
+        old_form: check.with_base_tests.map(|found| align(&known, &found.results, files)),
+        on_base,
+        known,
+        n_olds: olds.len(),
+    };
+    if let Some(excerpt) =
+        check.with_base_tests.filter(|old| !old.is_green()).and_then(|old| old.results.build_failure.as_ref())
+    {
+        draft.old_tests_do_not_build(excerpt);
+    }
+    view.compare_olds(draft);
+    if !spoiled {
+        view.compare_news(draft);
+        view.compare_others(draft);
+    }
+    view.compare_whole(draft);
+}
+
+/// The run that speaks for the candidate first, then the others of the same tree.
+fn runs<'a>(check: &Check<'a>, seen: &'a Measured, spoiled: bool) -> Vec<&'a Measured> {
+    let others = check.runs.iter().copied().filter(|run| !std::ptr::eq(*run, seen) && !spoiled);
+    std::iter::once(seen).chain(others).collect()
+}
+
+struct View<'a> {
+    check: &'a Check<'a>,
+    seen: &'a Measured,
+    known: Vec<Test<'a>>,
+    n_olds: usize,
+    names: Names,
+    /// Files that the candidate cannot load and the base can.
+    newly_broken: Vec<String>,
+    /// Test programs that end too early on the candidate, and not on the base.
+    newly_crashed: Vec<String>,
+    reruns: Vec<&'a Measured>,
+    on_base: Option<Aligned<'a>>,
+    runs: Vec<Aligned<'a>>,
+    old_form: Option<Aligned<'a>>,
+}
+
+/// How a test went over all runs of the candidate.
+enum Now<'a> {
+    Green,
+    Red(&'a Occurrence),
+    Skipped,
+    Gone,
+    Flaky,
+}
+
+impl<'a> View<'a> {
+    fn now(&self, index: usize) -> Now<'a> {
+        let statuses: Vec<Option<&Occurrence>> = self.runs.iter().map(|run| run.matched[index]).collect();
+        let has = |status| statuses.iter().flatten().any(|found| found.status == status);
+        if has(TestStatus::Failed) && has(TestStatus::Passed) {
+            return Now::Flaky;
+        }
+        match statuses.first().copied().flatten() {
+            None if has(TestStatus::Passed) => Now::Flaky,
+            None => Now::Gone,
+            Some(found) => match found.status {
+                TestStatus::Passed => Now::Green,
+                TestStatus::Failed => Now::Red(found),
+                TestStatus::Skipped => Now::Skipped,
+            },
+        }
+    }
+
+    fn label(&self, index: usize) -> String {
+        self.names.label(self.known[index])
+    }
+
+    fn compare_olds(&self, draft: &mut Draft) {
+        for index in 0..self.n_olds {
+            match self.known[index].1.status {
+                TestStatus::Passed => self.compare_green(index, draft),
+                TestStatus::Failed => match self.now(index) {
+                    Now::Green => draft.fixed(&self.label(index)),
+                    Now::Flaky => draft.flaky(&self.label(index)),
+                    Now::Red(_) | Now::Skipped | Now::Gone => draft.known_red(&self.label(index)),
+                },
+                TestStatus::Skipped => match self.now(index) {
+                    Now::Red(found) => draft.new_failing(&self.label(index), message(found)),
+                    Now::Flaky => draft.flaky(&self.label(index)),
+                    Now::Green | Now::Skipped | Now::Gone => {}
+                },
+            }
+        }
+    }
+
+    /// A test that was green must be green, or its edit must be explained and then obliged by a criterion.
+    fn compare_green(&self, index: usize, draft: &mut Draft) {
+        let label = self.label(index);
+        let was_edited_by_writer = self.on_base.as_ref().is_some_and(|run| is_red(run.matched[index]));
+        match self.now(index) {
+            Now::Green => {
+                draft.stayed_green();
+                if was_edited_by_writer {
+                    draft.proven(&label, Strength::Strong);
+                }
+                if self.old_form.as_ref().is_some_and(|run| is_red(run.matched[index])) {
+                    draft.obliged(&label, How::Red);
+                }
+            }
+            Now::Flaky => draft.flaky(&label),
+            Now::Red(found) if was_edited_by_writer => draft.new_failing(&label, message(found)),
+            Now::Red(found) => draft.broken(&label, message(found)),
+            Now::Skipped if self.is_explained(index) => draft.obliged(&label, How::Skipped),
+            Now::Skipped => draft.broken(&label, "it is skipped now"),
+            // A run that broke off says nothing of what it did not reach; the check itself is red then.
+            Now::Gone if self.is_unheard() || self.stands_in_broken(index) => {}
+            Now::Gone if self.is_explained(index) => draft.obliged(&label, How::Removed),
+            Now::Gone => draft.broken(&label, "it is gone"),
+        }
+    }
+
+    /// Says whether what is missing may only not have been reached or read.
+    fn is_unheard(&self) -> bool {
+        // Where the base broke off in the same way the check itself decides nothing, so its tests must.
+        (self.seen.is_cut_short() && !self.is_red_alike()) || self.seen.results.truncated
+    }
+
+    /// Says whether an edit of the test's own file explains that it no longer runs.
+    fn is_explained(&self, index: usize) -> bool {
+        let place = self.known[index].1.place.as_deref();
+        let by_edit = place.is_some_and(|place| stands_in(place, self.check.evidence.edited_files));
+        let by_old_form = self.old_form.as_ref().is_some_and(|run| run.matched[index].is_some());
+        let by_writer = self.check.base_with_tests.is_some_and(|found| !found.is_cut_short())
+            && self
+                .on_base
+                .as_ref()
+                .is_some_and(|run| run.matched[index].is_none_or(|now| now.status == TestStatus::Skipped));
+        by_edit || by_old_form || by_writer
+    }
+
+    /// Tests that the base did not have and the base with the writer's tests shows.
+    fn compare_news(&self, draft: &mut Draft) {
+        for index in self.n_olds..self.known.len() {
+            let label = self.label(index);
+            let was_red = self.known[index].1.status == TestStatus::Failed;
+            match self.now(index) {
+                Now::Green if was_red => draft.proven(&label, Strength::Strong),
+                Now::Red(found) => draft.new_failing(&label, message(found)),
+                Now::Flaky => draft.flaky(&label),
+                Now::Skipped if was_red => draft.new_failing(&label, "it is skipped on the candidate"),
+                Now::Gone if self.is_unheard() || self.stands_in_broken(index) => {}
+                Now::Gone => draft.new_failing(&label, "it did not run on the candidate"),
+                Now::Green | Now::Skipped => draft.vacuous(&label),
+            }
+        }
+    }
+
+    /// Says whether the test's file cannot be loaded now, which is told once, of the file.
+    fn stands_in_broken(&self, index: usize) -> bool {
+        match self.known[index].1.place.as_deref() {
+            Some(place) => stands_in(place, &self.newly_broken) || stands_in(place, &self.newly_crashed),
+            None => !self.newly_broken.is_empty(),
+        }
+    }
+
+    /// Tests that only the candidate shows: the writer's, if they could not be loaded on the base, else the
+    /// implementor's own, which prove nothing and may not be red.
+    fn compare_others(&self, draft: &mut Draft) {
+        let Some(others) = self.runs.first().map(|run| &run.rest) else { return };
+        let again: Vec<_> = self.reruns.iter().map(|run| align(others, &run.results, &[])).collect();
+        let names = Names::of(others);
+        for (index, (name, found)) in others.iter().enumerate() {
+            let label = names.label((name, found));
+            let has =
+                |status| again.iter().filter_map(|run| run.matched[index]).any(|seen| seen.status == status);
+            let is_weak = self.was_unloadable_on_base(found.place.as_deref());
+            match found.status {
+                TestStatus::Failed if has(TestStatus::Passed) => draft.flaky(&label),
+                TestStatus::Passed if has(TestStatus::Failed) => draft.flaky(&label),
+                TestStatus::Failed => draft.new_failing(&label, message(found)),
+                TestStatus::Passed if is_weak => draft.proven(&label, Strength::Weak),
+                TestStatus::Skipped if is_weak => draft.vacuous(&label),
+                TestStatus::Passed | TestStatus::Skipped => {}
+            }
+        }
+    }
+
+    /// Says whether a test of this place is the writer's and could not be loaded on the base.
+    fn was_unloadable_on_base(&self, place: Option<&str>) -> bool {
+        let Some(found) = self.check.base_with_tests.filter(|found| !found.is_green()) else { return false };
+        let is_writers = place.is_none_or(|place| self.check.is_writers(place));
+        let silent = found.results.broken_files.iter().chain(&found.results.crashed);
+        let is_it =
+            |file: &String| place.is_none_or(|place| fits(place, file)) && self.check.is_writers(file);
+        let was_broken = found.did_not_build() || silent.into_iter().any(is_it);
+        is_writers && was_broken
+    }
+
+    /// What the command as a whole says beyond its tests.
+    fn compare_whole(&self, draft: &mut Draft) {
+        let (seen, base) = (self.seen, self.check.base);
+        if seen.results.truncated && base.is_none_or(|base| !base.results.truncated) {
+            draft.failed_check(
+                self.check.name,
+                "its output is too long or was cut off, so it cannot be compared",
+                "",
+            );
+        }
+        if seen.is_green() {
+            return;
+        }
+        if !self.newly_crashed.is_empty() {
+            let places = self.newly_crashed.iter().take(10).cloned().collect::<Vec<_>>().join(", ");
+            draft.failed_check(
+                self.check.name,
+                &format!("ended before all its tests were run: {places}"),
+                said_by(seen),
+            );
+        } else if self.is_red_alike() {
+            draft.not_gating(self.check.name);
+        } else if seen.is_cut_short() || seen.is_red_without_reason() {
+            let why = why_red(seen);
+            let why = if seen.is_red_without_reason() && seen.results.is_per_test() {
+                format!("{why}, although no test that it lists failed")
+            } else {
+                why
+            };
+            draft.failed_check(self.check.name, &why, said_by(seen));
+        } else {
+            self.compare_broken_files(draft);
+        }
+    }
+
+    /// Says whether the base's command is red as a whole in the same way.
+    fn is_red_alike(&self) -> bool {
+        let seen = self.seen;
+        self.check.base.is_some_and(|base| {
+            (seen.timed_out && base.timed_out)
+                || (seen.did_not_build() && base.did_not_build())
+                || (seen.is_red_without_reason()
+                    && base.is_red_without_reason()
+                    && seen.results.is_per_test() == base.results.is_per_test())
+        })
+    }
+
+    /// Some files could not be loaded while others ran.
+    fn compare_broken_files(&self, draft: &mut Draft) {
+        let seen = &self.seen.results;
+        if seen.build_failure.is_none() {
+            return;
+        }
+        let spoils_others = self.check.without_tests.is_some_and(Measured::did_not_build);
+        let (writers, others): (Vec<&str>, Vec<&str>) = self
+            .newly_broken
+            .iter()
+            .map(String::as_str)
+            .partition(|file| self.check.is_writers(file) && !spoils_others);
+        if !writers.is_empty() {
+            draft.mismatch(self.seen);
+        }
+        let is_unnamed = seen.broken_files.is_empty()
+            && self.check.base.is_none_or(|base| base.results.build_failure.is_none());
+        if !others.is_empty() || is_unnamed {
+            let files = others.into_iter().take(10).collect::<Vec<_>>().join(", ");
+            draft.failed_check(
+                self.check.name,
+                &format!("cannot be built or loaded: {files}"),
+                said_by(self.seen),
+            );
+        }
+        for file in seen.broken_files.iter().filter(|file| !self.newly_broken.contains(file)) {
+            draft.known_red(file);
+        }
+    }
+}
+
+/// What a red candidate has in a list and the base has not.
+fn new_among(check: &Check<'_>, seen: &Measured, list: impl Fn(&Results) -> &[String]) -> Vec<String> {
+    if seen.is_green() {
+        return Vec::new();
+    }
+    let before = check.base.map_or(&[][..], |base| list(&base.results));
+    let is_new = |file: &&String| !before.iter().any(|old| fits(old, file));
+    list(&seen.results).iter().filter(is_new).cloned().collect()
+}
+
+fn is_red(found: Option<&Occurrence>) -> bool {
+    found.is_some_and(|found| found.status == TestStatus::Failed)
+}
+
+fn message(found: &Occurrence) -> &str {
+    found.message.as_deref().unwrap_or("")
+}
+
+/// How tests are called: by name, and where one name stands in several places, by place too.
+struct Names(BTreeMap<String, usize>);
+
+impl Names {
+    fn of(tests: &[Test<'_>]) -> Self {
+        let mut counts = BTreeMap::new();
+        for (name, _) in tests {
+            *counts.entry((*name).to_owned()).or_insert(0) += 1;
+        }
+        Self(counts)
+    }
+
+    fn label(&self, (name, found): Test<'_>) -> String {
+        match &found.place {
+            Some(place) if self.0.get(name).is_some_and(|count| *count > 1) => format!("{name} ({place})"),
+            _ => name.to_owned(),
+        }
+    }
+}

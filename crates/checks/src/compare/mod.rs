@@ -1,0 +1,19 @@
+//! What measurements prove: the candidate beside its base (I8).
+//!
+//! What was red on the base cannot fail a candidate; what was green must stay green; the new tests must be red on the
+//! base and green on the candidate. Nothing here trusts an agent's word, and nothing here passes a story: facts are
+//! what the judge starts from and cannot overrule.
+
+mod align;
+mod check;
+mod draft;
+mod evidence;
+mod facts;
+mod feedback;
+mod measure;
+
+pub use check::compare;
+pub use evidence::{Evidence, Measured, Measurement, RERUNS_MAX};
+pub use facts::{Changed, Facts, Failing, Gate, How, NAMES_MAX, Wanted};
+
+pub use feedback::{FEEDBACK_BYTES_MAX, feedback};

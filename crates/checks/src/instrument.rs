@@ -1,0 +1,181 @@
+//! Makes a test command's output readable test by test, without changing what is tested.
+//!
+//! The environment is the gentlest way and reaches through Makefiles and scripts; arguments are added only where it is
+//! certain whom they reach. Where neither is safe the command stays as it is and its output is sniffed.
+
+use serde::{Deserialize, Serialize};
+
+use crate::results::Format;
+use crate::runner::{Reached, Runner, package_script, runners, unwrapped};
+use crate::shell::{Line, parse, quote};
+use crate::tree::Tree;
+
+/// A command that can be read.
+#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
+pub struct Instrumented {
+    /// What to run.
+    pub command: String,
+    /// Variables to set.
+    pub env: Vec<(String, String)>,
+    /// How to read what it says.
+    pub format: Format,
+    /// Where the report will be, if one is asked for. It may be missing after a crash.
+    pub report: Option<String>,
+}
+
+/// Makes a project's own test command readable. `report_path` is a file that may be written.
+pub fn instrument(command: &str, tree: &dyn Tree, report_path: &str) -> Instrumented {
+    let plan = Plan { command, report_path };
+    let line = parse(command);
+    let found = runners(&line, tree);
+    match found.as_slice() {
+        [(index, reached)] => plan.one(&line, *index, reached),
+        [] | [..] => plan.untouched(Format::Sniff),
+    }
+}
+
+struct Plan<'a> {
+    command: &'a str,
+    report_path: &'a str,
+}
+
+impl Plan<'_> {
+    fn untouched(&self, format: Format) -> Instrumented {
+        Instrumented { command: self.command.to_owned(), env: Vec::new(), format, report: None }
+    }
+
+    fn one(&self, line: &Line, index: usize, reached: &Reached) -> Instrumented {
+        let runner = reached.runner();
+        match runner {
+            Runner::Pytest | Runner::Tox => self.pytest(runner),
+            Runner::Node => self.node(),
+            Runner::Nextest => {
+                self.with_arguments(line, index, reached).unwrap_or_else(|| Self::nextest(self.command))
+            }
+            Runner::Cargo | Runner::Go | Runner::Vitest | Runner::Jest | Runner::Mocha | Runner::Bun => {
+                self.with_arguments(line, index, reached).unwrap_or_else(|| self.untouched(format_of(runner)))
+            }
+        }
+    }
+
+    /// pytest takes arguments from the environment, through whatever calls it. The older family of reports names files;
+    /// a file that cannot be collected must not keep the others from running.
+    fn pytest(&self, runner: Runner) -> Instrumented {
+        let options = format!(
+            "--junitxml={} -o junit_family=xunit1 --continue-on-collection-errors",
+            quote(self.report_path)
+        );
+        let mut env = vec![("PYTEST_ADDOPTS".to_owned(), options)];
+        if runner == Runner::Tox {
+            env.push(("TOX_OVERRIDE".to_owned(), "testenv.pass_env+=PYTEST_ADDOPTS".to_owned()));
+            env.push(("TOX_TESTENV_PASSENV".to_owned(), "PYTEST_ADDOPTS".to_owned()));
+        }
+        let report = Some(self.report_path.to_owned());
+        Instrumented { command: self.command.to_owned(), env, format: Format::Pytest, report }
+    }
+
+    /// A report file cannot be asked for by `NODE_OPTIONS`: the runner's children would write to it too.
+    fn node(&self) -> Instrumented {
+        let mut plan = self.untouched(Format::Sniff);
+        if !self.command.contains("--test-reporter") && !self.command.contains("NODE_OPTIONS") {
+            plan.env.push(("NODE_OPTIONS".to_owned(), "--test-reporter=tap".to_owned()));
+        }
+        plan
+    }
+
+    fn nextest(command: &str) -> Instrumented {
+        let env = [("NEXTEST_STATUS_LEVEL", "all"), ("NEXTEST_HIDE_PROGRESS_BAR", "1")];
+        let env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        Instrumented { command: command.to_owned(), env, format: Format::Nextest, report: None }
+    }
+
+    /// Adds arguments, where it is certain that they reach the runner.
+    fn with_arguments(&self, line: &Line, index: usize, reached: &Reached) -> Option<Instrumented> {
+        let call = line.calls.get(index)?;
+        if !line.is_plain || self.command.contains("--reporter") || self.command.contains("--outputFile") {
+            return None;
+        }
+        let arguments = arguments_of(reached.runner(), self.report_path);
+        let words = unwrapped(&call.words);
+        let at = match reached {
+            Reached::Within(_) | Reached::ByScript { takes_arguments: false, .. } => return None,
+            Reached::ByScript { takes_arguments: true, .. } => {
+                // Arguments of a script stand at the end, and npm wants them behind two dashes.
+                let needs_dashes = words.first() == Some(&"npm") && !words.contains(&"--");
+                package_script(&words)?;
+                let dashes = if needs_dashes { vec!["--".to_owned()] } else { Vec::new() };
+                return Some(self.built(reached.runner(), *call.ends.last()?, &[dashes, arguments].concat()));
+            }
+            Reached::Directly(runner) => insertion(*runner, &call.words, &call.ends)?,
+        };
+        let new: Vec<String> = arguments.into_iter().filter(|word| !call.words.contains(word)).collect();
+        Some(self.built(reached.runner(), at, &new))
+    }
+
+    fn built(&self, runner: Runner, at: usize, arguments: &[String]) -> Instrumented {
+        let added: String = arguments.iter().map(|word| format!(" {}", quote(word))).collect();
+        let (before, after) = self.command.split_at(at);
+        let command = format!("{before}{added}{after}");
+        if runner == Runner::Nextest {
+            return Self::nextest(&command);
+        }
+        let has_report = arguments.iter().any(|word| word.ends_with(self.report_path));
+        let report = has_report.then(|| self.report_path.to_owned());
+        Instrumented { command, env: Vec::new(), format: format_of(runner), report }
+    }
+}
+
+/// How a runner's output is read, with or without a report.
+fn format_of(runner: Runner) -> Format {
+    match runner {
+        Runner::Cargo => Format::Cargo,
+        Runner::Nextest => Format::Nextest,
+        Runner::Go => Format::GoJson,
+        Runner::Pytest | Runner::Tox => Format::Pytest,
+        Runner::Vitest => Format::Vitest,
+        Runner::Jest => Format::Jest,
+        Runner::Mocha => Format::Mocha,
+        Runner::Bun => Format::Bun,
+        Runner::Node => Format::Sniff,
+    }
+}
+
+fn arguments_of(runner: Runner, report_path: &str) -> Vec<String> {
+    match runner {
+        Runner::Cargo | Runner::Nextest => vec!["--no-fail-fast".to_owned()],
+        Runner::Go => vec!["-json".to_owned()],
+        Runner::Vitest => vec![
+            "--reporter=default".to_owned(),
+            "--reporter=junit".to_owned(),
+            format!("--outputFile.junit={report_path}"),
+        ],
+        Runner::Jest => vec!["--json".to_owned(), format!("--outputFile={report_path}")],
+        Runner::Mocha => {
+            vec!["--reporter=json".to_owned(), format!("--reporter-option=output={report_path}")]
+        }
+        Runner::Bun => vec!["--reporter=junit".to_owned(), format!("--reporter-outfile={report_path}")],
+        Runner::Pytest | Runner::Tox | Runner::Node => Vec::new(),
+    }
+}
+
+/// Where arguments go, in bytes; `None` where there is no safe place.
+fn insertion(runner: Runner, words: &[String], ends: &[usize]) -> Option<usize> {
+    let position = |wanted: &str| words.iter().position(|word| word == wanted);
+    match runner {
+        Runner::Go => ends.get(position("test")?).copied(),
+        Runner::Cargo | Runner::Nextest => {
+            let has_policy =
+                words.iter().any(|word| word.contains("fail-fast") || word.starts_with("--max-fail"));
+            let before = position("--").map_or(words.len(), |at| at);
+            if has_policy { None } else { ends.get(before.checked_sub(1)?).copied() }
+        }
+        Runner::Vitest | Runner::Jest | Runner::Mocha | Runner::Bun => {
+            if position("--").is_some() {
+                None
+            } else {
+                ends.last().copied()
+            }
+        }
+        Runner::Pytest | Runner::Tox | Runner::Node => None,
+    }
+}

@@ -1,0 +1,184 @@
+//! Reads the Test Anything Protocol, with the subtests and the diagnostics that node writes.
+
+use super::collect::{Collector, TESTS_MAX};
+use super::junit::TITLES;
+use super::model::{Results, TestStatus};
+use super::place::relative;
+use super::trouble;
+use crate::text::{MESSAGE_BYTES_MAX, PLANNED, clip, indent, lines};
+
+/// Deepest indentation that is told apart, so that nesting costs a bounded effort.
+const INDENT_MAX: usize = 64;
+
+pub(super) fn read(output: &str) -> Results {
+    let mut reader = Reader::default();
+    for line in lines(output) {
+        reader.take(line);
+    }
+    reader.finish(output)
+}
+
+#[derive(Default)]
+struct Reader {
+    tests: Vec<Found>,
+    /// Whose diagnostics may follow.
+    last: Option<usize>,
+    in_diagnostics: bool,
+    planned: Option<usize>,
+    n_top: usize,
+    bail: Option<String>,
+}
+
+struct Found {
+    depth: usize,
+    titles: String,
+    status: TestStatus,
+    place: Option<String>,
+    message: Option<String>,
+}
+
+impl Reader {
+    fn take(&mut self, line: &str) {
+        let text = line.trim();
+        if self.in_diagnostics {
+            self.take_diagnostic(text);
+        } else if text == "---" {
+            self.in_diagnostics = true;
+        } else if let Some(rest) = text.strip_prefix("Bail out!") {
+            self.bail = Some(rest.trim().to_owned());
+        } else if let Some(plan) = line.strip_prefix("1..") {
+            self.planned = plan.split_whitespace().next().and_then(|number| number.parse().ok());
+        } else if let Some(rest) = text.strip_prefix("not ok") {
+            self.take_test(indent(line).min(INDENT_MAX), rest, TestStatus::Failed);
+        } else if let Some(rest) = text.strip_prefix("ok") {
+            self.take_test(indent(line).min(INDENT_MAX), rest, TestStatus::Passed);
+        }
+    }
+
+    fn take_test(&mut self, depth: usize, rest: &str, status: TestStatus) {
+        // `ok` must stand alone: "okay" and "ok: done" are talk.
+        if !rest.is_empty() && !rest.starts_with(' ') {
+            return;
+        }
+        let (title, directive) = split_directive(rest.trim());
+        let title = title_of(title);
+        let status = if directive { TestStatus::Skipped } else { status };
+        if depth == 0 {
+            self.n_top += 1;
+        }
+        let from = self.tests.iter().rposition(|found| found.depth <= depth).map_or(0, |at| at + 1);
+        self.last = None;
+        if from == self.tests.len() {
+            return self.push(depth, title, status);
+        }
+        let children_failed = self.tests[from..].iter().any(|found| found.status == TestStatus::Failed);
+        for child in &mut self.tests[from..] {
+            child.depth = depth;
+            child.titles = clip(&format!("{title}{TITLES}{}", child.titles), MESSAGE_BYTES_MAX);
+        }
+        // A suite is no test, unless it failed by itself, as by a hook.
+        if status == TestStatus::Failed && !children_failed {
+            self.push(depth, title, status);
+        }
+    }
+
+    fn push(&mut self, depth: usize, title: String, status: TestStatus) {
+        if self.tests.len() < 2 * TESTS_MAX {
+            self.last = Some(self.tests.len());
+            self.tests.push(Found { depth, titles: title, status, place: None, message: None });
+        }
+    }
+
+    fn take_diagnostic(&mut self, text: &str) {
+        if text == "..." {
+            self.in_diagnostics = false;
+            return;
+        }
+        let Some(found) = self.last.and_then(|at| self.tests.get_mut(at)) else { return };
+        let unquoted = |value: &str| value.trim().trim_matches(['\'', '"']).to_owned();
+        if let Some(place) = text.strip_prefix("location:") {
+            found.place = Some(relative(trouble::before_position(&unquoted(place))));
+        } else if let Some(message) = text.strip_prefix("error:").or_else(|| text.strip_prefix("message:")) {
+            found.message.get_or_insert_with(|| clip(&unquoted(message), MESSAGE_BYTES_MAX));
+        }
+    }
+
+    fn finish(self, output: &str) -> Results {
+        let mut out = Collector::default();
+        for found in &self.tests {
+            if found.status == TestStatus::Failed && is_script(&found.titles) {
+                out.broken_file(&relative(&found.titles));
+                trouble::node(&mut out, output);
+                out.build_failure(&format!("{} could not be run", relative(&found.titles)));
+                continue;
+            }
+            let name = if is_script(&found.titles) { relative(&found.titles) } else { found.titles.clone() };
+            let message = found.message.as_deref().filter(|_| found.status == TestStatus::Failed);
+            out.add(&name, found.place.as_deref(), found.status, message);
+        }
+        if let Some(why) = &self.bail {
+            out.build_failure(&format!("the runner gave up: {why}"));
+        }
+        match self.planned {
+            Some(planned) if planned > self.n_top => {
+                out.doubt(&format!("{planned} tests were planned, {} reported", self.n_top));
+            }
+            _ => {}
+        }
+        out.finish()
+    }
+}
+
+/// Takes a directive off, which says that the outcome does not matter.
+fn split_directive(text: &str) -> (&str, bool) {
+    for (at, _) in text.match_indices('#') {
+        let word: String = text[at + 1..].trim_start().chars().take(4).collect();
+        let word = word.to_ascii_lowercase();
+        if word == "skip" || word == PLANNED {
+            return (text[..at].trim_end(), true);
+        }
+    }
+    (text, false)
+}
+
+/// `1 - title`, where number and dash may be missing.
+fn title_of(text: &str) -> String {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+    let rest = rest.strip_prefix("- ").or_else(|| rest.strip_prefix('-')).unwrap_or(rest).trim();
+    if rest.is_empty() { format!("test {}", text.trim()) } else { rest.replace("\\#", "#") }
+}
+
+/// A whole file that node reports as a test.
+fn is_script(title: &str) -> bool {
+    [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"].iter().any(|end| title.ends_with(end))
+        && !title.contains(' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_tap_is_read() {
+        let output = format!(
+            "TAP version 13\n1..7\nok 1 - first\nnot ok 2 second\nok 3 - third # SKIP later\nnot ok 4 - fourth # {}\nokay then\nok 5\nok 6 - a # b\nBail out! no disk\n",
+            PLANNED.to_uppercase()
+        );
+        let results = read(&output);
+        let seen: Vec<_> =
+            results.tests.iter().map(|(name, found)| (name.as_str(), found[0].status)).collect();
+        assert_eq!(
+            seen,
+            [
+                ("a # b", TestStatus::Passed),
+                ("first", TestStatus::Passed),
+                ("fourth", TestStatus::Skipped),
+                ("second", TestStatus::Failed),
+                ("test 5", TestStatus::Passed),
+                ("third", TestStatus::Skipped),
+            ]
+        );
+        assert_eq!(results.build_failure.as_deref(), Some("the runner gave up: no disk"));
+        assert_eq!(results.doubt.as_deref(), Some("7 tests were planned, 6 reported"));
+    }
+}

@@ -1,0 +1,23 @@
+//! Which files are what: tests, check configuration, shadows of programs, configuration of agents, tests that read
+//! source text.
+//!
+//! Rules look at paths and texts; what is done about a file is the caller's business.
+
+mod agents;
+mod commands;
+mod config;
+mod glob;
+mod json;
+mod mixed;
+mod sections;
+mod shadows;
+mod source_text;
+mod test_paths;
+
+pub use agents::{is_agent_config, is_agent_guidance};
+pub use config::CheckConfig;
+pub use glob::matches;
+pub use mixed::{MixedResult, is_mixed, with_base_config};
+pub use shadows::{Shadow, shadows};
+pub use source_text::reads_source_text;
+pub use test_paths::TestPaths;

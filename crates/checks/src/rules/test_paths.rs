@@ -1,0 +1,96 @@
+//! Which files are tests, so that a test writer may touch them and nothing else.
+
+use super::glob::matches;
+use crate::detect::Ecosystem;
+use crate::text::extension;
+
+/// The files that count as tests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestPaths {
+    ecosystems: Vec<Ecosystem>,
+    configured: Vec<String>,
+}
+
+/// Folders in which nothing is the project's own.
+const FOREIGN: [&str; 7] = ["node_modules", "target", ".venv", "venv", ".git", "__pycache__", ".tox"];
+
+impl TestPaths {
+    /// The rules of these ecosystems; patterns that the project configures replace them.
+    pub fn of(ecosystems: &[Ecosystem], configured: &[String]) -> Self {
+        Self { ecosystems: ecosystems.to_vec(), configured: configured.to_vec() }
+    }
+
+    /// Says whether a file is a test, or belongs to tests.
+    pub fn is_test(&self, path: &str) -> bool {
+        let parts: Vec<&str> = path.split('/').collect();
+        if path.starts_with('/') || parts.iter().any(|part| *part == ".." || FOREIGN.contains(part)) {
+            return false;
+        }
+        if !self.configured.is_empty() {
+            return self.configured.iter().any(|pattern| matches(pattern, path));
+        }
+        // A Rust source is a test by Rust's rule alone, whatever else the project is.
+        if self.ecosystems.contains(&Ecosystem::Cargo) && extension(path) == "rs" {
+            return is_rust_test(&parts);
+        }
+        let languages = self.ecosystems.iter().filter(|ecosystem| !is_task_runner(**ecosystem));
+        if languages.clone().next().is_none() {
+            return is_plain_test(&parts);
+        }
+        languages.into_iter().any(|ecosystem| match ecosystem {
+            Ecosystem::Cargo => is_rust_test(&parts),
+            Ecosystem::Node => is_node_test(&parts),
+            Ecosystem::Python => is_python_test(&parts),
+            Ecosystem::Go => is_go_test(&parts),
+            Ecosystem::Jvm => has_pair(&parts, "src", "test") || has_pair(&parts, "src", "integrationTest"),
+            Ecosystem::Make | Ecosystem::Just => false,
+        })
+    }
+}
+
+fn is_task_runner(ecosystem: Ecosystem) -> bool {
+    matches!(ecosystem, Ecosystem::Make | Ecosystem::Just)
+}
+
+fn split<'a>(parts: &'a [&'a str]) -> (&'a str, &'a [&'a str]) {
+    parts.split_last().map_or(("", &[]), |(name, folders)| (*name, folders))
+}
+
+/// `tests/` of any crate, and never below `src/`, where tests and code stand in one file.
+fn is_rust_test(parts: &[&str]) -> bool {
+    let (_, folders) = split(parts);
+    let tests = folders.iter().position(|folder| *folder == "tests");
+    tests.is_some_and(|at| !folders[..at].contains(&"src"))
+}
+
+fn is_node_test(parts: &[&str]) -> bool {
+    let (name, folders) = split(parts);
+    name.contains(".test.")
+        || name.contains(".spec.")
+        || folders
+            .iter()
+            .any(|folder| ["__tests__", "test", "tests", "e2e", "__snapshots__"].contains(folder))
+}
+
+fn is_python_test(parts: &[&str]) -> bool {
+    let (name, folders) = split(parts);
+    let is_python = extension(name) == "py";
+    (is_python && (name.starts_with("test_") || name.ends_with("_test.py")))
+        || name == "conftest.py"
+        || folders.contains(&"tests")
+}
+
+fn is_go_test(parts: &[&str]) -> bool {
+    let (name, folders) = split(parts);
+    name.ends_with("_test.go") || folders.contains(&"testdata")
+}
+
+fn is_plain_test(parts: &[&str]) -> bool {
+    let (name, folders) = split(parts);
+    folders.iter().any(|folder| ["test", "tests", "spec"].contains(folder))
+        || ["*_test.*", "test_*.*", "*.test.*", "*.bats"].iter().any(|pattern| matches(pattern, name))
+}
+
+fn has_pair(parts: &[&str], first: &str, second: &str) -> bool {
+    parts.windows(2).any(|pair| pair == [first, second])
+}
