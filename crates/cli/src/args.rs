@@ -56,6 +56,9 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FOLDER", default_value = ".")]
         project: PathBuf,
     },
+    /// Show the configuration
+    #[command(subcommand)]
+    Config(ConfigCommand),
     /// Explain a diagnostic code such as PRD004
     ///
     /// Without a code, lists all codes.
@@ -81,6 +84,22 @@ pub(crate) enum Command {
     Keeper {
         /// The run's folder
         folder: PathBuf,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Show every value that holds, and where it comes from
+    ///
+    /// Later layers win, key by key: shipped defaults, your own file, the project's `loopwright.toml`, the environment
+    /// (`LOOPWRIGHT_LOOP_MAX_RETRIES=3`), flags.
+    Show {
+        /// The project's folder
+        #[arg(long, value_name = "FOLDER", default_value = ".")]
+        project: PathBuf,
+        /// Show it as if this were given to `start`, such as `loop.max_retries=3`; may be given several times
+        #[arg(long, value_name = "KEY=VALUE")]
+        set: Vec<String>,
     },
 }
 
@@ -172,7 +191,7 @@ pub(crate) enum LoopCommand {
     },
 }
 
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Default, ClapArgs)]
 pub(crate) struct StartArgs {
     /// The project: a folder in a git repository
     #[arg(long, value_name = "FOLDER", default_value = ".")]
@@ -186,6 +205,9 @@ pub(crate) struct StartArgs {
     /// Stop after this many stories have ended, passed or skipped
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<u32>,
+    /// Set a key of the configuration for this loop, such as `retry.wait=5m`; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
     /// The commit to start from; by default what is checked out
     #[arg(long, value_name = "REVISION")]
     pub(crate) base: Option<String>,

@@ -1,6 +1,7 @@
 //! One file per verb.
 
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod keeper;

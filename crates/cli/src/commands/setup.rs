@@ -130,9 +130,11 @@ fn state_folder() -> Result<Vec<Finding>, Failure> {
 
 /// The configuration, and whether each agent's program is there.
 fn configuration(project: &Path) -> Vec<Finding> {
-    let config = match config::read(project) {
+    let config = match config::read(project, &[]) {
         Ok(config) => config,
-        Err(failure) => return vec![Finding::bad("configuration", failure.message, "mend loopwright.toml")],
+        Err(failure) => {
+            return vec![Finding::bad("configuration", failure.message, "mend what is named there")];
+        }
     };
     if config.agents.is_empty() {
         return vec![Finding::bad(

@@ -2,17 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::{AgentSettings, CheckSettings, Home, Settings};
+use engine::{AgentSettings, CheckSettings, Home, RoleSettings, Settings};
 use kernel::{Commit, LoopSpec, StorySpec, StoryStart, TimeBudget};
 use prd::{Options, Prd, StoryState};
 
 use super::{look, open, serve};
 use crate::args::StartArgs;
-use crate::config::{self, Config};
+use crate::config::{self, Config, Flag};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 
-/// Minutes that an agent may take unless the configuration says otherwise.
+/// What holds where even the shipped defaults say nothing.
 const AGENT_TIMEOUT_SECS: u64 = 20 * 60;
 const CHECK_TIMEOUT_SECS: u64 = 30 * 60;
 
@@ -74,7 +74,7 @@ fn show(spec: &LoopSpec, remarks: &[String], output: &mut Output) -> Result<Exit
 fn plan(arguments: &StartArgs, output: &mut Output) -> Result<Option<Plan>, Failure> {
     let project = absolute(&arguments.project)?;
     let prd_path = absolute(&arguments.prd)?;
-    let config = config::read(&project)?;
+    let config = config::read(&project, &flags(arguments)?)?;
     let options = Options { tools: config.agents.keys().cloned().collect() };
     let Some(prd) = read_prd(&prd_path, &options, output)? else { return Ok(None) };
     let view = workspace::look_at_project(&project, arguments.base.as_deref()).map_err(|error| {
@@ -85,8 +85,19 @@ fn plan(arguments: &StartArgs, output: &mut Output) -> Result<Option<Plan>, Fail
         remarks.push("the work tree has changes that are not committed; they are left alone, and the loop starts without them".to_owned());
     }
     let settings = settings(&config, &view, &project, &prd_path, &mut remarks)?;
-    let spec = spec(arguments, &config, &settings, &prd, &project, &prd_path, view.head.as_str())?;
+    let spec = spec(&config, &settings, &prd, &project, &prd_path, view.head.as_str())?;
     Ok(Some(Plan { spec, remarks }))
+}
+
+/// What was typed, as the last layer of the configuration.
+fn flags(arguments: &StartArgs) -> Result<Vec<Flag>, Failure> {
+    let number = |name: &str, key: &str, value: Option<u32>| {
+        value.map(|value| Flag { name: name.to_owned(), key: key.to_owned(), value: value.to_string() })
+    };
+    let mut flags = crate::commands::config::flags(&arguments.set)?;
+    flags.extend(number("--max-retries", "loop.max_retries", arguments.max_retries));
+    flags.extend(number("--max-iterations", "loop.max_iterations", arguments.max_iterations));
+    Ok(flags)
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {
@@ -139,7 +150,20 @@ fn settings(
         root: text(&root)?,
         prd_in_repository: inside,
         patterns: patterns(project),
+        roles: roles(config),
+        keep_checkouts: config.retention.keep_checkouts,
+        retention_days: config.retention.days.unwrap_or(30),
+        write_progress: false,
     })
+}
+
+fn roles(config: &Config) -> engine::Roles {
+    let settings = |role: &config::RoleConfig| RoleSettings {
+        model: role.model.clone(),
+        effort: role.effort.clone(),
+        timeout_secs: role.timeout,
+    };
+    config.roles.all().into_iter().map(|(name, role)| (name.to_owned(), settings(role))).collect()
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
@@ -158,7 +182,6 @@ fn patterns(project: &Path) -> Option<String> {
 }
 
 fn spec(
-    arguments: &StartArgs,
     config: &Config,
     settings: &Settings,
     prd: &Prd,
@@ -167,18 +190,15 @@ fn spec(
     base: &str,
 ) -> Result<LoopSpec, Failure> {
     let loop_id = ulid::Ulid::generate().to_string();
+    check_agents(config, settings)?;
     let role = |role: &config::RoleConfig, name: &str| {
         let agent = role.agent.clone().or_else(|| settings.agents.keys().next().cloned());
-        let known = agent.filter(|agent| settings.agents.contains_key(agent));
-        known.ok_or_else(|| {
+        agent.ok_or_else(|| {
             Failure::bad_input(format!("no agent is configured for the {name}")).hint(format!(
                 "add [agents.NAME] with a command, and [roles.{name}] agent = \"NAME\", to loopwright.toml"
             ))
         })
     };
-    if let Some(unknown) = config.retry.ladder.iter().find(|agent| !settings.agents.contains_key(*agent)) {
-        return Err(Failure::bad_input(format!("the ladder names `{unknown}`, which is no agent")));
-    }
     Ok(LoopSpec {
         branch: format!("agent-loop/{loop_id}"),
         project: text(project)?,
@@ -188,13 +208,29 @@ fn spec(
         implementor: role(&config.roles.implementor, "implementor")?,
         judge: role(&config.roles.judge, "judge")?,
         ladder: config.retry.ladder.clone(),
-        max_retries: arguments.max_retries.or(config.of_loop.max_retries).unwrap_or(2),
-        max_iterations: arguments.max_iterations.or(config.of_loop.max_iterations),
+        max_retries: config.of_loop.max_retries.unwrap_or(2),
+        max_iterations: config.of_loop.max_iterations,
         budget: budget(config, settings)?,
         retry_wait_ms: i64::try_from(config.retry.wait.unwrap_or(60)).unwrap_or(60).saturating_mul(1000),
         settings: serde_json::to_string(settings)
             .map_err(|error| Failure::environment("cannot write the settings", &error))?,
         loop_id,
+    })
+}
+
+/// Every agent that is named must be there.
+fn check_agents(config: &Config, settings: &Settings) -> Result<(), Failure> {
+    let roles = config.roles.all().into_iter();
+    let roles = roles.filter_map(|(name, role)| Some((format!("[roles.{name}]"), role.agent.as_ref()?)));
+    let ladder = config.retry.ladder.iter().map(|agent| ("the ladder".to_owned(), agent));
+    let mut named = roles.chain(ladder);
+    let Some((who, unknown)) = named.find(|(_, agent)| !settings.agents.contains_key(*agent)) else {
+        return Ok(());
+    };
+    let failure = Failure::bad_input(format!("{who} names `{unknown}`, which is no agent"));
+    Err(match prd::nearest(unknown, settings.agents.keys().map(String::as_str)) {
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None => failure.hint("give it a table: [agents.NAME] with a command"),
     })
 }
 
@@ -209,22 +245,21 @@ fn budget(config: &Config, settings: &Settings) -> Result<Option<TimeBudget>, Fa
     }
     let Some(hours) = config.budget.hours else { return Ok(None) };
     let total_ms = milliseconds(hours * 3600.0);
-    let agent_cap = settings.agents.values().map(|agent| agent.timeout_secs).max().unwrap_or_default();
     let cap = |secs: u64| i64::try_from(secs).unwrap_or(i64::MAX / 1000).saturating_mul(1000);
-    let (agent_cap_ms, check_cap_ms) = (cap(agent_cap), cap(settings.check_timeout_secs));
-    if agent_cap_ms > total_ms || check_cap_ms > total_ms {
-        let longest = agent_cap_ms.max(check_cap_ms) / 1000;
+    let of_role = |role: &str| {
+        cap(settings.agents.keys().map(|agent| settings.timeout_secs(role, agent)).max().unwrap_or_default())
+    };
+    let (implement_cap_ms, judge_cap_ms) = (of_role("implementor"), of_role("judge"));
+    let check_cap_ms = cap(settings.check_timeout_secs);
+    let longest_ms = implement_cap_ms.max(judge_cap_ms).max(check_cap_ms);
+    if longest_ms > total_ms {
+        let longest = longest_ms / 1000;
         return Err(Failure::bad_input(format!(
             "[budget] hours = {hours} is less than one run may take ({longest} s), so none could start"
         ))
         .hint("raise the budget, or lower `timeout` of [agents.NAME] and [checks]"));
     }
-    Ok(Some(TimeBudget {
-        total_ms,
-        implement_cap_ms: agent_cap_ms,
-        check_cap_ms,
-        judge_cap_ms: agent_cap_ms,
-    }))
+    Ok(Some(TimeBudget { total_ms, implement_cap_ms, check_cap_ms, judge_cap_ms }))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "bounded right before")]
