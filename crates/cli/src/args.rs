@@ -144,6 +144,9 @@ pub(crate) enum LoopCommand {
         /// Only this attempt
         #[arg(long, value_name = "N")]
         attempt: Option<u32>,
+        /// Go on until the loop is over; Ctrl-C leaves it running
+        #[arg(long, short)]
+        follow: bool,
     },
     /// Remove everything of a loop that is over, or of all such loops
     Nuke {
@@ -152,6 +155,18 @@ pub(crate) enum LoopCommand {
         /// Remove it even if accepted commits are nowhere else
         #[arg(long)]
         force: bool,
+    },
+    /// Remove repositories, logs and checkouts of loops that ended long ago
+    ///
+    /// How long ago is for `[retention] days` to say, 30 by default. What happened stays in the journal, and a loop whose
+    /// accepted commits are nowhere else stays as a whole. The worker does the same every hour.
+    Clean {
+        /// Take this many days instead; 0 takes every loop that is over
+        #[arg(long, value_name = "DAYS")]
+        older_than: Option<u32>,
+        /// Show what would go, and remove nothing
+        #[arg(long)]
+        dry_run: bool,
     },
     /// End a loop and every process of it; what was under way is kept aside
     Cancel {

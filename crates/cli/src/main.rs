@@ -9,6 +9,7 @@ mod failure;
 mod home;
 mod output;
 mod prd_input;
+mod words;
 
 use std::process::ExitCode;
 

@@ -87,7 +87,7 @@ impl Worker {
         };
         if run.stage != Stage::Implement || outcome != RunOutcome::Worked {
             // What an implementor made is still needed; every other checkout has done its duty.
-            remove_folder(&place.checkout);
+            self.retire(loop_id, &place.checkout);
         }
         Ok(Some(Event::RunEnded { run: run.clone(), outcome }))
     }
@@ -107,7 +107,7 @@ impl Worker {
         if run.stage == Stage::Implement {
             self.keep_cancelled_work(loop_id, run, &place);
         }
-        remove_folder(&place.checkout);
+        self.retire(loop_id, &place.checkout);
         self.crash_point(Moment::AfterDeed)?;
         Ok(Some(Event::RunEnded { run: run.clone(), outcome: RunOutcome::Stopped }))
     }

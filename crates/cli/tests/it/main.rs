@@ -6,6 +6,7 @@ mod config;
 mod crash;
 mod demo;
 mod docs;
+mod keeping;
 mod loops;
 mod prd;
 mod scene;

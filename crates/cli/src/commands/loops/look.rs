@@ -3,15 +3,17 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use engine::Home;
+use engine::{DiskUse, Home, disk_use};
 use journal::Journal;
-use serde_json::json;
+use serde_json::{Value, json};
 use views::{LoopView, PublicEvent, loop_view, public_events};
 
+use super::follow::has_news;
 use super::{find, load, open};
 use crate::failure::{Exit, Failure};
 use crate::home::home;
 use crate::output::{NextAction, Output};
+use crate::words::room;
 
 pub(super) fn status(id: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {
     output.command("status");
@@ -38,15 +40,17 @@ fn list_of(home: &Home, journal: &Journal, output: &mut Output) -> Result<Exit, 
                 let view = loop_view(&loaded.state);
                 let passed = view.stories.iter().filter(|story| story.status == "passed").count();
                 // Writing to a String cannot fail.
+                let disk = disk_use(&home.loop_folder(&row.loop_id));
                 let _ = writeln!(
                     text,
-                    "{}  {:<11}  {passed}/{} passed  {}",
+                    "{}  {:<11}  {passed}/{} passed  {:>10}  {}",
                     view.loop_id,
                     view.status,
                     view.stories.len(),
+                    room(disk),
                     view.project
                 );
-                views.push(json!(view));
+                views.push(with_disk(json!(view), disk));
             }
             (quarantine, loaded) => {
                 let why = quarantine
@@ -80,12 +84,14 @@ pub(super) fn result_of(
 ) -> Result<Exit, Failure> {
     let view = loop_view(&load(journal, loop_id)?.state);
     let fault = fault_of(home, loop_id);
+    let disk = disk_use(&home.loop_folder(loop_id));
     output.data(&text(&view))?;
+    output.data(&format!("disk    {}\n", room(disk)))?;
     if let Some(fault) = &fault {
         output.data(&format!("fault   {fault}\n"))?;
     }
     output.result(|| {
-        let mut value = json!(view);
+        let mut value = with_disk(json!(view), disk);
         if let Some(fault) = &fault {
             value["fault"] = fault.clone().into();
         }
@@ -95,6 +101,11 @@ pub(super) fn result_of(
         output.next(action);
     }
     Ok(exit_of(&view))
+}
+
+fn with_disk(mut view: Value, disk: DiskUse) -> Value {
+    view["diskBytes"] = disk.bytes.into();
+    view
 }
 
 /// What the worker could not do for this loop just now; it tries again at every turn.
@@ -211,9 +222,8 @@ pub(super) fn latest(journal: &Journal) -> Result<String, Failure> {
 pub(super) fn follow(home: &Home, loop_id: &str, output: &mut Output) -> Result<Exit, Failure> {
     const REST: Duration = Duration::from_millis(100);
     let journal = open(home)?;
-    let mut told = 0;
+    let (mut told, mut loaded) = (0, load(&journal, loop_id)?);
     loop {
-        let loaded = load(&journal, loop_id)?;
         let events = public_events(&loaded.records);
         for event in &events[told.min(events.len())..] {
             output.talk(&event_line(event));
@@ -222,6 +232,9 @@ pub(super) fn follow(home: &Home, loop_id: &str, output: &mut Output) -> Result<
         if loaded.state.ended().is_some() || loaded.state.question().is_some() {
             return result_of(home, &journal, loop_id, output);
         }
-        std::thread::sleep(REST);
+        while !has_news(&journal, loop_id, &loaded)? {
+            std::thread::sleep(REST);
+        }
+        loaded = load(&journal, loop_id)?;
     }
 }

@@ -1,6 +1,8 @@
 //! The verbs about loops: start, look, ask for something, serve. Each only reads views and writes requests; the worker
 //! does the rest.
 
+mod clean;
+mod follow;
 mod look;
 mod remove;
 mod serve;
@@ -26,7 +28,11 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
         LoopCommand::Watch { id } => look::watch(id.as_deref(), output),
         LoopCommand::Runs { id } => trace::runs(&id, output),
         LoopCommand::Run { run_id } => trace::run(&run_id, output),
-        LoopCommand::Logs { id, story, attempt } => trace::logs(&id, story.as_deref(), attempt, output),
+        LoopCommand::Logs { id, story, attempt, follow } => {
+            let wanted = trace::Wanted { story: story.as_deref(), attempt };
+            trace::logs(&id, &wanted, follow, output)
+        }
+        LoopCommand::Clean { older_than, dry_run } => clean::run(older_than, dry_run, output),
         LoopCommand::Nuke { what, force } => remove::run(&what, force, output),
         LoopCommand::Cancel { id, reason } => ask(&id, &Event::CancelRequested { reason }, "cancel", output),
         LoopCommand::Pause { id } => ask(&id, &Event::PauseRequested, "pause", output),

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use engine::{Home, Turn, Worker, WorkerError};
+use engine::{Home, Swept, Turn, Worker, WorkerError};
 use views::public_events;
 
 use super::look;
@@ -44,8 +44,16 @@ pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Resu
         home.root().display()
     ));
     let mut idle_turns = 0;
-    let mut was_full = false;
-    let done = |_: &Worker, turn: Turn| {
+    let (mut was_full, mut n_sweeps) = (false, 0);
+    let done = |worker: &Worker, turn: Turn| {
+        let (count, swept) = worker.last_sweep();
+        if count != n_sweeps && *swept != Swept::default() {
+            output.talk(&format!(
+                "swept: {} processes, {} folders, {} expired loops\n",
+                swept.processes, swept.folders, swept.loops
+            ));
+        }
+        n_sweeps = count;
         if turn.disk_full != was_full {
             was_full = turn.disk_full;
             let words = if was_full {
@@ -136,6 +144,8 @@ pub(crate) fn ensure_worker(home: &Home) -> Result<(), Failure> {
     let errors = log.try_clone().map_err(fault)?;
     let mut command = Command::new(program()?);
     command.args(["serve", "--until-idle", "--detached"]).env("LOOPWRIGHT_HOME", home.root());
+    // A worker serves all loops: it is no part of the run whose agent may have called us, and does not end with it.
+    command.env_remove(sandbox::RUN_DIR_VARIABLE);
     command.stdin(Stdio::null()).stdout(log).stderr(errors).spawn().map_err(fault)?;
     Ok(())
 }
