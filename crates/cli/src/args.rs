@@ -193,6 +193,19 @@ pub(crate) enum LoopCommand {
         /// One of the choices that `status` shows
         choice: String,
     },
+    /// Send an event, as other programs do: agent/loop.start or agent/loop.cancel
+    ///
+    /// The data of agent/loop.start is {project, prdPath, loopId?, maxRetries?, maxIterations?, toolAssignments?,
+    /// retryLadder?, flow?, budget?}; sending it twice with the same loopId starts one loop. The data of
+    /// agent/loop.cancel is {loopId, reason?}.
+    #[command(verbatim_doc_comment)]
+    Send {
+        /// The event's name
+        name: String,
+        /// Its data as JSON; `@FILE` reads a file, `-` standard input
+        #[arg(long, value_name = "JSON")]
+        data: String,
+    },
     /// Be the worker: carry out what all loops are owed
     ///
     /// `start` starts one in the background when it is needed; there is never more than one.
@@ -226,12 +239,31 @@ pub(crate) struct StartArgs {
     /// The commit to start from; by default what is checked out
     #[arg(long, value_name = "REVISION")]
     pub(crate) base: Option<String>,
+    /// Start from this branch, which has the commits of stories that passed before
+    #[arg(long, value_name = "BRANCH", conflicts_with = "base")]
+    pub(crate) onto: Option<String>,
+    #[command(flatten)]
+    pub(crate) passed: PassedArgs,
+    /// Append a line to the project's `progress.txt` for each story that ends
+    #[arg(long)]
+    pub(crate) write_progress: bool,
     /// Show what would be started, and record nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Stay attached, and do the work in this terminal
     #[arg(long)]
     pub(crate) foreground: bool,
+}
+
+/// What to do with stories that passed before, where their commits are elsewhere.
+#[derive(Debug, Default, ClapArgs)]
+pub(crate) struct PassedArgs {
+    /// Do stories again that are marked as passed and whose commits are not in the base
+    #[arg(long, conflicts_with = "trust_passed")]
+    pub(crate) rerun_passed: bool,
+    /// Believe the PRD where it marks stories as passed whose commits are not in the base
+    #[arg(long)]
+    pub(crate) trust_passed: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -170,12 +170,14 @@ impl Worker {
             Err(error) => PublishResult::LeftAlone { why: error.to_string() },
         };
         let prd = mark(state, &settings, story, Mark::Passed);
+        self.note_progress(loop_id, story, "passed", Some(commit), None);
         Ok(Some(Event::Announced { story: story.to_owned(), branch, prd }))
     }
 
     fn skip(&self, loop_id: &str, story: &str, reason: &str) -> Landed {
         let state = self.state(loop_id)?;
         let prd = mark(state, &self.settings(loop_id)?, story, Mark::Skipped);
+        self.note_progress(loop_id, story, "skipped", None, Some(reason));
         Ok(Some(Event::StorySkipped { story: story.to_owned(), reason: reason.to_owned(), prd }))
     }
 

@@ -20,6 +20,7 @@ mod reserved;
 mod scratch;
 mod snapshot;
 mod store;
+mod trailers;
 mod walk;
 
 pub use error::GitError;
@@ -30,3 +31,4 @@ pub use project::{ProjectView, git_version, look_at_project};
 pub use publish::Published;
 pub use refs::{Moved, ref_component};
 pub use snapshot::{LeftOut, Reason, Snapshot};
+pub use trailers::{BranchTrailers, trailers_beyond, trailers_of};

@@ -1,6 +1,6 @@
 //! `loopwright clean`: removes the files of loops that are over for long enough. What happened stays in the journal.
 
-use engine::{DiskUse, Expiry, Home, disk_use, expiry, now_ms};
+use engine::{DiskUse, Expiry, Home, disk_use, expiry, moment, now_ms};
 use journal::Journal;
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::{load, open};
 use crate::failure::{Exit, Failure};
 use crate::home::home;
 use crate::output::{NextAction, Output};
-use crate::words::{moment, room, size};
+use crate::words::{room, size};
 
 /// One loop whose files may go, or may not although it is old enough.
 struct Candidate {

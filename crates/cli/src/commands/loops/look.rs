@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use engine::{DiskUse, Home, disk_use};
+use engine::{DiskUse, Ended, Home, disk_use, progress};
 use journal::Journal;
 use serde_json::{Value, json};
 use views::{LoopView, PublicEvent, loop_view, public_events};
@@ -82,16 +82,22 @@ pub(super) fn result_of(
     loop_id: &str,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let view = loop_view(&load(journal, loop_id)?.state);
+    let loaded = load(journal, loop_id)?;
+    let (view, ended) = (loop_view(&loaded.state), progress(&loaded.state));
     let fault = fault_of(home, loop_id);
     let disk = disk_use(&home.loop_folder(loop_id));
     output.data(&text(&view))?;
+    if !ended.is_empty() {
+        let lines: String = ended.iter().map(|ended| format!("  {}\n", ended.line())).collect();
+        output.data(&format!("progress\n{lines}"))?;
+    }
     output.data(&format!("disk    {}\n", room(disk)))?;
     if let Some(fault) = &fault {
         output.data(&format!("fault   {fault}\n"))?;
     }
     output.result(|| {
         let mut value = with_disk(json!(view), disk);
+        value["progress"] = ended.iter().map(progress_json).collect();
         if let Some(fault) = &fault {
             value["fault"] = fault.clone().into();
         }
@@ -103,6 +109,11 @@ pub(super) fn result_of(
     Ok(exit_of(&view))
 }
 
+fn progress_json(ended: &Ended) -> Value {
+    json!({ "storyId": ended.story, "atMs": ended.at_ms, "status": ended.how, "attempt": ended.attempt,
+            "commitSha": ended.commit, "reason": ended.reason })
+}
+
 fn with_disk(mut view: Value, disk: DiskUse) -> Value {
     view["diskBytes"] = disk.bytes.into();
     view
@@ -110,7 +121,9 @@ fn with_disk(mut view: Value, disk: DiskUse) -> Value {
 
 /// What the worker could not do for this loop just now; it tries again at every turn.
 fn fault_of(home: &Home, loop_id: &str) -> Option<String> {
-    std::fs::read_to_string(home.loop_folder(loop_id).join("fault")).ok().filter(|fault| !fault.is_empty())
+    let read = |name: &str| std::fs::read_to_string(home.loop_folder(loop_id).join(name)).ok();
+    let faults: Vec<String> = ["fault", "progress-fault"].into_iter().filter_map(read).collect();
+    Some(faults.join("; ")).filter(|fault| !fault.is_empty())
 }
 
 fn exit_of(view: &LoopView) -> Exit {

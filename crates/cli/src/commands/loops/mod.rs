@@ -4,10 +4,14 @@
 mod clean;
 mod follow;
 mod look;
+mod passed;
 mod remove;
+mod send;
 mod serve;
 mod start;
+mod stories;
 mod trace;
+mod wish;
 
 use engine::{Home, LoadError, Loaded};
 use journal::Journal;
@@ -38,6 +42,7 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
         LoopCommand::Pause { id } => ask(&id, &Event::PauseRequested, "pause", output),
         LoopCommand::Resume { id } => ask(&id, &Event::ResumeRequested, "resume", output),
         LoopCommand::Answer { id, choice } => ask(&id, &Event::Answered { choice }, "answer", output),
+        LoopCommand::Send { name, data } => send::run(&name, &data, output),
         LoopCommand::Serve { until_idle, detached } => serve::run(until_idle, detached, output),
     }
 }

@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use engine::{AgentSettings, CheckSettings, Home, RoleSettings, Settings};
-use kernel::{Commit, LoopSpec, StorySpec, StoryStart, TimeBudget};
-use prd::{Options, Prd, StoryState};
+use kernel::{Commit, LoopSpec, StoryStart, TimeBudget};
+use prd::{Options, Prd};
 
-use super::{look, open, serve};
+use super::stories::{assign, stories};
+use super::wish::{Manner, Wish};
+use super::{look, open, passed, serve};
 use crate::args::StartArgs;
-use crate::config::{self, Config, Flag};
+use crate::config::{self, Config};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 
@@ -24,8 +26,13 @@ struct Plan {
 
 pub(super) fn run(home: &Home, arguments: &StartArgs, output: &mut Output) -> Result<Exit, Failure> {
     output.command("start");
-    let Some(Plan { spec, remarks }) = plan(arguments, output)? else { return Ok(Exit::BadInput) };
-    if arguments.dry_run {
+    carry_out(home, &Wish::typed(arguments)?, output)
+}
+
+/// Starts what is wanted.
+pub(super) fn carry_out(home: &Home, wish: &Wish, output: &mut Output) -> Result<Exit, Failure> {
+    let Some(Plan { spec, remarks }) = plan(wish, output)? else { return Ok(Exit::BadInput) };
+    if wish.manner == Manner::Dry {
         return show(&spec, &remarks, output);
     }
     let journal = open(home)?;
@@ -43,7 +50,7 @@ pub(super) fn run(home: &Home, arguments: &StartArgs, output: &mut Output) -> Re
     output.next(NextAction::new(format!("loopwright watch {loop_id}"), "follow it"));
     output.next(NextAction::new(format!("loopwright status {loop_id}"), "see where it stands"));
     output.next(NextAction::new(format!("loopwright cancel {loop_id}"), "end it"));
-    if arguments.foreground {
+    if wish.manner == Manner::Foreground {
         return serve::foreground(home, &loop_id, output);
     }
     serve::ensure_worker(home)?;
@@ -71,33 +78,33 @@ fn show(spec: &LoopSpec, remarks: &[String], output: &mut Output) -> Result<Exit
 }
 
 /// Works out what would be started; nothing when the PRD is not fit, which has been said.
-fn plan(arguments: &StartArgs, output: &mut Output) -> Result<Option<Plan>, Failure> {
-    let project = absolute(&arguments.project)?;
-    let prd_path = absolute(&arguments.prd)?;
-    let config = config::read(&project, &flags(arguments)?)?;
+fn plan(wish: &Wish, output: &mut Output) -> Result<Option<Plan>, Failure> {
+    let project = absolute(&wish.project)?;
+    let prd_path = absolute(&wish.prd)?;
+    let config = config::read(&project, &wish.flags)?;
     let options = Options { tools: config.agents.keys().cloned().collect() };
     let Some(prd) = read_prd(&prd_path, &options, output)? else { return Ok(None) };
-    let view = workspace::look_at_project(&project, arguments.base.as_deref()).map_err(|error| {
+    let view = workspace::look_at_project(&project, wish.base.as_deref()).map_err(|error| {
         Failure::environment(&format!("cannot start from `{}`", project.display()), &error)
     })?;
     let mut remarks = Vec::new();
     if view.dirty {
         remarks.push("the work tree has changes that are not committed; they are left alone, and the loop starts without them".to_owned());
     }
-    let settings = settings(&config, &view, &project, &prd_path, &mut remarks)?;
-    let spec = spec(&config, &settings, &prd, &project, &prd_path, view.head.as_str())?;
+    let mut settings = settings(&config, &view, &project, &prd_path, &mut remarks)?;
+    settings.write_progress = wish.write_progress;
+    let mut spec = spec(&config, &settings, &prd, &project, &prd_path, view.head.as_str())?;
+    assign(&wish.assignments, &settings, &mut spec.stories, &mut remarks)?;
+    passed::settle(wish, &view.root, &view.head, &mut spec.stories, &mut remarks, output)?;
+    if let Some(loop_id) = &wish.loop_id {
+        spec.loop_id.clone_from(loop_id);
+        spec.branch = branch(loop_id);
+    }
     Ok(Some(Plan { spec, remarks }))
 }
 
-/// What was typed, as the last layer of the configuration.
-fn flags(arguments: &StartArgs) -> Result<Vec<Flag>, Failure> {
-    let number = |name: &str, key: &str, value: Option<u32>| {
-        value.map(|value| Flag { name: name.to_owned(), key: key.to_owned(), value: value.to_string() })
-    };
-    let mut flags = crate::commands::config::flags(&arguments.set)?;
-    flags.extend(number("--max-retries", "loop.max_retries", arguments.max_retries));
-    flags.extend(number("--max-iterations", "loop.max_iterations", arguments.max_iterations));
-    Ok(flags)
+fn branch(loop_id: &str) -> String {
+    format!("agent-loop/{loop_id}")
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {
@@ -200,7 +207,7 @@ fn spec(
         })
     };
     Ok(LoopSpec {
-        branch: format!("agent-loop/{loop_id}"),
+        branch: branch(&loop_id),
         project: text(project)?,
         prd_path: text(prd_path)?,
         base: Commit::new(base).map_err(|error| Failure::bad_input(error.to_string()))?,
@@ -265,40 +272,4 @@ fn budget(config: &Config, settings: &Settings) -> Result<Option<TimeBudget>, Fa
 #[expect(clippy::cast_possible_truncation, reason = "bounded right before")]
 fn milliseconds(secs: f64) -> i64 {
     (secs.clamp(0.0, 1e9) * 1000.0) as i64
-}
-
-/// A title as it may stand in a commit subject and in a terminal.
-fn one_line(title: &str) -> String {
-    let clean: String = title.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    clean.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// The PRD's stories in file order, each with its place in the order of running.
-fn stories(prd: &Prd) -> Vec<StorySpec> {
-    let mut by_priority: Vec<usize> = (0..prd.stories.len()).collect();
-    by_priority
-        .sort_by_key(|&index| (prd.stories[index].priority.is_none(), prd.stories[index].priority, index));
-    let mut ranks = vec![0; prd.stories.len()];
-    for (rank, index) in by_priority.into_iter().enumerate() {
-        ranks[index] = u32::try_from(rank).unwrap_or(u32::MAX);
-    }
-    let story = |(story, rank): (&prd::Story, u32)| StorySpec {
-        id: story.id.as_str().to_owned(),
-        title: one_line(&story.title),
-        description: story.description.clone(),
-        criteria: story.criteria.iter().map(|criterion| criterion.text.clone()).collect(),
-        rank,
-        depends_on: story.depends_on.iter().map(|id| id.as_str().to_owned()).collect(),
-        tool: story.tool.clone(),
-        start: match story.state {
-            StoryState::Open => StoryStart::Open,
-            StoryState::Passed => StoryStart::Passed,
-            StoryState::Skipped
-            | StoryState::WontFix
-            | StoryState::Blocked
-            | StoryState::Stuck
-            | StoryState::Failed => StoryStart::SetAside,
-        },
-    };
-    prd.stories.iter().zip(ranks).map(story).collect()
 }
