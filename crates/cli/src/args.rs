@@ -59,6 +59,9 @@ pub(crate) enum Command {
     /// Show the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Let the system keep a worker alive, also after a reboot
+    #[command(subcommand)]
+    Service(ServiceCommand),
     /// Explain a diagnostic code such as PRD004
     ///
     /// Without a code, lists all codes.
@@ -101,6 +104,22 @@ pub(crate) enum ConfigCommand {
         #[arg(long, value_name = "KEY=VALUE")]
         set: Vec<String>,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServiceCommand {
+    /// Install a worker as a systemd user unit or a launchd agent, and start it
+    ///
+    /// A restart of the service ends the worker alone: agents go on, and the next worker adopts them.
+    Install {
+        /// Show the file, and change nothing
+        #[arg(long, visible_alias = "print")]
+        dry_run: bool,
+    },
+    /// Say whether the service is installed and at work; exit code 1 when it is not
+    Status,
+    /// End the service's worker and remove the service; agents go on
+    Uninstall,
 }
 
 #[derive(Debug, Subcommand)]

@@ -42,6 +42,7 @@ fn run(command: Command, output: &mut Output) -> Result<failure::Exit, Failure> 
         Command::Init { project } => commands::setup::init(&project, output),
         Command::Doctor { project } => commands::setup::doctor(&project, output),
         Command::Config(command) => commands::config::run(&command, output),
+        Command::Service(command) => commands::service::run(&command, output),
         Command::Explain { code } => commands::explain::run(code.as_deref(), output),
         Command::Completions { shell } => commands::completions::run(shell, &mut Args::command(), output),
         Command::Demo { keep } => commands::demo::run(keep.as_deref(), output),

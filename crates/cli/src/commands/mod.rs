@@ -7,6 +7,7 @@ pub(crate) mod explain;
 pub(crate) mod keeper;
 pub(crate) mod loops;
 pub(crate) mod prd;
+pub(crate) mod service;
 pub(crate) mod setup;
 
 use std::process::ExitCode;

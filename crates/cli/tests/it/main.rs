@@ -12,5 +12,6 @@ mod loops;
 mod passed;
 mod prd;
 mod scene;
+mod service;
 mod sigkill;
 mod support;
