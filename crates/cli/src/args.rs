@@ -204,6 +204,9 @@ pub(crate) enum LoopCommand {
     Resume {
         /// The loop's id, or the beginning of it
         id: String,
+        /// Take in PRD and configuration as they are now, for all that has not begun
+        #[arg(long)]
+        reload: bool,
     },
     /// Answer the question that a loop waits with
     Answer {

@@ -11,6 +11,7 @@ mod keeping;
 mod loops;
 mod passed;
 mod prd;
+mod reload;
 mod scene;
 mod service;
 mod sigkill;

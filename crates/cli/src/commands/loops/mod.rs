@@ -5,6 +5,7 @@ mod clean;
 mod follow;
 mod look;
 mod passed;
+mod reload;
 mod remove;
 mod send;
 mod serve;
@@ -40,7 +41,8 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
         LoopCommand::Nuke { what, force } => remove::run(&what, force, output),
         LoopCommand::Cancel { id, reason } => ask(&id, &Event::CancelRequested { reason }, "cancel", output),
         LoopCommand::Pause { id } => ask(&id, &Event::PauseRequested, "pause", output),
-        LoopCommand::Resume { id } => ask(&id, &Event::ResumeRequested, "resume", output),
+        LoopCommand::Resume { id, reload: true } => reload::run(&id, output),
+        LoopCommand::Resume { id, reload: false } => ask(&id, &Event::ResumeRequested, "resume", output),
         LoopCommand::Answer { id, choice } => ask(&id, &Event::Answered { choice }, "answer", output),
         LoopCommand::Send { name, data } => send::run(&name, &data, output),
         LoopCommand::Serve { until_idle, detached } => serve::run(until_idle, detached, output),

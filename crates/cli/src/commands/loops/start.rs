@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use engine::{AgentSettings, CheckSettings, Home, RoleSettings, Settings};
 use kernel::{Commit, LoopSpec, StoryStart, TimeBudget};
-use prd::{Options, Prd};
+use prd::Prd;
 
 use super::stories::{assign, stories};
 use super::wish::{Manner, Wish};
@@ -82,8 +82,7 @@ fn plan(wish: &Wish, output: &mut Output) -> Result<Option<Plan>, Failure> {
     let project = absolute(&wish.project)?;
     let prd_path = absolute(&wish.prd)?;
     let config = config::read(&project, &wish.flags)?;
-    let options = Options { tools: config.agents.keys().cloned().collect() };
-    let Some(prd) = read_prd(&prd_path, &options, output)? else { return Ok(None) };
+    let Some(prd) = read_prd(&prd_path, &config, output)? else { return Ok(None) };
     let view = workspace::look_at_project(&project, wish.base.as_deref()).map_err(|error| {
         Failure::environment(&format!("cannot start from `{}`", project.display()), &error)
     })?;
@@ -115,12 +114,13 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     })
 }
 
-fn read_prd(path: &Path, options: &Options, output: &mut Output) -> Result<Option<Prd>, Failure> {
-    let source = crate::args::PrdSource { file: path.to_owned(), tools: options.tools.clone() };
+pub(super) fn read_prd(path: &Path, config: &Config, output: &mut Output) -> Result<Option<Prd>, Failure> {
+    let source =
+        crate::args::PrdSource { file: path.to_owned(), tools: config.agents.keys().cloned().collect() };
     Ok(crate::commands::prd::read_sound(&source, output)?.and_then(|input| input.reading.prd))
 }
 
-fn settings(
+pub(super) fn settings(
     config: &Config,
     view: &workspace::ProjectView,
     project: &Path,
