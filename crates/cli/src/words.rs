@@ -1,4 +1,4 @@
-//! Sizes as people read them.
+//! Numbers as people read them.
 
 use engine::DiskUse;
 
@@ -15,6 +15,11 @@ pub(crate) fn size(bytes: u64) -> String {
     }
     let tenths = bytes / (divisor / 1024) * 10 / 1024;
     format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
+}
+
+/// So many of something.
+pub(crate) fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 /// What a folder takes, as far as it was counted.

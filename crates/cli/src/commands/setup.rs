@@ -133,7 +133,9 @@ fn configuration(project: &Path) -> Vec<Finding> {
     let config = match config::read(project, &[]) {
         Ok(config) => config,
         Err(failure) => {
-            return vec![Finding::bad("configuration", failure.message, "mend what is named there")];
+            let first = failure.message.lines().next().unwrap_or_default();
+            let remedy = "`loopwright config show` names everything that is wrong, with its place";
+            return vec![Finding::bad("configuration", first, remedy)];
         }
     };
     if config.agents.is_empty() {

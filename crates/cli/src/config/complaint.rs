@@ -17,16 +17,26 @@ pub(crate) struct Complaint {
     pub(crate) help: Option<String>,
     /// The source line with a marker under it; empty where there is no file.
     #[serde(skip)]
-    drawing: String,
+    pub(super) drawing: String,
     /// Where it is in its file, for the order.
     #[serde(skip)]
     pub(super) offset: usize,
+    /// The unknown key that it is about.
+    #[serde(skip)]
+    pub(super) unknown: Option<Vec<String>>,
 }
 
 impl Complaint {
     /// A complaint about a place that is no file.
     pub(crate) fn about(place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { message: message.into(), place: place.into(), help: None, drawing: String::new(), offset: 0 }
+        Self {
+            message: message.into(),
+            place: place.into(),
+            help: None,
+            drawing: String::new(),
+            offset: 0,
+            unknown: None,
+        }
     }
 
     /// A complaint about some bytes of a file.
@@ -34,7 +44,7 @@ impl Complaint {
         let Position { line_number, column_number } = source.position(span.start);
         let place = format!("{}:{line_number}:{column_number}", source.name());
         let drawing = draw(source, line_number, column_number, span.clone());
-        Self { message: message.into(), place, help: None, drawing, offset: span.start }
+        Self { message: message.into(), place, help: None, drawing, offset: span.start, unknown: None }
     }
 
     pub(crate) fn help(mut self, help: Option<String>) -> Self {

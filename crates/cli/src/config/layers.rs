@@ -144,7 +144,12 @@ impl Settled {
             let of_agent = |key: &str| vec!["agents".to_owned(), name.clone(), key.to_owned()];
             let command = self.entries.get(&of_agent("command"));
             let is_missing = command.is_none_or(|entry| entry.value == Value::Words(Vec::new()));
-            if is_missing && !self.complaints.contains(&complaint) {
+            // Where a key of it is misspelt, that may well be the command.
+            let is_told = self.complaints.iter().any(|told| {
+                let unknown = told.unknown.as_ref().and_then(|path| path.split_last());
+                unknown.is_some_and(|(_, table)| table == ["agents", &name])
+            });
+            if is_missing && !is_told {
                 self.complaints.push(complaint);
             }
             self.take_default(&["agents", &name, "timeout"], Value::Count(AGENT_TIMEOUT_SECS));

@@ -110,7 +110,8 @@ fn unknown(
 ) -> Complaint {
     let (last, parent) = path.split_last().map(|(last, parent)| (last.as_str(), parent)).unwrap_or_default();
     let place = if parent.is_empty() { String::new() } else { format!(" in [{}]", parent.join(".")) };
-    Complaint::at(source, span, format!("unknown key `{last}`{place}")).help(help(near, known))
+    let complaint = Complaint::at(source, span, format!("unknown key `{last}`{place}"));
+    Complaint { unknown: Some(path.to_owned()), ..complaint }.help(help(near, known))
 }
 
 /// What was probably meant, or all that there is.

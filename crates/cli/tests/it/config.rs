@@ -202,3 +202,20 @@ fn flags_and_variables_reach_the_loop_and_a_misspelt_agent_is_named() {
         (2, "error: [roles.judge] names `jugde`, which is no agent\nhelp: did you mean `judge`?\n")
     );
 }
+
+#[test]
+fn a_misspelt_command_is_one_complaint_and_doctor_names_the_way_to_it() {
+    let env = TestEnv::new();
+    env.write("project/loopwright.toml", "[agents.a]\ncomand = [\"x\"]\n[agents.b]\n");
+    let json = env.run(&["config", "show", "--project", "project", "--json"]).json();
+    let complaints: Vec<&str> = json["result"]["complaints"]
+        .as_array()
+        .expect("complaints")
+        .iter()
+        .filter_map(|complaint| complaint["message"].as_str())
+        .collect();
+    assert_eq!(complaints, ["unknown key `comand` in [agents.a]", "the agent `b` has no command"]);
+    let doctor = env.run(&["doctor", "--project", "project"]).stdout;
+    let expected = "bad  configuration: unknown key `comand` in [agents.a]\n     `loopwright config show` names everything that is wrong, with its place\n";
+    assert!(doctor.contains(expected), "{doctor}");
+}

@@ -52,7 +52,7 @@ fn clean_removes_the_files_of_loops_that_are_over_and_keeps_what_happened() {
     assert!(view["result"]["diskBytes"].as_u64().is_some_and(|bytes| bytes > 10_000), "{view}");
     let young = scene.env.run(&["clean"]);
     assert_eq!((young.exit, young.stdout.as_str()), (0, ""), "{}", young.whole());
-    assert_eq!(young.stderr, "removed the files of 0 loops, 0 B\n");
+    assert_eq!(young.stderr, "there is nothing to remove\n");
     let dry = scene.env.run(&["clean", "--older-than", "0", "--dry-run"]);
     assert!(dry.stdout.starts_with(&format!("would remove  {id}  ended 2")), "{}", dry.whole());
     assert!(loop_folder(&scene, &id).exists(), "a dry run removes nothing");
@@ -125,6 +125,7 @@ fn a_worker_ends_orphans_and_removes_what_nobody_knows_and_touches_nothing_else(
 fn accepted_commits_survive_a_lost_journal_and_a_live_run_survives_the_sweep() {
     let scene = Scene::new(&["one"]);
     let id = done_loop(&scene);
+    wait_until("the last worker's end", || workers(&scene).is_empty().then_some(()));
     for name in ["journal.db", "journal.db-wal", "journal.db-shm"] {
         let _ = std::fs::remove_file(scene.home().join(name));
     }
@@ -141,6 +142,7 @@ fn accepted_commits_survive_a_lost_journal_and_a_live_run_survives_the_sweep() {
     for process in workers(&scene) {
         rustix::process::kill_process(process, rustix::process::Signal::KILL).expect("killed");
     }
+    wait_until("the worker's end", || workers(&scene).is_empty().then_some(()));
     let serving =
         scene.env.command(&["serve", "--until-idle"]).stderr(Stdio::piped()).spawn().expect("started");
     wait_until("the sweep", || (!loop_folder(&scene, &id).join("runs").exists()).then_some(()));
@@ -213,4 +215,60 @@ fn logs_follow_a_loop_to_its_end() {
     assert_eq!(json["result"]["logs"].as_array().map(Vec::len), Some(3), "{json}");
     let left = scene.env.run(&["logs", &id, "--story", "none", "-f"]);
     assert_eq!(left.exit, 2, "{}", left.whole());
+}
+
+#[test]
+fn a_worker_ends_a_keeper_whose_loop_nobody_knows() {
+    let scene = Scene::new(&["one"]);
+    let run = scene.home().join("loops").join(NOBODYS).join("runs/0001-1-implement-1");
+    std::fs::create_dir_all(&run).expect("made");
+    let marker = scene.env.path("running");
+    let spec = serde_json::json!({
+        "run_id": "run_x", "program": "/bin/sh", "cwd": scene.env.path(""), "wall_secs": 600, "output_bytes_max": 1000,
+        "args": ["-c", format!("touch {}; sleep 600", marker.display())],
+        "env": { "PATH": std::env::var("PATH").unwrap_or_default(), "STATE": scene.home() },
+    });
+    std::fs::write(run.join("spec.json"), spec.to_string()).expect("written");
+    let mut keeper = scene.env.command(&["keeper"]);
+    let mut keeper = Orphan(keeper.arg(&run).env("LOOPWRIGHT_WAKE", "off").spawn().expect("started"));
+    wait_until("the agent", || marker.exists().then_some(()));
+    let asked = serve(&scene);
+    assert!(asked.stderr.contains("swept: 1 processes, 0 folders, 0 expired loops"), "{}", asked.whole());
+    wait_until("the keeper's end", || keeper.0.try_wait().expect("waited"));
+    wait_until("the record", || run.join("exit.json").exists().then_some(()));
+    assert!(crate::scene::processes_with(&scene.home()).is_empty(), "its agent is gone");
+    serve(&scene);
+    assert!(!scene.home().join("loops").join(NOBODYS).exists(), "and so is all that was left of it");
+}
+
+#[test]
+fn ctrl_c_leaves_a_loop_running() {
+    use std::os::unix::process::ExitStatusExt as _;
+    let scene = Scene::new(&["one"]);
+    let gate = scene.env.path("gate");
+    scene.env.write(
+        "agents/implement.sh",
+        format!("echo here\nwhile [ ! -f {} ]; do sleep 0.05; done\n{IMPLEMENT}", gate.display()),
+    );
+    let id = scene.start(&["--json"]).json()["result"]["loopId"].as_str().expect("an id").to_owned();
+    for (arguments, way_back) in [(["watch", &id, "--color=never"], "watch"), (["logs", &id, "-f"], "logs")] {
+        let (out, talk) = (scene.env.path("out"), scene.env.path("talk"));
+        let file = |path: &Path| std::fs::File::create(path).expect("made");
+        let mut command = scene.env.command(&arguments);
+        let mut child = Orphan(command.stdout(file(&out)).stderr(file(&talk)).spawn().expect("started"));
+        wait_until("its words", || {
+            let said = scene.env.read("out") + &scene.env.read("talk");
+            (said.contains("agent/loop.implement") || said.contains("here")).then_some(())
+        });
+        let pid = i32::try_from(child.0.id()).ok().and_then(rustix::process::Pid::from_raw).expect("a pid");
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("sent");
+        assert_eq!(child.0.wait().expect("ended").signal(), Some(2), "a shell shows it as 130");
+        assert!(
+            scene.env.read("talk").contains(&format!("loopwright {way_back} {id}")),
+            "it says how to come back"
+        );
+        assert_eq!(scene.status()["status"], "running");
+    }
+    std::fs::write(&gate, "").expect("written");
+    assert_eq!(scene.wait_for(&["completed"])["stories"][0]["status"], "passed");
 }

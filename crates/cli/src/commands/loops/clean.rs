@@ -8,7 +8,7 @@ use super::{load, open};
 use crate::failure::{Exit, Failure};
 use crate::home::home;
 use crate::output::{NextAction, Output};
-use crate::words::{room, size};
+use crate::words::{counted, room, size};
 
 /// One loop whose files may go, or may not although it is old enough.
 struct Candidate {
@@ -37,7 +37,10 @@ pub(super) fn run(older_than: Option<u32>, dry_run: bool, output: &mut Output) -
         output.data(&format!("kept  {}: {why}\n", candidate.text()))?;
     }
     let bytes: u64 = going.iter().map(|candidate| candidate.disk.bytes).sum();
-    output.talk(&format!("{word} the files of {} loops, {}\n", going.len(), size(bytes)));
+    output.talk(&match going.len() {
+        0 => "there is nothing to remove\n".to_owned(),
+        n_going => format!("{word} the files of {}, {}\n", counted(n_going, "loop", "loops"), size(bytes)),
+    });
     let all = |list: &[&Candidate]| list.iter().map(|one| one.json()).collect::<Vec<_>>();
     output.result(
         || json!({ "dryRun": dry_run, "removed": all(&going), "kept": all(&staying), "bytes": bytes }),

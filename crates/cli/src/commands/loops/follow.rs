@@ -85,28 +85,31 @@ fn show(
     if one.is_over {
         return Ok(false);
     }
-    // Looked at before the files: what is written after the end is nothing.
+    // Known before the files are looked at: nothing is written after the end, so an empty look is the last one.
     let is_over = trace.outcome.is_some();
     let mut is_new = false;
-    for (stream, offset) in STREAMS.iter().zip(&mut one.offsets) {
-        let text = read_from(&trace.folder.join(stream), offset);
-        if text.is_empty() {
-            continue;
+    loop {
+        let mut is_empty = true;
+        for (stream, offset) in STREAMS.iter().zip(&mut one.offsets) {
+            let text = read_from(&trace.folder.join(stream), offset);
+            if !text.is_empty() {
+                let heading = if *last == trace.id { String::new() } else { format!("==== {}\n", trace.key) };
+                output.data(&(heading + &text))?;
+                last.clone_from(&trace.id);
+                is_empty = false;
+            }
         }
-        is_new = true;
-        if *last != trace.id {
-            output.data(&format!("==== {}\n", trace.key))?;
-            last.clone_from(&trace.id);
+        is_new |= !is_empty;
+        if is_empty || !is_over {
+            break;
         }
-        output.data(&text)?;
     }
-    if is_over && !is_new {
+    if is_over {
         one.is_over = true;
         output.data(&format!("==== {} ({})\n", trace.key, trace.ended()))?;
         last.clear();
-        return Ok(true);
     }
-    Ok(is_new)
+    Ok(is_new || is_over)
 }
 
 /// What a file has beyond an offset, which moves on. A character that is not whole yet comes whole the next time.

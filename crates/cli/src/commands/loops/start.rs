@@ -13,6 +13,7 @@ use crate::args::StartArgs;
 use crate::config::{self, Config};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
+use crate::words::counted;
 
 /// What holds where even the shipped defaults say nothing.
 const AGENT_TIMEOUT_SECS: u64 = 20 * 60;
@@ -44,7 +45,8 @@ pub(super) fn carry_out(home: &Home, wish: &Wish, output: &mut Output) -> Result
     }
     output.talk("note: agents run on this machine with your rights; there is no sandbox yet\n");
     output.data(&format!(
-        "loop {loop_id}: {open_stories} stories to do, from {}, onto {branch}\n",
+        "loop {loop_id}: {} to do, from {}, onto {branch}\n",
+        counted(open_stories, "story", "stories"),
         &base.as_str()[..12]
     ))?;
     output.next(NextAction::new(format!("loopwright watch {loop_id}"), "follow it"));
@@ -67,10 +69,10 @@ fn show(spec: &LoopSpec, remarks: &[String], output: &mut Output) -> Result<Exit
     let open_stories = spec.stories.iter().filter(|story| story.start == StoryStart::Open);
     let lines: String = open_stories.map(|story| format!("{}  {}\n", story.id, story.title)).collect();
     let roles = format!(
-        "implementor {}, judge {}, {} attempts each\n",
+        "implementor {}, judge {}, {} each\n",
         spec.implementor,
         spec.judge,
-        spec.attempts_max()
+        counted(spec.attempts_max() as usize, "attempt", "attempts")
     );
     output.data(&format!("{lines}from {} with {roles}", &spec.base.as_str()[..12]))?;
     output.result(|| serde_json::json!({ "spec": spec, "remarks": remarks }))?;
