@@ -19,7 +19,7 @@ mod settings;
 mod sweep;
 mod worker;
 
-pub use disk::{DiskUse, disk_use};
+pub use disk::{DiskUse, ENTRIES_MAX, disk_use};
 pub use home::{Home, RunName};
 pub use loops::{LoadError, Loaded, load};
 pub use moment::moment;

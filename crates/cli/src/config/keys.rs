@@ -107,7 +107,7 @@ pub(crate) fn look_up(path: &[String]) -> Named {
 }
 
 /// The word that differs by a slip of the hand, else the one that begins the same way for most of its length.
-pub(super) fn probably_meant<'w>(wanted: &str, known: &[&'w str]) -> Option<&'w str> {
+pub(crate) fn probably_meant<'w>(wanted: &str, known: &[&'w str]) -> Option<&'w str> {
     const SAME_LETTERS_MIN: usize = 4;
     let same = |word: &str| wanted.chars().zip(word.chars()).take_while(|(one, other)| one == other).count();
     let longest = || known.iter().copied().max_by_key(|word| same(word));
@@ -148,7 +148,7 @@ mod tests {
             ("agents.any", (Some("a table"), None)),
             ("loop.max_retry", unknown(Some("max_retries"))),
             ("lopo", unknown(Some("loop"))),
-            ("agents.any.comand", unknown(Some("command"))),
+            ("agents.any.commands", unknown(Some("command"))),
             ("loop.max_retries.more", unknown(None)),
             ("nonsense", unknown(None)),
         ] {

@@ -1,6 +1,6 @@
 //! The configuration in its layers, as a person sees it.
 
-use crate::scene::{JUDGE, Scene};
+use crate::scene::{IMPLEMENT, JUDGE, Scene, wait_until};
 use crate::support::TestEnv;
 
 fn with_variables(env: &TestEnv, arguments: &[&str], variables: &[(&str, &str)]) -> (i32, String, String) {
@@ -206,7 +206,7 @@ fn flags_and_variables_reach_the_loop_and_a_misspelt_agent_is_named() {
 #[test]
 fn a_misspelt_command_is_one_complaint_and_doctor_names_the_way_to_it() {
     let env = TestEnv::new();
-    env.write("project/loopwright.toml", "[agents.a]\ncomand = [\"x\"]\n[agents.b]\n");
+    env.write("project/loopwright.toml", "[agents.a]\ncommands = [\"x\"]\n[agents.b]\n");
     let json = env.run(&["config", "show", "--project", "project", "--json"]).json();
     let complaints: Vec<&str> = json["result"]["complaints"]
         .as_array()
@@ -214,8 +214,38 @@ fn a_misspelt_command_is_one_complaint_and_doctor_names_the_way_to_it() {
         .iter()
         .filter_map(|complaint| complaint["message"].as_str())
         .collect();
-    assert_eq!(complaints, ["unknown key `comand` in [agents.a]", "the agent `b` has no command"]);
+    assert_eq!(complaints, ["unknown key `commands` in [agents.a]", "the agent `b` has no command"]);
     let doctor = env.run(&["doctor", "--project", "project"]).stdout;
-    let expected = "bad  configuration: unknown key `comand` in [agents.a]\n     `loopwright config show` names everything that is wrong, with its place\n";
+    let expected = "bad  configuration: unknown key `commands` in [agents.a]\n     `loopwright config show` names everything that is wrong, with its place\n";
     assert!(doctor.contains(expected), "{doctor}");
+}
+
+#[test]
+fn the_workers_limit_is_the_persons_and_holds_over_all_loops() {
+    let scene = Scene::new(&["one"]);
+    scene.env.write(".config/loopwright/config.toml", "[worker]\nmax_agents = 1\n");
+    let gate = scene.env.path("gate");
+    let script = format!("while [ ! -f {} ]; do sleep 0.05; done\n{IMPLEMENT}", gate.display());
+    scene.env.write("agents/implement.sh", script);
+    scene.env.write("project/other.json", scene.env.read("project/prd.json"));
+    let start = |prd: &str| {
+        let answer = scene.env.run(&["start", "--project", "project", "--prd", prd, "--json"]);
+        answer.json()["result"]["loopId"].as_str().expect("an id").to_owned()
+    };
+    let ids = [start("project/prd.json"), start("project/other.json")];
+    let story = |id: &str| scene.env.run(&["status", id, "--json"]).json()["result"]["stories"][0].clone();
+    wait_until("both to be planned", || ids.iter().all(|id| story(id)["status"] == "running").then_some(()));
+    std::fs::write(&gate, "").expect("written");
+    wait_until("both to pass", || ids.iter().all(|id| story(id)["status"] == "passed").then_some(()));
+    // Every run of an agent, as an interval: no two of them overlap.
+    let mut agents: Vec<(i64, i64)> = Vec::new();
+    for id in &ids {
+        let runs = scene.env.run(&["runs", id, "--json"]).json()["result"]["runs"].clone();
+        let of_agents = runs.as_array().expect("runs").iter().filter(|run| run["stage"] != "check").cloned();
+        agents.extend(of_agents.map(|run| {
+            (run["startedAtMs"].as_i64().expect("a start"), run["endedAtMs"].as_i64().expect("an end"))
+        }));
+    }
+    agents.sort_unstable();
+    assert!(agents.len() == 4 && agents.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{agents:?}");
 }

@@ -103,7 +103,10 @@ fn a_worker_ends_orphans_and_removes_what_nobody_knows_and_touches_nothing_else(
     std::fs::create_dir_all(loops.join("not-a-loop")).expect("made");
     let mut ours = [orphan(Some(&over)), orphan(Some(&gone))];
     let elsewhere = scene.env.path("elsewhere/loops/X/runs/Y");
-    let mut foreign = [orphan(None), orphan(Some(&elsewhere)), orphan(Some(&loops))];
+    // No mark, the mark of another state folder, and marks that no run of ours ever had.
+    let strange = [loops.clone(), loops.join(&id).join("other/0001-1-implement-1")];
+    let mut foreign =
+        [orphan(None), orphan(Some(&elsewhere)), orphan(Some(&strange[0])), orphan(Some(&strange[1]))];
     let served = serve(&scene);
     assert!(served.stderr.contains("swept: 2 processes, 2 folders, 0 expired loops"), "{}", served.whole());
     for child in &mut ours {
@@ -233,7 +236,7 @@ fn a_worker_ends_a_keeper_whose_loop_nobody_knows() {
     let mut keeper = Orphan(keeper.arg(&run).env("LOOPWRIGHT_WAKE", "off").spawn().expect("started"));
     wait_until("the agent", || marker.exists().then_some(()));
     let asked = serve(&scene);
-    assert!(asked.stderr.contains("swept: 1 processes, 0 folders, 0 expired loops"), "{}", asked.whole());
+    assert!(asked.stderr.contains("swept: 1 process, 0 folders, 0 expired loops"), "{}", asked.whole());
     wait_until("the keeper's end", || keeper.0.try_wait().expect("waited"));
     wait_until("the record", || run.join("exit.json").exists().then_some(()));
     assert!(crate::scene::processes_with(&scene.home()).is_empty(), "its agent is gone");

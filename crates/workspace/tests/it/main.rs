@@ -9,3 +9,4 @@ mod publish;
 mod refs;
 mod snapshot;
 mod support;
+mod trailers;

@@ -1,6 +1,6 @@
 //! `loopwright clean`: removes the files of loops that are over for long enough. What happened stays in the journal.
 
-use engine::{DiskUse, Expiry, Home, disk_use, expiry, moment, now_ms};
+use engine::{DiskUse, ENTRIES_MAX, Expiry, Home, disk_use, expiry, moment, now_ms};
 use journal::Journal;
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ fn candidates(home: &Home, journal: &Journal, days: Option<u32>) -> Result<Vec<C
             Expiry::Expired => None,
         };
         if folder.exists() {
-            let (ended_at_ms, disk) = (loaded.state.last_at_ms(), disk_use(&folder));
+            let (ended_at_ms, disk) = (loaded.state.last_at_ms(), disk_use(&folder, ENTRIES_MAX));
             found.push(Candidate { loop_id: row.loop_id, ended_at_ms, disk, stays });
         }
     }

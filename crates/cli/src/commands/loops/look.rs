@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use engine::{DiskUse, Ended, Home, disk_use, progress};
+use engine::{DiskUse, ENTRIES_MAX, Ended, Home, disk_use, progress};
 use journal::Journal;
 use serde_json::{Value, json};
 use views::{LoopView, PublicEvent, loop_view, public_events};
@@ -34,13 +34,15 @@ pub(super) fn list(output: &mut Output) -> Result<Exit, Failure> {
 fn list_of(home: &Home, journal: &Journal, output: &mut Output) -> Result<Exit, Failure> {
     let rows = journal.loops().map_err(|error| Failure::environment("cannot read the journal", &error))?;
     let (mut text, mut views) = (String::new(), Vec::new());
+    // A long list is not worth a long wait.
+    let entries_max = ENTRIES_MAX / rows.len().max(1);
     for row in rows {
         match (row.quarantine, load(journal, &row.loop_id)) {
             (None, Ok(loaded)) => {
                 let view = loop_view(&loaded.state);
                 let passed = view.stories.iter().filter(|story| story.status == "passed").count();
                 // Writing to a String cannot fail.
-                let disk = disk_use(&home.loop_folder(&row.loop_id));
+                let disk = disk_use(&home.loop_folder(&row.loop_id), entries_max);
                 let _ = writeln!(
                     text,
                     "{}  {:<11}  {passed}/{} passed  {:>10}  {}",
@@ -85,7 +87,7 @@ pub(super) fn result_of(
     let loaded = load(journal, loop_id)?;
     let (view, ended) = (loop_view(&loaded.state), progress(&loaded.state));
     let fault = fault_of(home, loop_id);
-    let disk = disk_use(&home.loop_folder(loop_id));
+    let disk = disk_use(&home.loop_folder(loop_id), ENTRIES_MAX);
     output.data(&text(&view))?;
     if !ended.is_empty() {
         let lines: String = ended.iter().map(|ended| format!("  {}\n", ended.line())).collect();

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::wish::{Assignment, Wish};
 use super::{look, open, start};
-use crate::config::Flag;
+use crate::config::{Flag, probably_meant};
 use crate::failure::{Exit, Failure};
 use crate::home::home;
 use crate::output::Output;
@@ -75,7 +75,7 @@ fn read(data: &str) -> Result<Value, Failure> {
 }
 
 fn with_hint(failure: Failure, wanted: &str, known: &[&str]) -> Failure {
-    match prd::nearest(wanted, known.iter().copied()) {
+    match probably_meant(wanted, known) {
         Some(near) => failure.hint(format!("did you mean `{near}`?")),
         None => failure.hint(format!("known are {}", known.join(", "))),
     }

@@ -12,6 +12,7 @@ use crate::config;
 use crate::failure::{Exit, Failure};
 use crate::home::home;
 use crate::output::Output;
+use crate::words::counted;
 
 /// Turns without a live loop after which a worker that was started on demand ends.
 const IDLE_TURNS_MAX: usize = 60;
@@ -49,8 +50,10 @@ pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Resu
         let (count, swept) = worker.last_sweep();
         if count != n_sweeps && *swept != Swept::default() {
             output.talk(&format!(
-                "swept: {} processes, {} folders, {} expired loops\n",
-                swept.processes, swept.folders, swept.loops
+                "swept: {}, {}, {}\n",
+                counted(swept.processes as usize, "process", "processes"),
+                counted(swept.folders as usize, "folder", "folders"),
+                counted(swept.loops as usize, "expired loop", "expired loops"),
             ));
         }
         n_sweeps = count;
