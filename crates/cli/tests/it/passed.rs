@@ -55,9 +55,10 @@ fn a_loop_does_not_start_without_accepted_work_unless_a_person_says_so() {
     assert!(both.exit == 2 && both.stderr.contains("cannot be used with"), "{}", both.whole());
     let onto = scene.start(&["--onto", &branch, "--foreground", "--json"]).json();
     assert_eq!(onto["result"]["status"], "completed", "{onto}");
-    // The operator takes the work over: nothing is asked any more.
+    // The operator takes the work over by other commits: nothing is asked any more.
     scene.git(&["checkout", "--quiet", "prd.json"]);
-    scene.git(&["merge", "--quiet", "--ff-only", &branch]);
+    scene.git(&["commit", "--quiet", "--allow-empty", "-m", "meanwhile"]);
+    scene.git(&["cherry-pick", &branch]);
     scene.env.write("project/prd.json", scene.env.read("project/prd.json").replacen("false", "true", 1));
     let (exit, open, json) = open_stories(&scene, &[]);
     assert_eq!((exit, open), (0, vec!["two.*".to_owned()]), "{json}");
