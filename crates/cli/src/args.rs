@@ -56,6 +56,12 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FOLDER", default_value = ".")]
         project: PathBuf,
     },
+    /// Show the configuration
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Let the system keep a worker alive, also after a reboot
+    #[command(subcommand)]
+    Service(ServiceCommand),
     /// Explain a diagnostic code such as PRD004
     ///
     /// Without a code, lists all codes.
@@ -82,6 +88,38 @@ pub(crate) enum Command {
         /// The run's folder
         folder: PathBuf,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Show every value that holds, and where it comes from
+    ///
+    /// Later layers win, key by key: shipped defaults, your own file, the project's `loopwright.toml`, the environment
+    /// (`LOOPWRIGHT_LOOP_MAX_RETRIES=3`), flags.
+    Show {
+        /// The project's folder
+        #[arg(long, value_name = "FOLDER", default_value = ".")]
+        project: PathBuf,
+        /// Show it as if this were given to `start`, such as `loop.max_retries=3`; may be given several times
+        #[arg(long, value_name = "KEY=VALUE")]
+        set: Vec<String>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServiceCommand {
+    /// Install a worker as a systemd user unit or a launchd agent, and start it
+    ///
+    /// A restart of the service ends the worker alone: agents go on, and the next worker adopts them.
+    Install {
+        /// Show the file, and change nothing
+        #[arg(long, visible_alias = "print")]
+        dry_run: bool,
+    },
+    /// Say whether the service is installed and at work; exit code 1 when it is not
+    Status,
+    /// End the service's worker and remove the service; agents go on
+    Uninstall,
 }
 
 #[derive(Debug, Subcommand)]
@@ -125,6 +163,9 @@ pub(crate) enum LoopCommand {
         /// Only this attempt
         #[arg(long, value_name = "N")]
         attempt: Option<u32>,
+        /// Go on until the loop is over; Ctrl-C leaves it running
+        #[arg(long, short)]
+        follow: bool,
     },
     /// Remove everything of a loop that is over, or of all such loops
     Nuke {
@@ -133,6 +174,18 @@ pub(crate) enum LoopCommand {
         /// Remove it even if accepted commits are nowhere else
         #[arg(long)]
         force: bool,
+    },
+    /// Remove repositories, logs and checkouts of loops that ended long ago
+    ///
+    /// How long ago is for `[retention] days` to say, 30 by default. What happened stays in the journal, and a loop whose
+    /// accepted commits are nowhere else stays as a whole. The worker does the same every hour.
+    Clean {
+        /// Take this many days instead; 0 takes every loop that is over
+        #[arg(long, value_name = "DAYS")]
+        older_than: Option<u32>,
+        /// Show what would go, and remove nothing
+        #[arg(long)]
+        dry_run: bool,
     },
     /// End a loop and every process of it; what was under way is kept aside
     Cancel {
@@ -151,6 +204,9 @@ pub(crate) enum LoopCommand {
     Resume {
         /// The loop's id, or the beginning of it
         id: String,
+        /// Take in PRD and configuration as they are now, for all that has not begun
+        #[arg(long)]
+        reload: bool,
     },
     /// Answer the question that a loop waits with
     Answer {
@@ -158,6 +214,19 @@ pub(crate) enum LoopCommand {
         id: String,
         /// One of the choices that `status` shows
         choice: String,
+    },
+    /// Send an event, as other programs do: agent/loop.start or agent/loop.cancel
+    ///
+    /// The data of agent/loop.start is {project, prdPath, loopId?, maxRetries?, maxIterations?, toolAssignments?,
+    /// retryLadder?, flow?, budget?}; sending it twice with the same loopId starts one loop. The data of
+    /// agent/loop.cancel is {loopId, reason?}.
+    #[command(verbatim_doc_comment)]
+    Send {
+        /// The event's name
+        name: String,
+        /// Its data as JSON; `@FILE` reads a file, `-` standard input
+        #[arg(long, value_name = "JSON")]
+        data: String,
     },
     /// Be the worker: carry out what all loops are owed
     ///
@@ -172,7 +241,7 @@ pub(crate) enum LoopCommand {
     },
 }
 
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Default, ClapArgs)]
 pub(crate) struct StartArgs {
     /// The project: a folder in a git repository
     #[arg(long, value_name = "FOLDER", default_value = ".")]
@@ -186,15 +255,37 @@ pub(crate) struct StartArgs {
     /// Stop after this many stories have ended, passed or skipped
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<u32>,
+    /// Set a key of the configuration for this loop, such as `retry.wait=5m`; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
     /// The commit to start from; by default what is checked out
     #[arg(long, value_name = "REVISION")]
     pub(crate) base: Option<String>,
+    /// Start from this branch, which has the commits of stories that passed before
+    #[arg(long, value_name = "BRANCH", conflicts_with = "base")]
+    pub(crate) onto: Option<String>,
+    #[command(flatten)]
+    pub(crate) passed: PassedArgs,
+    /// Append a line to the project's `progress.txt` for each story that ends
+    #[arg(long)]
+    pub(crate) write_progress: bool,
     /// Show what would be started, and record nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Stay attached, and do the work in this terminal
     #[arg(long)]
     pub(crate) foreground: bool,
+}
+
+/// What to do with stories that passed before, where their commits are elsewhere.
+#[derive(Debug, Default, ClapArgs)]
+pub(crate) struct PassedArgs {
+    /// Do stories again that are marked as passed and whose commits are not in the base
+    #[arg(long, conflicts_with = "trust_passed")]
+    pub(crate) rerun_passed: bool,
+    /// Believe the PRD where it marks stories as passed whose commits are not in the base
+    #[arg(long)]
+    pub(crate) trust_passed: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -9,6 +9,7 @@ mod failure;
 mod home;
 mod output;
 mod prd_input;
+mod words;
 
 use std::process::ExitCode;
 
@@ -40,6 +41,8 @@ fn run(command: Command, output: &mut Output) -> Result<failure::Exit, Failure> 
         Command::Keeper { folder } => commands::keeper::run(&folder),
         Command::Init { project } => commands::setup::init(&project, output),
         Command::Doctor { project } => commands::setup::doctor(&project, output),
+        Command::Config(command) => commands::config::run(&command, output),
+        Command::Service(command) => commands::service::run(&command, output),
         Command::Explain { code } => commands::explain::run(code.as_deref(), output),
         Command::Completions { shell } => commands::completions::run(shell, &mut Args::command(), output),
         Command::Demo { keep } => commands::demo::run(keep.as_deref(), output),

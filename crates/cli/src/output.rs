@@ -151,12 +151,17 @@ impl Output {
             self.error = Some(Failure { exit: *exit, message: message.clone(), hints: hints.clone() });
             let _ = write_out(&self.envelope());
         } else {
-            self.talk(&format!("error: {}\n", failure.message));
-            for hint in &failure.hints {
-                self.talk(&format!("help: {hint}\n"));
-            }
+            self.say(failure);
         }
         failure.exit
+    }
+
+    /// Says what went wrong, on stderr; with `--json` the envelope does.
+    pub(crate) fn say(&mut self, failure: &Failure) {
+        self.talk(&format!("error: {}\n", failure.message));
+        for hint in &failure.hints {
+            self.talk(&format!("help: {hint}\n"));
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use prd::Mark;
 use workspace::{CommitId, LoopRepo, Moved, Published};
 
 use crate::prd_file::write_back;
-use crate::runs::{Place, remove_folder};
+use crate::runs::Place;
 use crate::settings::Settings;
 use crate::worker::Worker;
 
@@ -26,7 +26,7 @@ impl Worker {
             Effect::Announce { story, commit } => self.announce(loop_id, story, commit),
             Effect::Skip { story, reason } => self.skip(loop_id, story, reason),
             Effect::End(reason) => {
-                remove_folder(&self.home.checkouts(loop_id));
+                self.retire(loop_id, &self.home.checkouts(loop_id));
                 Ok(Some(Event::LoopEnded { reason: reason.reason() }))
             }
             Effect::Plan { .. }
@@ -84,7 +84,7 @@ impl Worker {
             None => {
                 let snapshot = repository.snapshot(&checkout, &base, &kept).map_err(words)?;
                 if !snapshot.changed {
-                    remove_folder(&checkout);
+                    self.retire(loop_id, &checkout);
                     return Ok(Some(nothing_new(id, attempt, "the attempt changed nothing")));
                 }
                 let subject = format!(
@@ -101,7 +101,7 @@ impl Worker {
             }
         };
         let same_as_rejected = is_rejected_again(&repository, story, &commit)?;
-        remove_folder(&checkout);
+        self.retire(loop_id, &checkout);
         if same_as_rejected {
             return Ok(Some(nothing_new(
                 id,
@@ -170,12 +170,14 @@ impl Worker {
             Err(error) => PublishResult::LeftAlone { why: error.to_string() },
         };
         let prd = mark(state, &settings, story, Mark::Passed);
+        self.note_progress(loop_id, story, "passed", Some(commit), None);
         Ok(Some(Event::Announced { story: story.to_owned(), branch, prd }))
     }
 
     fn skip(&self, loop_id: &str, story: &str, reason: &str) -> Landed {
         let state = self.state(loop_id)?;
         let prd = mark(state, &self.settings(loop_id)?, story, Mark::Skipped);
+        self.note_progress(loop_id, story, "skipped", None, Some(reason));
         Ok(Some(Event::StorySkipped { story: story.to_owned(), reason: reason.to_owned(), prd }))
     }
 

@@ -87,7 +87,7 @@ impl Worker {
         };
         if run.stage != Stage::Implement || outcome != RunOutcome::Worked {
             // What an implementor made is still needed; every other checkout has done its duty.
-            remove_folder(&place.checkout);
+            self.retire(loop_id, &place.checkout);
         }
         Ok(Some(Event::RunEnded { run: run.clone(), outcome }))
     }
@@ -107,7 +107,7 @@ impl Worker {
         if run.stage == Stage::Implement {
             self.keep_cancelled_work(loop_id, run, &place);
         }
-        remove_folder(&place.checkout);
+        self.retire(loop_id, &place.checkout);
         self.crash_point(Moment::AfterDeed)?;
         Ok(Some(Event::RunEnded { run: run.clone(), outcome: RunOutcome::Stopped }))
     }
@@ -176,6 +176,7 @@ impl Worker {
             Stage::Implement => agent_spec(&settings, &attempt.implementor, prompt_file)?,
             Stage::Judge => agent_spec(&settings, &state.spec().judge, prompt_file)?,
         };
+        crate::role_settings::apply(&settings, role_word(run.stage), &mut spec);
         spec.run_id = place.name.full(loop_id);
         spec.cwd = folder;
         spec.env.extend(task_environment(&state, attempt, run, &spec.run_id));
@@ -345,12 +346,17 @@ fn base_environment() -> BTreeMap<String, String> {
     std::env::vars_os().filter_map(text).filter(|(name, _)| wanted(name)).collect()
 }
 
-fn task_environment(state: &State, attempt: &Attempt, run: &RunKey, run_id: &str) -> Vec<(String, String)> {
-    let role = match run.stage {
+/// The role that a stage is for.
+fn role_word(stage: Stage) -> &'static str {
+    match stage {
         Stage::Implement => "implementor",
         Stage::Check => "check",
         Stage::Judge => "judge",
-    };
+    }
+}
+
+fn task_environment(state: &State, attempt: &Attempt, run: &RunKey, run_id: &str) -> Vec<(String, String)> {
+    let role = role_word(run.stage);
     let mut pairs = vec![
         ("LOOPWRIGHT_LOOP_ID", state.spec().loop_id.clone()),
         ("LOOPWRIGHT_STORY_ID", run.story.clone()),

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::role_settings::Roles;
+
 /// All of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
@@ -26,6 +28,22 @@ pub struct Settings {
     pub prd_in_repository: Option<String>,
     /// The `## Codebase Patterns` of the project, where it has any.
     pub patterns: Option<String>,
+    /// Model, effort and limit by role.
+    #[serde(default)]
+    pub roles: Roles,
+    /// Whether checkouts stay when their run is over.
+    #[serde(default)]
+    pub keep_checkouts: bool,
+    /// Days after the loop's end in which its repository and logs are kept.
+    #[serde(default = "retention_days_default")]
+    pub retention_days: u32,
+    /// Whether progress is appended to the project's `progress.txt`.
+    #[serde(default)]
+    pub write_progress: bool,
+}
+
+fn retention_days_default() -> u32 {
+    30
 }
 
 /// One agent: any program that reads its task from standard input.

@@ -15,6 +15,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use crate::home::Home;
 use crate::loops::{LoadError, Loaded, load};
+use crate::sweep::Sweeper;
 
 /// Milliseconds since 1970.
 pub fn now_ms() -> i64 {
@@ -98,6 +99,7 @@ pub struct Worker {
     clock: Clock,
     /// When each run was launched by this worker: a keeper needs a moment until it can be seen.
     pub(crate) launched: BTreeMap<PathBuf, Instant>,
+    pub(crate) sweeper: Sweeper,
     _lock: File,
 }
 
@@ -148,6 +150,7 @@ impl Worker {
             crash,
             clock,
             launched,
+            sweeper: Sweeper::default(),
             _lock: lock,
         })
     }
@@ -198,6 +201,7 @@ impl Worker {
         let mut quiet_turns = 0;
         loop {
             let turn = self.turn()?;
+            self.sweep_when_due();
             if done(self, turn) {
                 return Ok(());
             }

@@ -140,6 +140,7 @@ impl State {
                 Ok(())
             }
             Event::ResumeRequested => self.resume(),
+            Event::Reloaded { settings, stories } => self.reload(settings, stories, at_ms),
             Event::Answered { choice } => self.answer(choice),
             Event::LoopEnded { reason } => self.end(reason),
         }

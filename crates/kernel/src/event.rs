@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::spec::{Commit, LoopSpec};
+use crate::spec::{Commit, LoopSpec, StorySpec};
 
 /// An event and when it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -124,6 +124,13 @@ pub enum Event {
     PauseRequested,
     /// Somebody asked to go on; waits are cut short too.
     ResumeRequested,
+    /// Somebody asked to take in PRD and configuration as they are now, for all that has not begun.
+    Reloaded {
+        /// What the engine needs to carry out effects.
+        settings: String,
+        /// The stories as they are told now.
+        stories: Vec<StorySpec>,
+    },
     /// Somebody answered the open question.
     Answered {
         /// One of the question's choices.
@@ -156,6 +163,7 @@ impl Event {
             Self::CancelRequested { .. } => "cancel-requested",
             Self::PauseRequested => "pause-requested",
             Self::ResumeRequested => "resume-requested",
+            Self::Reloaded { .. } => "reloaded",
             Self::Answered { .. } => "answered",
             Self::LoopEnded { .. } => "loop-ended",
         }

@@ -7,6 +7,7 @@
 mod apply;
 mod decide;
 mod event;
+mod reload;
 mod spec;
 mod state;
 

@@ -25,6 +25,7 @@ pub use change::Change;
 pub use diagnostic::{Diagnostic, Severity};
 pub use graph::{GraphFormat, graph};
 pub use mark::{Mark, Marked, mark};
+pub use near::nearest;
 pub use order::{Order, order};
 pub use read::{Format, Input, Options, Reading, read};
 pub use render::{Paint, render};

@@ -1,7 +1,7 @@
 //! Finds the word that somebody probably meant.
 
 /// The nearest of some words, when it is near enough to be a slip of the hand.
-pub(crate) fn nearest<'w>(wanted: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
+pub fn nearest<'w>(wanted: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
     const WORD_CHARS_MAX: usize = 64;
     let wanted: Vec<char> = wanted.to_lowercase().chars().take(WORD_CHARS_MAX).collect();
     // Between very short words everything is near everything.

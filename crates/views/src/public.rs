@@ -73,6 +73,7 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
         | Event::Integrated { .. }
         | Event::StoryBlocked { .. }
         | Event::PauseRequested
+        | Event::Reloaded { .. }
         | Event::Answered { .. } => Vec::new(),
     }
 }

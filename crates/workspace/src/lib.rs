@@ -27,6 +27,7 @@ mod reserved;
 mod scratch;
 mod snapshot;
 mod store;
+mod trailers;
 mod walk;
 
 pub use changes::Change;
@@ -42,3 +43,4 @@ pub use publish::Published;
 pub use reader::{Listed, TreeReader};
 pub use refs::{Moved, ref_component};
 pub use snapshot::{LeftOut, Reason, Snapshot};
+pub use trailers::{BranchTrailers, trailers_beyond, trailers_of};

@@ -31,10 +31,8 @@ pub(crate) fn run(keep: Option<&Path>, output: &mut Output) -> Result<Exit, Fail
         project: project.clone(),
         prd,
         max_retries: Some(1),
-        max_iterations: None,
-        base: None,
-        dry_run: false,
         foreground: true,
+        ..StartArgs::default()
     };
     let exit = super::loops::start_in(&home, &arguments, output)?;
     output.command("demo");

@@ -1,11 +1,13 @@
 //! One file per verb.
 
 pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod keeper;
 pub(crate) mod loops;
 pub(crate) mod prd;
+pub(crate) mod service;
 pub(crate) mod setup;
 
 use std::process::ExitCode;

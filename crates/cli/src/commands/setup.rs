@@ -130,9 +130,13 @@ fn state_folder() -> Result<Vec<Finding>, Failure> {
 
 /// The configuration, and whether each agent's program is there.
 fn configuration(project: &Path) -> Vec<Finding> {
-    let config = match config::read(project) {
+    let config = match config::read(project, &[]) {
         Ok(config) => config,
-        Err(failure) => return vec![Finding::bad("configuration", failure.message, "mend loopwright.toml")],
+        Err(failure) => {
+            let first = failure.message.lines().next().unwrap_or_default();
+            let remedy = "`loopwright config show` names everything that is wrong, with its place";
+            return vec![Finding::bad("configuration", first, remedy)];
+        }
     };
     if config.agents.is_empty() {
         return vec![Finding::bad(

@@ -2,11 +2,17 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]
 
+mod config;
 mod crash;
 mod demo;
 mod docs;
+mod events;
+mod keeping;
 mod loops;
+mod passed;
 mod prd;
+mod reload;
 mod scene;
+mod service;
 mod sigkill;
 mod support;

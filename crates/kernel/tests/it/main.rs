@@ -3,5 +3,6 @@
 #![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]
 
 mod moves;
+mod reload;
 mod support;
 mod world;

@@ -14,3 +14,4 @@ mod reader;
 mod refs;
 mod snapshot;
 mod support;
+mod trailers;

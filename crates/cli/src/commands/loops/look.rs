@@ -3,15 +3,17 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use engine::Home;
+use engine::{DiskUse, ENTRIES_MAX, Ended, Home, disk_use, progress};
 use journal::Journal;
-use serde_json::json;
+use serde_json::{Value, json};
 use views::{LoopView, PublicEvent, loop_view, public_events};
 
+use super::follow::has_news;
 use super::{find, load, open};
 use crate::failure::{Exit, Failure};
 use crate::home::home;
 use crate::output::{NextAction, Output};
+use crate::words::room;
 
 pub(super) fn status(id: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {
     output.command("status");
@@ -32,21 +34,25 @@ pub(super) fn list(output: &mut Output) -> Result<Exit, Failure> {
 fn list_of(home: &Home, journal: &Journal, output: &mut Output) -> Result<Exit, Failure> {
     let rows = journal.loops().map_err(|error| Failure::environment("cannot read the journal", &error))?;
     let (mut text, mut views) = (String::new(), Vec::new());
+    // A long list is not worth a long wait.
+    let entries_max = ENTRIES_MAX / rows.len().max(1);
     for row in rows {
         match (row.quarantine, load(journal, &row.loop_id)) {
             (None, Ok(loaded)) => {
                 let view = loop_view(&loaded.state);
                 let passed = view.stories.iter().filter(|story| story.status == "passed").count();
                 // Writing to a String cannot fail.
+                let disk = disk_use(&home.loop_folder(&row.loop_id), entries_max);
                 let _ = writeln!(
                     text,
-                    "{}  {:<11}  {passed}/{} passed  {}",
+                    "{}  {:<11}  {passed}/{} passed  {:>10}  {}",
                     view.loop_id,
                     view.status,
                     view.stories.len(),
+                    room(disk),
                     view.project
                 );
-                views.push(json!(view));
+                views.push(with_disk(json!(view), disk));
             }
             (quarantine, loaded) => {
                 let why = quarantine
@@ -78,14 +84,22 @@ pub(super) fn result_of(
     loop_id: &str,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let view = loop_view(&load(journal, loop_id)?.state);
+    let loaded = load(journal, loop_id)?;
+    let (view, ended) = (loop_view(&loaded.state), progress(&loaded.state));
     let fault = fault_of(home, loop_id);
+    let disk = disk_use(&home.loop_folder(loop_id), ENTRIES_MAX);
     output.data(&text(&view))?;
+    if !ended.is_empty() {
+        let lines: String = ended.iter().map(|ended| format!("  {}\n", ended.line())).collect();
+        output.data(&format!("progress\n{lines}"))?;
+    }
+    output.data(&format!("disk    {}\n", room(disk)))?;
     if let Some(fault) = &fault {
         output.data(&format!("fault   {fault}\n"))?;
     }
     output.result(|| {
-        let mut value = json!(view);
+        let mut value = with_disk(json!(view), disk);
+        value["progress"] = ended.iter().map(progress_json).collect();
         if let Some(fault) = &fault {
             value["fault"] = fault.clone().into();
         }
@@ -97,9 +111,21 @@ pub(super) fn result_of(
     Ok(exit_of(&view))
 }
 
+fn progress_json(ended: &Ended) -> Value {
+    json!({ "storyId": ended.story, "atMs": ended.at_ms, "status": ended.how, "attempt": ended.attempt,
+            "commitSha": ended.commit, "reason": ended.reason })
+}
+
+fn with_disk(mut view: Value, disk: DiskUse) -> Value {
+    view["diskBytes"] = disk.bytes.into();
+    view
+}
+
 /// What the worker could not do for this loop just now; it tries again at every turn.
 fn fault_of(home: &Home, loop_id: &str) -> Option<String> {
-    std::fs::read_to_string(home.loop_folder(loop_id).join("fault")).ok().filter(|fault| !fault.is_empty())
+    let read = |name: &str| std::fs::read_to_string(home.loop_folder(loop_id).join(name)).ok();
+    let faults: Vec<String> = ["fault", "progress-fault"].into_iter().filter_map(read).collect();
+    Some(faults.join("; ")).filter(|fault| !fault.is_empty())
 }
 
 fn exit_of(view: &LoopView) -> Exit {
@@ -211,9 +237,8 @@ pub(super) fn latest(journal: &Journal) -> Result<String, Failure> {
 pub(super) fn follow(home: &Home, loop_id: &str, output: &mut Output) -> Result<Exit, Failure> {
     const REST: Duration = Duration::from_millis(100);
     let journal = open(home)?;
-    let mut told = 0;
+    let (mut told, mut loaded) = (0, load(&journal, loop_id)?);
     loop {
-        let loaded = load(&journal, loop_id)?;
         let events = public_events(&loaded.records);
         for event in &events[told.min(events.len())..] {
             output.talk(&event_line(event));
@@ -222,6 +247,9 @@ pub(super) fn follow(home: &Home, loop_id: &str, output: &mut Output) -> Result<
         if loaded.state.ended().is_some() || loaded.state.question().is_some() {
             return result_of(home, &journal, loop_id, output);
         }
-        std::thread::sleep(REST);
+        while !has_news(&journal, loop_id, &loaded)? {
+            std::thread::sleep(REST);
+        }
+        loaded = load(&journal, loop_id)?;
     }
 }

@@ -1,11 +1,18 @@
 //! The verbs about loops: start, look, ask for something, serve. Each only reads views and writes requests; the worker
 //! does the rest.
 
+mod clean;
+mod follow;
 mod look;
+mod passed;
+mod reload;
 mod remove;
+mod send;
 mod serve;
 mod start;
+mod stories;
 mod trace;
+mod wish;
 
 use engine::{Home, LoadError, Loaded};
 use journal::Journal;
@@ -26,12 +33,18 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
         LoopCommand::Watch { id } => look::watch(id.as_deref(), output),
         LoopCommand::Runs { id } => trace::runs(&id, output),
         LoopCommand::Run { run_id } => trace::run(&run_id, output),
-        LoopCommand::Logs { id, story, attempt } => trace::logs(&id, story.as_deref(), attempt, output),
+        LoopCommand::Logs { id, story, attempt, follow } => {
+            let wanted = trace::Wanted { story: story.as_deref(), attempt };
+            trace::logs(&id, &wanted, follow, output)
+        }
+        LoopCommand::Clean { older_than, dry_run } => clean::run(older_than, dry_run, output),
         LoopCommand::Nuke { what, force } => remove::run(&what, force, output),
         LoopCommand::Cancel { id, reason } => ask(&id, &Event::CancelRequested { reason }, "cancel", output),
         LoopCommand::Pause { id } => ask(&id, &Event::PauseRequested, "pause", output),
-        LoopCommand::Resume { id } => ask(&id, &Event::ResumeRequested, "resume", output),
+        LoopCommand::Resume { id, reload: true } => reload::run(&id, output),
+        LoopCommand::Resume { id, reload: false } => ask(&id, &Event::ResumeRequested, "resume", output),
         LoopCommand::Answer { id, choice } => ask(&id, &Event::Answered { choice }, "answer", output),
+        LoopCommand::Send { name, data } => send::run(&name, &data, output),
         LoopCommand::Serve { until_idle, detached } => serve::run(until_idle, detached, output),
     }
 }

@@ -4,15 +4,15 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use engine::{Home, Turn, Worker, WorkerError};
+use engine::{Home, Swept, Turn, Worker, WorkerError};
 use views::public_events;
 
 use super::look;
+use crate::config;
 use crate::failure::{Exit, Failure};
 use crate::home::home;
 use crate::output::Output;
-
-const AGENTS_MAX: usize = 4;
+use crate::words::counted;
 
 /// Turns without a live loop after which a worker that was started on demand ends.
 const IDLE_TURNS_MAX: usize = 60;
@@ -24,7 +24,17 @@ pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Resu
         let _ = rustix::process::setsid();
     }
     let home = home()?;
-    let mut worker = match (wait_and_take(&home, detached)?, detached) {
+    let limits = match (limits(), detached) {
+        (Ok(limits), _) => limits,
+        // Loops that are under way do not stand still for a slip in a file; whoever starts the next one is told.
+        (Err(failure), true) => {
+            output.say(&failure);
+            output.talk("the worker goes on with the shipped limits\n");
+            Limits::default()
+        }
+        (Err(failure), false) => return Err(failure),
+    };
+    let mut worker = match (wait_and_take(&home, limits, detached)?, detached) {
         (Some(worker), _) => worker,
         // Whoever woke us need not know that another one is at work.
         (None, true) => return Ok(Exit::Done),
@@ -35,8 +45,18 @@ pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Resu
         home.root().display()
     ));
     let mut idle_turns = 0;
-    let mut was_full = false;
-    let done = |_: &Worker, turn: Turn| {
+    let (mut was_full, mut n_sweeps) = (false, 0);
+    let done = |worker: &Worker, turn: Turn| {
+        let (count, swept) = worker.last_sweep();
+        if count != n_sweeps && *swept != Swept::default() {
+            output.talk(&format!(
+                "swept: {}, {}, {}\n",
+                counted(swept.processes as usize, "process", "processes"),
+                counted(swept.folders as usize, "folder", "folders"),
+                counted(swept.loops as usize, "expired loop", "expired loops"),
+            ));
+        }
+        n_sweeps = count;
         if turn.disk_full != was_full {
             was_full = turn.disk_full;
             let words = if was_full {
@@ -53,16 +73,38 @@ pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Resu
     Ok(Exit::Done)
 }
 
+/// How much may run at once, over all loops.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    agents_max: usize,
+    checks_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { agents_max: 4, checks_max: 1 }
+    }
+}
+
+/// The limits of this person; a project cannot set them, since a worker serves all projects.
+fn limits() -> Result<Limits, Failure> {
+    let (worker, shipped) = (config::read_of_worker()?.worker, Limits::default());
+    Ok(Limits {
+        agents_max: worker.max_agents.unwrap_or(shipped.agents_max),
+        checks_max: worker.max_checks.unwrap_or(shipped.checks_max),
+    })
+}
+
 fn program() -> Result<PathBuf, Failure> {
     std::env::current_exe().map_err(|error| Failure::environment("cannot find our own program", &error))
 }
 
 /// A worker that was started on demand looks again for a moment: the other one may be about to end for want of work.
-fn wait_and_take(home: &Home, patient: bool) -> Result<Option<Worker>, Failure> {
+fn wait_and_take(home: &Home, limits: Limits, patient: bool) -> Result<Option<Worker>, Failure> {
     const TRIES: u32 = 8;
     const PAUSE: std::time::Duration = std::time::Duration::from_millis(250);
     for _ in 0..if patient { TRIES } else { 1 } {
-        if let Some(worker) = take(home)? {
+        if let Some(worker) = take(home, limits)? {
             return Ok(Some(worker));
         }
         if patient {
@@ -79,9 +121,8 @@ pub(super) fn is_worker_there(home: &Home) -> bool {
 }
 
 /// Becomes the worker; nothing when another one is.
-fn take(home: &Home) -> Result<Option<Worker>, Failure> {
-    let checks_max = std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1));
-    match Worker::take(home.clone(), &program()?, AGENTS_MAX, checks_max) {
+fn take(home: &Home, limits: Limits) -> Result<Option<Worker>, Failure> {
+    match Worker::take(home.clone(), &program()?, limits.agents_max, limits.checks_max) {
         Ok(worker) => Ok(Some(worker)),
         Err(WorkerError::AlreadyRunning(_)) => Ok(None),
         Err(error) => Err(failure(&error)),
@@ -106,6 +147,8 @@ pub(crate) fn ensure_worker(home: &Home) -> Result<(), Failure> {
     let errors = log.try_clone().map_err(fault)?;
     let mut command = Command::new(program()?);
     command.args(["serve", "--until-idle", "--detached"]).env("LOOPWRIGHT_HOME", home.root());
+    // A worker serves all loops: it is no part of the run whose agent may have called us, and does not end with it.
+    command.env_remove(sandbox::RUN_DIR_VARIABLE);
     command.stdin(Stdio::null()).stdout(log).stderr(errors).spawn().map_err(fault)?;
     Ok(())
 }
@@ -113,7 +156,7 @@ pub(crate) fn ensure_worker(home: &Home) -> Result<(), Failure> {
 /// Works until one loop is over, in this terminal. If a worker is there already, only follows.
 pub(super) fn foreground(home: &Home, loop_id: &str, output: &mut Output) -> Result<Exit, Failure> {
     output.talk("Ctrl-C leaves the loop as it is; `loopwright serve` goes on with it\n");
-    let Some(mut worker) = take(home)? else { return look::follow(home, loop_id, output) };
+    let Some(mut worker) = take(home, limits()?)? else { return look::follow(home, loop_id, output) };
     let mut told = 0;
     let mut lines = Vec::new();
     let done = |worker: &Worker, turn: Turn| {

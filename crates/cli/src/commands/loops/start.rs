@@ -2,17 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::{AgentSettings, CheckSettings, Home, Settings};
-use kernel::{Commit, LoopSpec, StorySpec, StoryStart, TimeBudget};
-use prd::{Options, Prd, StoryState};
+use engine::{AgentSettings, CheckSettings, Home, RoleSettings, Settings};
+use kernel::{Commit, LoopSpec, StoryStart, TimeBudget};
+use prd::Prd;
 
-use super::{look, open, serve};
+use super::stories::{assign, stories};
+use super::wish::{Manner, Wish};
+use super::{look, open, passed, serve};
 use crate::args::StartArgs;
 use crate::config::{self, Config};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
+use crate::words::counted;
 
-/// Minutes that an agent may take unless the configuration says otherwise.
+/// What holds where even the shipped defaults say nothing.
 const AGENT_TIMEOUT_SECS: u64 = 20 * 60;
 const CHECK_TIMEOUT_SECS: u64 = 30 * 60;
 
@@ -24,8 +27,13 @@ struct Plan {
 
 pub(super) fn run(home: &Home, arguments: &StartArgs, output: &mut Output) -> Result<Exit, Failure> {
     output.command("start");
-    let Some(Plan { spec, remarks }) = plan(arguments, output)? else { return Ok(Exit::BadInput) };
-    if arguments.dry_run {
+    carry_out(home, &Wish::typed(arguments)?, output)
+}
+
+/// Starts what is wanted.
+pub(super) fn carry_out(home: &Home, wish: &Wish, output: &mut Output) -> Result<Exit, Failure> {
+    let Some(Plan { spec, remarks }) = plan(wish, output)? else { return Ok(Exit::BadInput) };
+    if wish.manner == Manner::Dry {
         return show(&spec, &remarks, output);
     }
     let journal = open(home)?;
@@ -37,13 +45,14 @@ pub(super) fn run(home: &Home, arguments: &StartArgs, output: &mut Output) -> Re
     }
     output.talk("note: agents run on this machine with your rights; there is no sandbox yet\n");
     output.data(&format!(
-        "loop {loop_id}: {open_stories} stories to do, from {}, onto {branch}\n",
+        "loop {loop_id}: {} to do, from {}, onto {branch}\n",
+        counted(open_stories, "story", "stories"),
         &base.as_str()[..12]
     ))?;
     output.next(NextAction::new(format!("loopwright watch {loop_id}"), "follow it"));
     output.next(NextAction::new(format!("loopwright status {loop_id}"), "see where it stands"));
     output.next(NextAction::new(format!("loopwright cancel {loop_id}"), "end it"));
-    if arguments.foreground {
+    if wish.manner == Manner::Foreground {
         return serve::foreground(home, &loop_id, output);
     }
     serve::ensure_worker(home)?;
@@ -60,10 +69,10 @@ fn show(spec: &LoopSpec, remarks: &[String], output: &mut Output) -> Result<Exit
     let open_stories = spec.stories.iter().filter(|story| story.start == StoryStart::Open);
     let lines: String = open_stories.map(|story| format!("{}  {}\n", story.id, story.title)).collect();
     let roles = format!(
-        "implementor {}, judge {}, {} attempts each\n",
+        "implementor {}, judge {}, {} each\n",
         spec.implementor,
         spec.judge,
-        spec.attempts_max()
+        counted(spec.attempts_max() as usize, "attempt", "attempts")
     );
     output.data(&format!("{lines}from {} with {roles}", &spec.base.as_str()[..12]))?;
     output.result(|| serde_json::json!({ "spec": spec, "remarks": remarks }))?;
@@ -71,22 +80,32 @@ fn show(spec: &LoopSpec, remarks: &[String], output: &mut Output) -> Result<Exit
 }
 
 /// Works out what would be started; nothing when the PRD is not fit, which has been said.
-fn plan(arguments: &StartArgs, output: &mut Output) -> Result<Option<Plan>, Failure> {
-    let project = absolute(&arguments.project)?;
-    let prd_path = absolute(&arguments.prd)?;
-    let config = config::read(&project)?;
-    let options = Options { tools: config.agents.keys().cloned().collect() };
-    let Some(prd) = read_prd(&prd_path, &options, output)? else { return Ok(None) };
-    let view = workspace::look_at_project(&project, arguments.base.as_deref()).map_err(|error| {
+fn plan(wish: &Wish, output: &mut Output) -> Result<Option<Plan>, Failure> {
+    let project = absolute(&wish.project)?;
+    let prd_path = absolute(&wish.prd)?;
+    let config = config::read(&project, &wish.flags)?;
+    let Some(prd) = read_prd(&prd_path, &config, output)? else { return Ok(None) };
+    let view = workspace::look_at_project(&project, wish.base.as_deref()).map_err(|error| {
         Failure::environment(&format!("cannot start from `{}`", project.display()), &error)
     })?;
     let mut remarks = Vec::new();
     if view.dirty {
         remarks.push("the work tree has changes that are not committed; they are left alone, and the loop starts without them".to_owned());
     }
-    let settings = settings(&config, &view, &project, &prd_path, &mut remarks)?;
-    let spec = spec(arguments, &config, &settings, &prd, &project, &prd_path, view.head.as_str())?;
+    let mut settings = settings(&config, &view, &project, &prd_path, &mut remarks)?;
+    settings.write_progress = wish.write_progress;
+    let mut spec = spec(&config, &settings, &prd, &project, &prd_path, view.head.as_str())?;
+    assign(&wish.assignments, &settings, &mut spec.stories, &mut remarks)?;
+    passed::settle(wish, &view.root, &view.head, &mut spec.stories, &mut remarks, output)?;
+    if let Some(loop_id) = &wish.loop_id {
+        spec.loop_id.clone_from(loop_id);
+        spec.branch = branch(loop_id);
+    }
     Ok(Some(Plan { spec, remarks }))
+}
+
+fn branch(loop_id: &str) -> String {
+    format!("agent-loop/{loop_id}")
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {
@@ -97,12 +116,13 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     })
 }
 
-fn read_prd(path: &Path, options: &Options, output: &mut Output) -> Result<Option<Prd>, Failure> {
-    let source = crate::args::PrdSource { file: path.to_owned(), tools: options.tools.clone() };
+pub(super) fn read_prd(path: &Path, config: &Config, output: &mut Output) -> Result<Option<Prd>, Failure> {
+    let source =
+        crate::args::PrdSource { file: path.to_owned(), tools: config.agents.keys().cloned().collect() };
     Ok(crate::commands::prd::read_sound(&source, output)?.and_then(|input| input.reading.prd))
 }
 
-fn settings(
+pub(super) fn settings(
     config: &Config,
     view: &workspace::ProjectView,
     project: &Path,
@@ -139,7 +159,20 @@ fn settings(
         root: text(&root)?,
         prd_in_repository: inside,
         patterns: patterns(project),
+        roles: roles(config),
+        keep_checkouts: config.retention.keep_checkouts,
+        retention_days: config.retention.days.unwrap_or(30),
+        write_progress: false,
     })
+}
+
+fn roles(config: &Config) -> engine::Roles {
+    let settings = |role: &config::RoleConfig| RoleSettings {
+        model: role.model.clone(),
+        effort: role.effort.clone(),
+        timeout_secs: role.timeout,
+    };
+    config.roles.all().into_iter().map(|(name, role)| (name.to_owned(), settings(role))).collect()
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
@@ -158,7 +191,6 @@ fn patterns(project: &Path) -> Option<String> {
 }
 
 fn spec(
-    arguments: &StartArgs,
     config: &Config,
     settings: &Settings,
     prd: &Prd,
@@ -167,20 +199,17 @@ fn spec(
     base: &str,
 ) -> Result<LoopSpec, Failure> {
     let loop_id = ulid::Ulid::generate().to_string();
+    check_agents(config, settings)?;
     let role = |role: &config::RoleConfig, name: &str| {
         let agent = role.agent.clone().or_else(|| settings.agents.keys().next().cloned());
-        let known = agent.filter(|agent| settings.agents.contains_key(agent));
-        known.ok_or_else(|| {
+        agent.ok_or_else(|| {
             Failure::bad_input(format!("no agent is configured for the {name}")).hint(format!(
                 "add [agents.NAME] with a command, and [roles.{name}] agent = \"NAME\", to loopwright.toml"
             ))
         })
     };
-    if let Some(unknown) = config.retry.ladder.iter().find(|agent| !settings.agents.contains_key(*agent)) {
-        return Err(Failure::bad_input(format!("the ladder names `{unknown}`, which is no agent")));
-    }
     Ok(LoopSpec {
-        branch: format!("agent-loop/{loop_id}"),
+        branch: branch(&loop_id),
         project: text(project)?,
         prd_path: text(prd_path)?,
         base: Commit::new(base).map_err(|error| Failure::bad_input(error.to_string()))?,
@@ -188,13 +217,29 @@ fn spec(
         implementor: role(&config.roles.implementor, "implementor")?,
         judge: role(&config.roles.judge, "judge")?,
         ladder: config.retry.ladder.clone(),
-        max_retries: arguments.max_retries.or(config.of_loop.max_retries).unwrap_or(2),
-        max_iterations: arguments.max_iterations.or(config.of_loop.max_iterations),
+        max_retries: config.of_loop.max_retries.unwrap_or(2),
+        max_iterations: config.of_loop.max_iterations,
         budget: budget(config, settings)?,
         retry_wait_ms: i64::try_from(config.retry.wait.unwrap_or(60)).unwrap_or(60).saturating_mul(1000),
         settings: serde_json::to_string(settings)
             .map_err(|error| Failure::environment("cannot write the settings", &error))?,
         loop_id,
+    })
+}
+
+/// Every agent that is named must be there.
+fn check_agents(config: &Config, settings: &Settings) -> Result<(), Failure> {
+    let roles = config.roles.all().into_iter();
+    let roles = roles.filter_map(|(name, role)| Some((format!("[roles.{name}]"), role.agent.as_ref()?)));
+    let ladder = config.retry.ladder.iter().map(|agent| ("the ladder".to_owned(), agent));
+    let mut named = roles.chain(ladder);
+    let Some((who, unknown)) = named.find(|(_, agent)| !settings.agents.contains_key(*agent)) else {
+        return Ok(());
+    };
+    let failure = Failure::bad_input(format!("{who} names `{unknown}`, which is no agent"));
+    Err(match prd::nearest(unknown, settings.agents.keys().map(String::as_str)) {
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None => failure.hint("give it a table: [agents.NAME] with a command"),
     })
 }
 
@@ -209,61 +254,24 @@ fn budget(config: &Config, settings: &Settings) -> Result<Option<TimeBudget>, Fa
     }
     let Some(hours) = config.budget.hours else { return Ok(None) };
     let total_ms = milliseconds(hours * 3600.0);
-    let agent_cap = settings.agents.values().map(|agent| agent.timeout_secs).max().unwrap_or_default();
     let cap = |secs: u64| i64::try_from(secs).unwrap_or(i64::MAX / 1000).saturating_mul(1000);
-    let (agent_cap_ms, check_cap_ms) = (cap(agent_cap), cap(settings.check_timeout_secs));
-    if agent_cap_ms > total_ms || check_cap_ms > total_ms {
-        let longest = agent_cap_ms.max(check_cap_ms) / 1000;
+    let of_role = |role: &str| {
+        cap(settings.agents.keys().map(|agent| settings.timeout_secs(role, agent)).max().unwrap_or_default())
+    };
+    let (implement_cap_ms, judge_cap_ms) = (of_role("implementor"), of_role("judge"));
+    let check_cap_ms = cap(settings.check_timeout_secs);
+    let longest_ms = implement_cap_ms.max(judge_cap_ms).max(check_cap_ms);
+    if longest_ms > total_ms {
+        let longest = longest_ms / 1000;
         return Err(Failure::bad_input(format!(
             "[budget] hours = {hours} is less than one run may take ({longest} s), so none could start"
         ))
         .hint("raise the budget, or lower `timeout` of [agents.NAME] and [checks]"));
     }
-    Ok(Some(TimeBudget {
-        total_ms,
-        implement_cap_ms: agent_cap_ms,
-        check_cap_ms,
-        judge_cap_ms: agent_cap_ms,
-    }))
+    Ok(Some(TimeBudget { total_ms, implement_cap_ms, check_cap_ms, judge_cap_ms }))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "bounded right before")]
 fn milliseconds(secs: f64) -> i64 {
     (secs.clamp(0.0, 1e9) * 1000.0) as i64
-}
-
-/// A title as it may stand in a commit subject and in a terminal.
-fn one_line(title: &str) -> String {
-    let clean: String = title.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-    clean.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// The PRD's stories in file order, each with its place in the order of running.
-fn stories(prd: &Prd) -> Vec<StorySpec> {
-    let mut by_priority: Vec<usize> = (0..prd.stories.len()).collect();
-    by_priority
-        .sort_by_key(|&index| (prd.stories[index].priority.is_none(), prd.stories[index].priority, index));
-    let mut ranks = vec![0; prd.stories.len()];
-    for (rank, index) in by_priority.into_iter().enumerate() {
-        ranks[index] = u32::try_from(rank).unwrap_or(u32::MAX);
-    }
-    let story = |(story, rank): (&prd::Story, u32)| StorySpec {
-        id: story.id.as_str().to_owned(),
-        title: one_line(&story.title),
-        description: story.description.clone(),
-        criteria: story.criteria.iter().map(|criterion| criterion.text.clone()).collect(),
-        rank,
-        depends_on: story.depends_on.iter().map(|id| id.as_str().to_owned()).collect(),
-        tool: story.tool.clone(),
-        start: match story.state {
-            StoryState::Open => StoryStart::Open,
-            StoryState::Passed => StoryStart::Passed,
-            StoryState::Skipped
-            | StoryState::WontFix
-            | StoryState::Blocked
-            | StoryState::Stuck
-            | StoryState::Failed => StoryStart::SetAside,
-        },
-    };
-    prd.stories.iter().zip(ranks).map(story).collect()
 }

@@ -16,14 +16,27 @@ use crate::output::{NextAction, Output};
 const SHOWN_BYTES_MAX: usize = 64 * 1024;
 
 /// One run as the journal and its folder have it.
-struct Trace {
-    id: String,
-    key: RunKey,
+pub(super) struct Trace {
+    pub(super) id: String,
+    pub(super) key: RunKey,
     agent: String,
     started_at_ms: i64,
     ended_at_ms: Option<i64>,
-    outcome: Option<RunOutcome>,
-    folder: std::path::PathBuf,
+    pub(super) outcome: Option<RunOutcome>,
+    pub(super) folder: std::path::PathBuf,
+}
+
+/// Which runs somebody wants to see.
+pub(super) struct Wanted<'w> {
+    pub(super) story: Option<&'w str>,
+    pub(super) attempt: Option<u32>,
+}
+
+impl Wanted<'_> {
+    pub(super) fn fits(&self, trace: &Trace) -> bool {
+        self.story.is_none_or(|story| trace.key.story == story)
+            && self.attempt.is_none_or(|attempt| trace.key.attempt == attempt)
+    }
 }
 
 pub(super) fn runs(id: &str, output: &mut Output) -> Result<Exit, Failure> {
@@ -83,25 +96,30 @@ pub(super) fn run(run_id: &str, output: &mut Output) -> Result<Exit, Failure> {
 
 pub(super) fn logs(
     id: &str,
-    story: Option<&str>,
-    attempt: Option<u32>,
+    wanted: &Wanted<'_>,
+    follow: bool,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     output.command("logs");
     let home = home()?;
     let journal = open(&home)?;
     let loop_id = find(&journal, id)?;
-    let wanted = |trace: &&Trace| {
-        story.is_none_or(|story| trace.key.story == story)
-            && attempt.is_none_or(|attempt| trace.key.attempt == attempt)
-    };
+    if follow {
+        output.talk(&format!("Ctrl-C leaves it; `loopwright logs {loop_id} -f` comes back\n"));
+        super::serve::ensure_worker(&home)?;
+        super::follow::follow(&home, &journal, &loop_id, wanted, output)?;
+    }
     let all = traces(&home, &load(&journal, &loop_id)?);
-    let chosen: Vec<&Trace> = all.iter().filter(wanted).collect();
+    let chosen: Vec<&Trace> = all.iter().filter(|trace| wanted.fits(trace)).collect();
     if chosen.is_empty() {
         return Err(Failure::bad_input("no run fits").hint(format!("`loopwright runs {loop_id}` lists them")));
     }
+    if !home.loop_folder(&loop_id).exists() {
+        output.talk("note: the loop's files were removed; what happened is still in `events` and `runs`\n");
+    }
     let file = |trace: &Trace, name: &str| text_of(&trace.folder.join(name));
-    for trace in &chosen {
+    // Who followed has seen it all.
+    for trace in chosen.iter().filter(|_| !follow) {
         let (stdout, stderr) = (file(trace, "stdout"), file(trace, "stderr"));
         output.data(&format!("==== {} ({})\n{stdout}{stderr}", trace.key, trace.ended()))?;
     }
@@ -111,7 +129,7 @@ pub(super) fn logs(
 }
 
 /// Every run of a loop in the order of their starts.
-fn traces(home: &Home, loaded: &Loaded) -> Vec<Trace> {
+pub(super) fn traces(home: &Home, loaded: &Loaded) -> Vec<Trace> {
     let loop_id = &loaded.state.spec().loop_id;
     let mut all: Vec<Trace> = Vec::new();
     let mut implementor = String::new();
@@ -150,7 +168,7 @@ fn traces(home: &Home, loaded: &Loaded) -> Vec<Trace> {
 
 impl Trace {
     /// How it ended, in a few words.
-    fn ended(&self) -> String {
+    pub(super) fn ended(&self) -> String {
         let how = match &self.outcome {
             None => "under way".to_owned(),
             Some(RunOutcome::Worked) => "worked".to_owned(),

@@ -1,13 +1,16 @@
-//! `loopwright.toml` of the project, as typed values. Unknown keys are errors, because a misspelt limit is no limit.
+//! The configuration as typed values, once all layers are put together.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
 
+use super::complaint::failure_of;
+use super::layers::{Flag, Settled, settle};
+use super::places::Places;
 use crate::failure::Failure;
 
-/// The whole file.
+/// All of it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Config {
@@ -20,26 +23,49 @@ pub(crate) struct Config {
     pub(crate) workspace: WorkspaceConfig,
     pub(crate) prd: PrdConfig,
     pub(crate) budget: BudgetConfig,
+    pub(crate) retention: RetentionConfig,
+    pub(crate) worker: WorkerConfig,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct LoopConfig {
+    pub(crate) flow: Option<String>,
     pub(crate) max_retries: Option<u32>,
     pub(crate) max_iterations: Option<u32>,
+    /// Stories at once; the layers let only 1 through.
+    pub(crate) parallel: Option<u32>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct RolesConfig {
     pub(crate) implementor: RoleConfig,
+    pub(crate) reviewer: RoleConfig,
     pub(crate) judge: RoleConfig,
+    pub(crate) prover: RoleConfig,
+}
+
+impl RolesConfig {
+    /// Every role with its word.
+    pub(crate) fn all(&self) -> [(&'static str, &RoleConfig); 4] {
+        [
+            ("implementor", &self.implementor),
+            ("reviewer", &self.reviewer),
+            ("judge", &self.judge),
+            ("prover", &self.prover),
+        ]
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct RoleConfig {
     pub(crate) agent: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) effort: Option<String>,
+    /// Seconds; wins over the agent's own.
+    pub(crate) timeout: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -96,6 +122,20 @@ pub(crate) struct BudgetConfig {
     pub(crate) tokens: Option<u64>,
 }
 
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct RetentionConfig {
+    pub(crate) keep_checkouts: bool,
+    pub(crate) days: Option<u32>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct WorkerConfig {
+    pub(crate) max_agents: Option<usize>,
+    pub(crate) max_checks: Option<usize>,
+}
+
 impl ChecksConfig {
     /// The commands that are there, in the order in which they run.
     pub(crate) fn commands(&self) -> Vec<(&'static str, &str)> {
@@ -109,16 +149,18 @@ impl ChecksConfig {
     }
 }
 
-/// Reads the project's file; a project without one has the defaults.
-pub(crate) fn read(project: &Path) -> Result<Config, Failure> {
-    let path = project.join("loopwright.toml");
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Config::default()),
-        Err(error) => return Err(Failure::environment(&format!("cannot read `{}`", path.display()), &error)),
-    };
-    toml::from_str(&text).map_err(|error| {
-        Failure::bad_input(format!("{}: {}", path.display(), error.to_string().trim_end()))
-            .hint("docs/config.md lists every table and key")
-    })
+/// Reads what holds for a project.
+pub(crate) fn read(project: &Path, flags: &[Flag]) -> Result<Config, Failure> {
+    typed(&Places::of_project(project), flags)
+}
+
+/// Reads what holds for the worker, which serves all projects: nothing of any one of them.
+pub(crate) fn read_of_worker() -> Result<Config, Failure> {
+    typed(&Places::of_person(), &[])
+}
+
+fn typed(places: &Places, flags: &[Flag]) -> Result<Config, Failure> {
+    let settled: Settled = settle(places, flags)?.map_err(|complaints| failure_of(&complaints))?;
+    serde_json::from_value(settled.nested())
+        .map_err(|error| Failure::bad_input(format!("the configuration does not fit together: {error}")))
 }

@@ -1,0 +1,120 @@
+//! `loopwright resume ID --reload`: PRD and configuration as they are now, for all that has not begun.
+
+use std::path::Path;
+
+use engine::{Home, Settings};
+use journal::Journal;
+use kernel::{Event, LoopSpec, State, StorySpec, StoryStart, StoryStatus};
+use serde_json::json;
+
+use super::{ask, find, load, open, start, stories};
+use crate::config;
+use crate::failure::{Exit, Failure};
+use crate::home::home;
+use crate::output::Output;
+
+pub(super) fn run(id: &str, output: &mut Output) -> Result<Exit, Failure> {
+    output.command("resume");
+    let home: Home = home()?;
+    let journal = open(&home)?;
+    let loop_id = find(&journal, id)?;
+    let Some(changes) = reload(&journal, &loop_id, output)? else { return Ok(Exit::BadInput) };
+    for change in &changes {
+        output.talk(&format!("{change}\n"));
+    }
+    let exit = ask(&loop_id, &Event::ResumeRequested, "resume", output)?;
+    output.result(|| json!({ "loopId": loop_id, "requested": "resume", "reloaded": changes }))?;
+    Ok(exit)
+}
+
+/// Records what is different, and says it; nothing when the PRD is not fit, which has been said.
+fn reload(journal: &Journal, loop_id: &str, output: &mut Output) -> Result<Option<Vec<String>>, Failure> {
+    let state = load(journal, loop_id)?.state;
+    let spec = state.spec();
+    let old: Settings = serde_json::from_str(&spec.settings)
+        .map_err(|error| Failure::environment("cannot read the loop's settings", &error))?;
+    let project = Path::new(&spec.project);
+    let config = config::read(project, &[])?;
+    let Some(prd) = start::read_prd(Path::new(&spec.prd_path), &config, output)? else { return Ok(None) };
+    let told = stories::stories(&prd);
+    let new = settings(&config, spec, &old)?;
+    check(&state, &new, &old, &told)?;
+    let changes = changes(&state, &told, old != new);
+    let settings = serde_json::to_string(&new)
+        .map_err(|error| Failure::environment("cannot write the settings", &error))?;
+    let event = Event::Reloaded { settings, stories: told };
+    engine::request(journal, loop_id, &event).map_err(|error| match &error {
+        engine::RequestError::Illegal(_) => Failure::bad_input(error.to_string()),
+        _ => Failure::environment("cannot ask", &error),
+    })?;
+    Ok(Some(changes))
+}
+
+/// The settings of now. Where the project is, and what was asked for at the start, stays.
+fn settings(config: &config::Config, spec: &LoopSpec, old: &Settings) -> Result<Settings, Failure> {
+    let project = Path::new(&spec.project);
+    let view = workspace::look_at_project(project, None)
+        .map_err(|error| Failure::environment("cannot look at the project", &error))?;
+    let new = start::settings(config, &view, project, Path::new(&spec.prd_path), &mut Vec::new())?;
+    Ok(Settings {
+        root: old.root.clone(),
+        subdir: old.subdir.clone(),
+        prd_in_repository: old.prd_in_repository.clone(),
+        write_progress: old.write_progress,
+        ..new
+    })
+}
+
+/// What the loop counts on must still be there: its agents, and limits that its budget was made for.
+fn check(state: &State, new: &Settings, old: &Settings, told: &[StorySpec]) -> Result<(), Failure> {
+    let spec = state.spec();
+    let active = state.active().map(|(_, attempt)| &attempt.implementor).filter(|agent| !agent.is_empty());
+    let tools =
+        told.iter().filter(|story| story.start == StoryStart::Open).filter_map(|story| story.tool.as_ref());
+    let mut named =
+        [&spec.implementor, &spec.judge].into_iter().chain(&spec.ladder).chain(tools).chain(active);
+    if let Some(gone) = named.find(|agent| !new.agents.contains_key(*agent)) {
+        return Err(Failure::bad_input(format!(
+            "the loop counts on the agent `{gone}`, which is not configured any more"
+        ))
+        .hint("the agents of a loop's roles and its ladder stay what they were at its start"));
+    }
+    let longest = |settings: &Settings, role: &str| {
+        settings.agents.keys().map(|agent| settings.timeout_secs(role, agent)).max().unwrap_or_default()
+    };
+    let grows = ["implementor", "judge"].into_iter().any(|role| longest(new, role) > longest(old, role))
+        || new.check_timeout_secs > old.check_timeout_secs;
+    if spec.budget.is_some() && grows {
+        return Err(Failure::bad_input("a loop with a [budget] cannot be given longer timeouts").hint(
+            "its budget was reserved with the old ones; start a new loop, or leave the timeouts as they were",
+        ));
+    }
+    Ok(())
+}
+
+/// What is different, for people.
+fn changes(state: &State, told: &[StorySpec], settings_differ: bool) -> Vec<String> {
+    let mut changes = Vec::new();
+    if settings_differ {
+        changes.push("the configuration changed; it holds from the next run on".to_owned());
+    }
+    for story in told {
+        match state.story(&story.id) {
+            None => changes.push(format!("story `{}` is new", story.id)),
+            Some(known) if known.status == StoryStatus::Pending && known.spec != *story => {
+                changes.push(format!("story `{}` changed", story.id));
+            }
+            Some(_) => {}
+        }
+    }
+    let is_gone = |known: &&kernel::StoryProgress| {
+        known.status == StoryStatus::Pending && !told.iter().any(|story| story.id == known.spec.id)
+    };
+    changes.extend(state.stories().iter().filter(is_gone).map(|known| {
+        format!("story `{}` is not in the PRD any more; it stays, as it was told at the start", known.spec.id)
+    }));
+    if changes.is_empty() {
+        changes.push("nothing changed that has not begun".to_owned());
+    }
+    changes
+}

@@ -1,0 +1,227 @@
+//! `loopwright send NAME --data JSON`: the event interface for other programs.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use engine::Home;
+use journal::Journal;
+use kernel::Event;
+use serde_json::{Map, Value};
+
+use super::wish::{Assignment, Wish};
+use super::{look, open, start};
+use crate::config::{Flag, probably_meant};
+use crate::failure::{Exit, Failure};
+use crate::home::home;
+use crate::output::Output;
+
+const NAMES: [&str; 2] = ["agent/loop.start", "agent/loop.cancel"];
+
+/// An event is a few names and numbers; what is larger is a mistake.
+const DATA_BYTES_MAX: u64 = 1024 * 1024;
+
+const START: &[&str] = &[
+    "loopId",
+    "project",
+    "prdPath",
+    "maxRetries",
+    "maxIterations",
+    "toolAssignments",
+    "retryLadder",
+    "flow",
+    "budget",
+];
+const ROLES: &[&str] = &["implementor", "reviewer", "judge"];
+const BUDGET: &[&str] = &["usd", "tokens", "hours"];
+
+pub(super) fn run(name: &str, data: &str, output: &mut Output) -> Result<Exit, Failure> {
+    output.command("send");
+    match name {
+        "agent/loop.start" => start_loop(&home()?, &Fields::of(&read(data)?, "", START)?, output),
+        "agent/loop.cancel" => cancel(&Fields::of(&read(data)?, "", &["loopId", "reason"])?, output),
+        other => Err(with_hint(
+            Failure::bad_input(format!("`{other}` is no event that can be sent")),
+            other,
+            &NAMES,
+        )),
+    }
+}
+
+/// The event's data: the JSON itself, a file, or standard input.
+fn read(data: &str) -> Result<Value, Failure> {
+    let refused = |error: std::io::Error| Failure::environment("cannot read the event's data", &error);
+    let mut text = String::new();
+    match data.strip_prefix('@') {
+        Some(file) => {
+            let file = std::fs::File::open(file).map_err(|error| {
+                let mut failure = Failure::environment(&format!("cannot read `{file}`"), &error);
+                failure.exit = Exit::BadInput;
+                failure
+            })?;
+            file.take(DATA_BYTES_MAX + 1).read_to_string(&mut text).map_err(refused)?;
+        }
+        None if data == "-" => {
+            std::io::stdin().lock().take(DATA_BYTES_MAX + 1).read_to_string(&mut text).map_err(refused)?;
+        }
+        None => data.clone_into(&mut text),
+    }
+    if text.len() as u64 > DATA_BYTES_MAX {
+        return Err(Failure::bad_input("the event's data is larger than a megabyte"));
+    }
+    serde_json::from_str(&text).map_err(|error| {
+        Failure::bad_input(format!("the event's data is not JSON: {error}"))
+            .hint("give it as --data '{\"project\": \".\", \"prdPath\": \"prd.json\"}', --data @FILE, or --data - for standard input")
+    })
+}
+
+fn with_hint(failure: Failure, wanted: &str, known: &[&str]) -> Failure {
+    match probably_meant(wanted, known) {
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None => failure.hint(format!("known are {}", known.join(", "))),
+    }
+}
+
+/// The fields of one object; every one of them is known.
+struct Fields<'f> {
+    place: &'f str,
+    map: &'f Map<String, Value>,
+}
+
+impl<'f> Fields<'f> {
+    fn of(value: &'f Value, place: &'f str, known: &[&str]) -> Result<Self, Failure> {
+        let named = |name: &str| if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
+        let Value::Object(map) = value else {
+            let what = if place.is_empty() { "the event's data" } else { place };
+            return Err(Failure::bad_input(format!("{what} must be an object")));
+        };
+        let unknown: Vec<&String> = map.keys().filter(|name| !known.contains(&name.as_str())).collect();
+        let Some(first) = unknown.first() else { return Ok(Self { place, map }) };
+        let listed: Vec<String> = unknown.iter().map(|name| format!("`{}`", named(name))).collect();
+        Err(with_hint(Failure::bad_input(format!("unknown field {}", listed.join(", "))), first, known))
+    }
+
+    /// A field that is there; `null` is as good as none.
+    fn get(&self, name: &str) -> Option<&'f Value> {
+        self.map.get(name).filter(|value| !value.is_null())
+    }
+
+    fn misfit(&self, name: &str, wanted: &str) -> Failure {
+        let place = if self.place.is_empty() { String::new() } else { format!("{}.", self.place) };
+        Failure::bad_input(format!("`{place}{name}` must be {wanted}"))
+    }
+
+    fn text(&self, name: &str) -> Result<Option<String>, Failure> {
+        let text =
+            |value: &Value| value.as_str().map(str::to_owned).ok_or_else(|| self.misfit(name, "a text"));
+        self.get(name).map(text).transpose()
+    }
+
+    fn required(&self, name: &str) -> Result<String, Failure> {
+        self.text(name)?.ok_or_else(|| Failure::bad_input(format!("the field `{name}` is missing")))
+    }
+
+    /// A number or a text, as the configuration takes it; whether it fits the key is for that to say.
+    fn flag(&self, name: &str, key: &str) -> Result<Option<Flag>, Failure> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let value = match value {
+            Value::String(text) => text.clone(),
+            Value::Number(number) => number.to_string(),
+            // A list of texts in JSON is one in TOML too.
+            Value::Array(items) if items.iter().all(Value::is_string) => value.to_string(),
+            _ => return Err(self.misfit(name, "a number, a text or a list of texts")),
+        };
+        Ok(Some(Flag { name: format!("event {name}"), key: key.to_owned(), value }))
+    }
+}
+
+fn start_loop(home: &Home, fields: &Fields<'_>, output: &mut Output) -> Result<Exit, Failure> {
+    let wish = wish(fields)?;
+    let journal = open(home)?;
+    if let Some(loop_id) = &wish.loop_id
+        && is_there(&journal, loop_id, &wish)?
+    {
+        return told_already(home, &journal, loop_id, output);
+    }
+    match (start::carry_out(home, &wish, output), &wish.loop_id) {
+        // Somebody sent the same event at the same moment.
+        (Err(_), Some(loop_id)) if is_there(&journal, loop_id, &wish)? => {
+            told_already(home, &journal, loop_id, output)
+        }
+        (started, _) => started,
+    }
+}
+
+fn told_already(home: &Home, journal: &Journal, loop_id: &str, output: &mut Output) -> Result<Exit, Failure> {
+    output.talk(&format!("loop {loop_id} was started before; one is enough\n"));
+    look::result_of(home, journal, loop_id, output)?;
+    Ok(Exit::Done)
+}
+
+/// Whether this very loop was started before; one of the same id for something else is refused.
+fn is_there(journal: &Journal, loop_id: &str, wish: &Wish) -> Result<bool, Failure> {
+    let rows = journal.loops().map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    if !rows.iter().any(|row| row.loop_id == loop_id) {
+        return Ok(false);
+    }
+    let same = super::load(journal, loop_id).is_ok_and(|loaded| {
+        let is_at =
+            |text: &str, path: &Path| std::fs::canonicalize(path).is_ok_and(|path| path == Path::new(text));
+        let spec = loaded.state.spec();
+        is_at(&spec.project, &wish.project) && is_at(&spec.prd_path, &wish.prd)
+    });
+    if same {
+        return Ok(true);
+    }
+    Err(Failure::bad_input(format!("the id {loop_id} belongs to another loop"))
+        .hint("leave loopId out, and the loop gets an id of its own"))
+}
+
+fn wish(fields: &Fields<'_>) -> Result<Wish, Failure> {
+    let project = PathBuf::from(fields.required("project")?);
+    // As others mean it: a path that is not absolute is in the project.
+    let prd = project.join(fields.required("prdPath")?);
+    let mut flags = Vec::new();
+    for (name, key) in [
+        ("maxRetries", "loop.max_retries"),
+        ("maxIterations", "loop.max_iterations"),
+        ("retryLadder", "retry.ladder"),
+        ("flow", "loop.flow"),
+    ] {
+        flags.extend(fields.flag(name, key)?);
+    }
+    if let Some(budget) = fields.get("budget") {
+        let budget = Fields::of(budget, "budget", BUDGET)?;
+        for name in BUDGET {
+            flags.extend(budget.flag(name, &format!("budget.{name}"))?);
+        }
+    }
+    let loop_id = fields.text("loopId")?.map(|id| valid_id(&id)).transpose()?;
+    let mut wish = Wish { project, prd, flags, loop_id, ..Wish::default() };
+    if let Some(Value::Object(assignments)) = fields.get("toolAssignments") {
+        for (story, roles) in assignments {
+            let roles = Fields::of(roles, "toolAssignments", ROLES)?;
+            let (implementor, reviewer, judge) =
+                (roles.text("implementor")?, roles.text("reviewer")?, roles.text("judge")?);
+            wish.assignments.insert(story.clone(), Assignment { implementor, reviewer, judge });
+        }
+    } else if fields.get("toolAssignments").is_some() {
+        return Err(fields.misfit("toolAssignments", "an object of stories"));
+    }
+    Ok(wish)
+}
+
+/// Ids are ULIDs; anything else could be no folder, no branch, and no beginning that `status` finds.
+fn valid_id(id: &str) -> Result<String, Failure> {
+    let ulid = ulid::Ulid::from_string(id).map_err(|_| {
+        Failure::bad_input(format!("`{id}` is no loop id"))
+            .hint("an id is a ULID of 26 letters and digits; leave loopId out to get one")
+    })?;
+    Ok(ulid.to_string())
+}
+
+fn cancel(fields: &Fields<'_>, output: &mut Output) -> Result<Exit, Failure> {
+    let reason = fields.text("reason")?.unwrap_or_else(|| "cancelled by an event".to_owned());
+    let exit = super::ask(&fields.required("loopId")?, &Event::CancelRequested { reason }, "cancel", output);
+    output.command("send");
+    exit
+}

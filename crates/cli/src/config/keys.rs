@@ -1,0 +1,164 @@
+//! Every key that there is, and what its value must look like. Nothing else decides whether a key is known.
+
+use prd::nearest;
+
+/// What a value must look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Any text.
+    Text,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A whole number, at least as large as this.
+    Count(u64),
+    /// A number of stories at once, which can only be one.
+    Serial,
+    /// Any number that is not negative.
+    Number,
+    /// `true` or `false`.
+    Truth,
+    /// A list of texts.
+    Words,
+    /// A length of time, kept in seconds.
+    Seconds,
+}
+
+/// One key; `*` in its path stands for any one name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Key {
+    pub(crate) path: &'static str,
+    pub(crate) kind: Kind,
+}
+
+const fn key(path: &'static str, kind: Kind) -> Key {
+    Key { path, kind }
+}
+
+pub(crate) const FLOWS: &[&str] = &["quartet", "tdd", "proof", "solo", "judged"];
+
+/// The list. `[agents.NAME]` has more keys once there are agents that are not plain commands.
+pub(crate) const KEYS: &[Key] = &[
+    key("loop.flow", Kind::Choice(FLOWS)),
+    key("loop.max_retries", Kind::Count(0)),
+    key("loop.max_iterations", Kind::Count(1)),
+    key("loop.parallel", Kind::Serial),
+    key("roles.implementor.agent", Kind::Text),
+    key("roles.implementor.model", Kind::Text),
+    key("roles.implementor.effort", Kind::Text),
+    key("roles.implementor.timeout", Kind::Seconds),
+    key("roles.reviewer.agent", Kind::Text),
+    key("roles.reviewer.model", Kind::Text),
+    key("roles.reviewer.effort", Kind::Text),
+    key("roles.reviewer.timeout", Kind::Seconds),
+    key("roles.judge.agent", Kind::Text),
+    key("roles.judge.model", Kind::Text),
+    key("roles.judge.effort", Kind::Text),
+    key("roles.judge.timeout", Kind::Seconds),
+    key("roles.prover.agent", Kind::Text),
+    key("roles.prover.model", Kind::Text),
+    key("roles.prover.effort", Kind::Text),
+    key("roles.prover.timeout", Kind::Seconds),
+    key("retry.ladder", Kind::Words),
+    key("retry.wait", Kind::Seconds),
+    key("agents.*.command", Kind::Words),
+    key("agents.*.pass_env", Kind::Words),
+    key("agents.*.env.*", Kind::Text),
+    key("agents.*.timeout", Kind::Seconds),
+    key("agents.*.idle", Kind::Seconds),
+    key("checks.setup", Kind::Text),
+    key("checks.typecheck", Kind::Text),
+    key("checks.lint", Kind::Text),
+    key("checks.test", Kind::Text),
+    key("checks.timeout", Kind::Seconds),
+    key("workspace.copy", Kind::Words),
+    key("prd.write_back", Kind::Truth),
+    key("budget.usd", Kind::Number),
+    key("budget.tokens", Kind::Count(1)),
+    key("budget.hours", Kind::Number),
+    key("retention.keep_checkouts", Kind::Truth),
+    key("retention.days", Kind::Count(0)),
+    key("worker.max_agents", Kind::Count(1)),
+    key("worker.max_checks", Kind::Count(1)),
+];
+
+/// What a path names.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    /// A key with a value of this kind.
+    Leaf(Kind),
+    /// A table of further keys.
+    Table,
+    /// Nothing that is known; what was probably meant, and what is known at that place.
+    Unknown { near: Option<&'static str>, known: Vec<&'static str> },
+}
+
+/// Looks a path up.
+pub(crate) fn look_up(path: &[String]) -> Named {
+    let fits = |key: &Key| fits(key, path);
+    if let Some(key) = KEYS.iter().filter(|key| fits(key)).find(|key| depth(key) == path.len()) {
+        return Named::Leaf(key.kind);
+    }
+    if KEYS.iter().any(fits) {
+        return Named::Table;
+    }
+    let Some((last, parent)) = path.split_last() else { return Named::Table };
+    let known = children(parent);
+    Named::Unknown { near: probably_meant(last, &known), known }
+}
+
+/// The word that differs by a slip of the hand, else the one that begins the same way for most of its length.
+pub(crate) fn probably_meant<'w>(wanted: &str, known: &[&'w str]) -> Option<&'w str> {
+    const SAME_LETTERS_MIN: usize = 4;
+    let same = |word: &str| wanted.chars().zip(word.chars()).take_while(|(one, other)| one == other).count();
+    let longest = || known.iter().copied().max_by_key(|word| same(word));
+    let enough = |word: &&str| same(word) >= SAME_LETTERS_MIN.max(wanted.chars().count() / 2);
+    nearest(wanted, known.iter().copied()).or_else(|| longest().filter(enough))
+}
+
+/// The names that may stand below a path, those that anybody may choose left out.
+fn children(parent: &[String]) -> Vec<&'static str> {
+    let below = KEYS.iter().filter(|key| depth(key) > parent.len() && fits(key, parent));
+    let mut names: Vec<&str> = below.filter_map(|key| key.path.split('.').nth(parent.len())).collect();
+    names.retain(|name| *name != "*");
+    names.dedup();
+    names
+}
+
+fn depth(key: &Key) -> usize {
+    key.path.split('.').count()
+}
+
+/// Whether a key is what the path names, or lies below it.
+fn fits(key: &Key, path: &[String]) -> bool {
+    depth(key) >= path.len()
+        && key.path.split('.').zip(path).all(|(wanted, found)| wanted == "*" || wanted == found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names() {
+        let unknown = |near| (None, near);
+        for (path, expected) in [
+            ("loop.max_retries", (Some("Count(0)"), None)),
+            ("agents.any.command", (Some("Words"), None)),
+            ("agents.any.env.ANY", (Some("Text"), None)),
+            ("agents.any", (Some("a table"), None)),
+            ("loop.max_retry", unknown(Some("max_retries"))),
+            ("lopo", unknown(Some("loop"))),
+            ("agents.any.commands", unknown(Some("command"))),
+            ("loop.max_retries.more", unknown(None)),
+            ("nonsense", unknown(None)),
+        ] {
+            let path: Vec<String> = path.split('.').map(str::to_owned).collect();
+            let found = match look_up(&path) {
+                Named::Leaf(kind) => (Some(format!("{kind:?}")), None),
+                Named::Table => (Some("a table".to_owned()), None),
+                Named::Unknown { near, .. } => (None, near),
+            };
+            assert_eq!((found.0.as_deref(), found.1), expected, "{path:?}");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The configuration: shipped defaults, the person's own file, the project's file, the environment, flags. What comes
+//! later wins, key by key, and every value knows where it comes from. Unknown keys are errors in every layer, because a
+//! misspelt limit is no limit.
+
+mod complaint;
+mod keys;
+mod layers;
+mod places;
+mod toml_file;
+mod typed;
+mod value;
+mod variables;
+
+pub(crate) use self::complaint::{Complaint, failure_of};
+pub(crate) use self::keys::probably_meant;
+pub(crate) use self::layers::{Entry, Flag, Origin, Settled, settle};
+pub(crate) use self::places::Places;
+pub(crate) use self::typed::{AgentConfig, Config, RoleConfig, read, read_of_worker};
+pub(crate) use self::value::Value;

@@ -1,0 +1,48 @@
+//! Numbers as people read them.
+
+use engine::DiskUse;
+
+/// A size in the unit that fits it.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut unit = 0;
+    let mut divisor: u64 = 1;
+    while bytes / divisor >= 1024 && unit + 1 < UNITS.len() {
+        (unit, divisor) = (unit + 1, divisor * 1024);
+    }
+    if unit == 0 {
+        return format!("{bytes} B");
+    }
+    let tenths = bytes / (divisor / 1024) * 10 / 1024;
+    format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
+}
+
+/// So many of something.
+pub(crate) fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// What a folder takes, as far as it was counted.
+pub(crate) fn room(found: DiskUse) -> String {
+    let least = if found.is_more { "more than " } else { "" };
+    format!("{least}{}", size(found.bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_reads_as() {
+        for (bytes, expected) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.0 KiB"),
+            (1536, "1.5 KiB"),
+            (5 * 1024 * 1024 + 900 * 1024, "5.8 MiB"),
+            (u64::MAX, "16777215.9 TiB"),
+        ] {
+            assert_eq!(size(bytes), expected);
+        }
+    }
+}
