@@ -3,14 +3,13 @@
 //! A worker is taken from the same state folder again and again. The crash switch cuts it off right before or right after
 //! a record is written, or between a deed and its record; keepers and agents go on as they would after a `kill -9`.
 
-use std::cell::Cell;
 use std::path::Path;
-use std::rc::Rc;
 
 use engine::{Home, Moment, Worker, WorkerError};
 use kernel::Event;
+use testkit::Moments;
 
-use crate::scene::{Scene, git_in};
+use crate::scene::Scene;
 
 /// Everything that must be the same, however often the power failed.
 #[derive(Debug, PartialEq)]
@@ -67,15 +66,11 @@ fn play(fails: impl Fn(usize, Moment) -> bool + Clone + 'static) -> (Ending, usi
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(scene.env.path("keeper.sh"), mode).expect("mode set");
     let loop_id = prepared(&scene);
-    let moments = Rc::new(Cell::new(0));
+    let moments = Moments::default();
     let mut crashes = 0;
     loop {
         let mut worker = take_worker(&scene);
-        let (counter, fails) = (Rc::clone(&moments), fails.clone());
-        worker.set_crash_switch(Box::new(move |moment| {
-            counter.set(counter.get() + 1);
-            fails(counter.get(), moment)
-        }));
+        worker.set_crash_switch(moments.switch(fails.clone()));
         let ended = worker
             .run(|worker, _| worker.loaded(&loop_id).is_some_and(|loaded| loaded.state.ended().is_some()));
         match ended {
@@ -85,7 +80,7 @@ fn play(fails: impl Fn(usize, Moment) -> bool + Clone + 'static) -> (Ending, usi
         }
         assert!(crashes < 1_000, "the loop does not end");
     }
-    (ending(&scene, &loop_id), moments.get())
+    (ending(&scene, &loop_id), moments.count())
 }
 
 fn ending(scene: &Scene, loop_id: &str) -> Ending {
@@ -115,7 +110,7 @@ fn ending(scene: &Scene, loop_id: &str) -> Ending {
     let repository = scene.home().join("loops").join(loop_id).join("repo.git");
     Ending {
         events: views::public_events(&records).into_iter().map(plain).collect(),
-        refs: git_in(&repository, &["for-each-ref"]),
+        refs: testkit::git(&repository, &["for-each-ref"]),
         published: scene.git(&["for-each-ref", "refs/heads"]),
         prd: scene.env.read("project/prd.json"),
     }

@@ -1,6 +1,8 @@
 //! Whole loops through the program, with scripted agents, real git and real checks.
 
-use crate::scene::{IMPLEMENT, JUDGE, Scene, git_in, processes_with, wait_until};
+use testkit::git;
+
+use crate::scene::{IMPLEMENT, JUDGE, Scene, processes_with, wait_until};
 
 fn statuses(view: &serde_json::Value) -> Vec<String> {
     let stories = view["stories"].as_array().cloned().unwrap_or_default();
@@ -167,7 +169,7 @@ fn i01_rejected_work_never_reaches_the_branch() {
     assert!(scene.git(&["for-each-ref", "refs/heads/agent-loop"]).is_empty(), "nothing is published");
     let repository =
         scene.home().join("loops").join(view["loopId"].as_str().expect("an id")).join("repo.git");
-    let kept = git_in(&repository, &["for-each-ref", "--format=%(refname)", "refs/loopwright/candidates"]);
+    let kept = git(&repository, &["for-each-ref", "--format=%(refname)", "refs/loopwright/candidates"]);
     assert_eq!(kept.lines().count(), 3, "rejected work is kept for people: {kept}");
 }
 
@@ -277,7 +279,7 @@ fn i11_a_cancel_leaves_no_process_and_keeps_the_work() {
     assert!(processes_with(&runs).is_empty(), "a process of the run is left");
     assert!(!scene.home().join("loops").join(&id).join("checkouts").exists(), "the checkout is gone");
     let repository = scene.home().join("loops").join(&id).join("repo.git");
-    let kept = git_in(&repository, &["show", "refs/loopwright/cancelled/one/1:one.txt"]);
+    let kept = git(&repository, &["show", "refs/loopwright/cancelled/one/1:one.txt"]);
     assert_eq!(kept, "half");
     let events = scene.env.run(&["events", &id]).stdout;
     assert!(

@@ -7,21 +7,9 @@ use std::time::Duration;
 
 use kernel::{Event, Stage};
 use rustix::process::{Pid, Signal, kill_process};
+use testkit::{Random, number};
 
 use crate::scene::{JUDGE, Scene, processes_with, wait_until};
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
-
-fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
-}
 
 /// Processes of ours in this state folder that run as `verb`.
 fn ours(scene: &Scene, verb: &str) -> Vec<Pid> {
@@ -50,8 +38,8 @@ fn rampage(scene: &Scene, random: &mut Random, kills_max: u64, victims: &[&str])
     let mut workers = vec![serve(scene)];
     let mut kills = 0;
     while kills < kills_max && scene.status()["status"] != "completed" {
-        std::thread::sleep(Duration::from_millis(20 + random.below(150)));
-        let verb = victims[usize::try_from(random.below(victims.len() as u64)).expect("small")];
+        std::thread::sleep(Duration::from_millis(20 + random.below(150_u64)));
+        let verb = *random.pick(victims);
         if let Some(victim) = ours(scene, verb).first().copied()
             && kill_process(victim, Signal::KILL).is_ok()
         {
@@ -129,7 +117,7 @@ fn check(scene: &Scene, seed: u64, only_workers: bool) {
 #[test]
 fn i04_a_killed_worker_disturbs_no_agent() {
     let seed = number("LOOPWRIGHT_KILL_SEED", 7);
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let (mut killed, mut loops) = (0, 0);
     let wanted = number("LOOPWRIGHT_KILLS", 12);
     while killed < wanted {
@@ -144,7 +132,7 @@ fn i04_a_killed_worker_disturbs_no_agent() {
 #[test]
 fn i04_killed_keepers_and_workers_lose_nothing() {
     let seed = number("LOOPWRIGHT_KILL_SEED", 11);
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let (mut killed, mut loops) = (0, 0);
     let wanted = number("LOOPWRIGHT_KILLS", 12);
     while killed < wanted {

@@ -4,40 +4,18 @@
 
 use kernel::{Effect, Event, LoopSpec, RunOutcome, Stamped, State, StoryStatus, decide};
 
+use testkit::{Random, number};
+
 use crate::support::{Played, numbered_commit, spec, story};
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-}
 
 fn random_spec(random: &mut Random) -> LoopSpec {
     let count = 1 + random.below(6);
     let stories = (0..count).map(|index| {
         let on: Vec<String> = (0..index).filter(|_| random.chance(25)).map(|on| format!("s{on}")).collect();
-        story(
-            &format!("s{index}"),
-            u32::try_from(random.below(10)).expect("small"),
-            &on.iter().map(String::as_str).collect::<Vec<_>>(),
-        )
+        story(&format!("s{index}"), random.below(10), &on.iter().map(String::as_str).collect::<Vec<_>>())
     });
     let mut spec = spec(stories.collect());
-    spec.max_retries = u32::try_from(random.below(3)).expect("small");
+    spec.max_retries = random.below(3);
     spec.max_iterations = random.chance(20).then_some(2);
     let caps = |cap| kernel::TimeBudget {
         total_ms: 400_000,
@@ -102,7 +80,7 @@ fn check(played: &Played, seed: u64) {
 
 /// One step of the world: an effect is carried out, or something goes wrong.
 fn step(played: &mut Played, random: &mut Random, seed: u64) {
-    played.clock_ms += i64::try_from(random.below(5_000)).expect("small");
+    played.clock_ms += random.below(5_000);
     if random.chance(1) {
         let request = [
             Event::PauseRequested,
@@ -110,7 +88,7 @@ fn step(played: &mut Played, random: &mut Random, seed: u64) {
             Event::CancelRequested { reason: "enough".to_owned() },
         ];
         let index = if random.chance(90) { random.below(2) } else { 2 };
-        return played.record(request[usize::try_from(index).expect("small")].clone());
+        return played.record(request[index].clone());
     }
     if random.chance(3) {
         // The worker died: all that is left is the journal, and it must give the same state and the same orders.
@@ -145,7 +123,7 @@ fn step(played: &mut Played, random: &mut Random, seed: u64) {
         Effect::MakeCandidate { story, attempt } => Event::CandidateMade {
             story: story.clone(),
             attempt: *attempt,
-            commit: numbered_commit(random.next()),
+            commit: numbered_commit(random.draw()),
         },
         other => return played.carry_out(other),
     };
@@ -159,16 +137,14 @@ fn step(played: &mut Played, random: &mut Random, seed: u64) {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the length of a test is not a decision of the kernel")]
 fn world_of_a_million_steps() {
     const LOOP_STEPS_MAX: u32 = 5_000;
-    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
-    let steps_wanted = number("LOOPWRIGHT_WORLD_STEPS").unwrap_or(1_000_000);
-    let first_seed = number("LOOPWRIGHT_WORLD_SEED").unwrap_or(1);
+    let steps_wanted = number("LOOPWRIGHT_WORLD_STEPS", 1_000_000);
+    let first_seed = number("LOOPWRIGHT_WORLD_SEED", 1);
     let (mut steps, mut loops, mut ended) = (0, 0, 0);
     while steps < steps_wanted {
         let seed = first_seed + loops;
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut played = Played::start(random_spec(&mut random));
         let mut own = 0;
         while played.state.ended().is_none() && own < LOOP_STEPS_MAX {
