@@ -5,6 +5,7 @@
 mod args;
 mod commands;
 mod config;
+mod crash_switch;
 mod failure;
 mod home;
 mod output;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return commands::refuse_arguments(&error, json_wanted),
     };
+    crash_switch::arm();
     let style = Style { json: args.global.json, color: args.global.color };
     let mut output = Output::new(style);
     let result = run(args.command, &mut output);

@@ -18,6 +18,7 @@
 
 mod error;
 mod files;
+mod moments;
 mod records;
 mod request;
 
@@ -31,6 +32,7 @@ pub use elsewhere::{keep, launch, look, sweep};
 pub use error::KeeperError;
 #[cfg(target_os = "linux")]
 pub use linux::{keep, launch, look, sweep};
+pub use moments::watch_writes;
 pub use records::{
     ExitCause, ExitOutcome, ExitRecord, KeeperRecord, RUN_DIR_VARIABLE, RunSpec, RunView, StopSignal,
 };

@@ -42,11 +42,14 @@ impl CrashSwitch {
     /// The variable that names the folder.
     pub const VARIABLE: &'static str = "LOOPWRIGHT_CRASH_SWITCH";
 
-    /// A switch in this folder, which it makes; the process that comes to moment `at` dies there.
-    pub fn new(folder: &Path, at: Option<usize>) -> Self {
+    /// A switch in this folder, which it makes. The process that comes to the moment with these words for the given
+    /// time, counted from 1 over all processes, dies there; time stands still at `clock_ms`.
+    pub fn new(folder: &Path, at: Option<(&str, usize)>, clock_ms: i64) -> Self {
         fs::create_dir_all(folder).expect("a folder for the switch");
-        fs::write(folder.join("at"), at.map(|at| at.to_string()).unwrap_or_default()).expect("written");
-        fs::write(folder.join("moments"), "").expect("written");
+        let at = at.map(|(words, nth)| format!("{words} {nth}")).unwrap_or_default();
+        for (name, text) in [("at", at), ("moments", String::new()), ("clock_ms", clock_ms.to_string())] {
+            fs::write(folder.join(name), text).expect("written");
+        }
         Self { folder: folder.to_owned() }
     }
 

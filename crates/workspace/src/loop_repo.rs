@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{GitError, failed};
 use crate::git::{ATTRIBUTES, Git};
 use crate::id::{CommitId, TreeId};
+use crate::moments::moment;
 use crate::project::common_git_dir;
 use crate::refs::read_ref;
 use crate::scratch::{Scratch, absolute, is_free};
@@ -67,6 +68,7 @@ impl LoopRepo {
         }
         let source = common_git_dir(project)?;
         let words = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"];
+        moment("before", &held);
         let fetched = self
             .git()
             .args(words)
@@ -74,6 +76,7 @@ impl LoopRepo {
             .arg(&source)
             .arg(format!("{base}:{held}"))
             .run();
+        moment("after", &held);
         fetched.map(drop).map_err(|error| match has_promisor(&source) {
             Ok(true) => GitError::PartialClone { path: project.to_owned() },
             Ok(false) | Err(_) => error,

@@ -13,16 +13,16 @@ use crate::scene::Scene;
 
 /// Everything that must be the same, however often the power failed.
 #[derive(Debug, PartialEq)]
-struct Ending {
-    events: Vec<String>,
+pub(crate) struct Ending {
+    pub(crate) events: Vec<String>,
     refs: String,
     published: String,
     prd: String,
 }
 
-const CLOCK_MS: i64 = 1_800_000_000_000;
+pub(crate) const CLOCK_MS: i64 = 1_800_000_000_000;
 
-fn prepared(scene: &Scene) -> String {
+pub(crate) fn prepared(scene: &Scene) -> String {
     // One loop is recorded through the program; its id is then made a fixed one, so that commits are comparable.
     let project = scene.project().canonicalize().expect("a project");
     let answer = scene.env.run(&[
@@ -80,12 +80,17 @@ fn play(fails: impl Fn(usize, Moment) -> bool + Clone + 'static) -> (Ending, usi
         }
         assert!(crashes < 1_000, "the loop does not end");
     }
+    assert_one_start_per_run(&scene, &loop_id);
     (ending(&scene, &loop_id), moments.count())
 }
 
-fn ending(scene: &Scene, loop_id: &str) -> Ending {
+pub(crate) fn records(scene: &Scene, loop_id: &str) -> Vec<kernel::Stamped> {
     let journal = journal::Journal::open(&scene.home()).expect("a journal");
-    let records = engine::load(&journal, loop_id).expect("a loop").records;
+    engine::load(&journal, loop_id).expect("a loop").records
+}
+
+fn assert_one_start_per_run(scene: &Scene, loop_id: &str) {
+    let records = records(scene, loop_id);
     let one_try_each = records
         .iter()
         .all(|record| !matches!(&record.event, Event::RunStarted { run } if run.try_number > 1));
@@ -101,6 +106,10 @@ fn ending(scene: &Scene, loop_id: &str) -> Ending {
     starts.sort();
     starts.dedup();
     assert_eq!(starts.len(), tries, "no agent was started twice under one name");
+}
+
+pub(crate) fn ending(scene: &Scene, loop_id: &str) -> Ending {
+    let records = records(scene, loop_id);
     let project = scene.project().display().to_string();
     let plain = |event: views::PublicEvent| {
         format!("{} {}", event.name, event.data)

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]
 
 mod crash;
+mod crash_writes;
 mod demo;
 mod docs;
 mod loops;

@@ -15,6 +15,7 @@ use rustix::process::Pid;
 use super::capture::{Capture, Captured};
 use super::tree::Tree;
 use crate::files::RunFolder;
+use crate::moments::moment;
 use crate::{ExitCause, ExitRecord, RUN_DIR_VARIABLE, RunSpec};
 
 const POLL: Duration = Duration::from_millis(20);
@@ -184,7 +185,9 @@ fn open_stdin(spec: &RunSpec) -> Result<Stdio, String> {
 /// Makes the file and the pipe of one stream; the second half is the program's.
 fn capture(folder: &RunFolder, name: &str, spec: &RunSpec) -> io::Result<(Capture, Stdio)> {
     let (ours, theirs) = io::pipe()?;
+    moment("before", name);
     let file = File::create(folder.file(name))?;
+    moment("after", name);
     Ok((Capture::start(ours, file, spec.output_bytes_max)?, theirs.into()))
 }
 

@@ -82,7 +82,10 @@ pub(super) fn is_worker_there(home: &Home) -> bool {
 fn take(home: &Home) -> Result<Option<Worker>, Failure> {
     let checks_max = std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1));
     match Worker::take(home.clone(), &program()?, AGENTS_MAX, checks_max) {
-        Ok(worker) => Ok(Some(worker)),
+        Ok(mut worker) => {
+            crate::crash_switch::arm_worker(&mut worker);
+            Ok(Some(worker))
+        }
         Err(WorkerError::AlreadyRunning(_)) => Ok(None),
         Err(error) => Err(failure(&error)),
     }
