@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use kernel::{Attempt, Commit, Effect, Event, RunKey, RunOutcome, Stage, State, Step, StoryProgress};
-use sandbox::{ExitCause, ExitRecord, RunSpec, RunView, StopSignal};
+use sandbox::{ExitCause, ExitRecord, RunSpec, RunView, StopSignal, Stream};
 use workspace::LoopRepo;
 
 use crate::home::RunName;
@@ -18,12 +17,12 @@ use crate::worker::{Moment, Worker, WorkerError};
 /// Environment variables that every run may see.
 const ENVIRONMENT: &[&str] = &["PATH", "HOME", "USER", "LANG", "TERM", "TZ", "TMPDIR"];
 
-/// Bytes of each output stream that are kept.
+/// Bytes of each output stream that are kept, a quarter of them of its beginning.
 const OUTPUT_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Bytes of an output's end that are looked at for an answer or shown as a report.
-const ANSWER_BYTES: u64 = 256 * 1024;
-const REPORT_BYTES: u64 = 4 * 1024;
+const ANSWER_BYTES: usize = 256 * 1024;
+const REPORT_BYTES: usize = 4 * 1024;
 
 /// Bytes of a diff that a judge is shown.
 const DIFF_BYTES_MAX: usize = 200 * 1024;
@@ -203,15 +202,17 @@ impl Worker {
                 question: "the agent is not logged in; log it in, then answer `retry`".to_owned(),
             },
             (ExitCause::Exited, Some(0)) if run.stage == Stage::Implement => RunOutcome::Worked,
-            (ExitCause::Exited, Some(0)) if exit.stdout_dropped > 0 => RunOutcome::BadAnswer {
-                why: "it printed more than is kept, so its end is not known".to_owned(),
-            },
-            (ExitCause::Exited, Some(0)) => self.verdict(loop_id, place),
+            (ExitCause::Exited, Some(0)) => self.verdict(loop_id, place, exit),
             _ => RunOutcome::Failed { why: failure_words(place, exit) },
         }
     }
 
-    fn verdict(&self, loop_id: &str, place: &Place) -> RunOutcome {
+    /// The answer is at the end of the output: where that is not kept to its last byte, nothing was said.
+    fn verdict(&self, loop_id: &str, place: &Place, exit: &ExitRecord) -> RunOutcome {
+        let output = sandbox::output(&place.run_folder, Stream::Stdout).unwrap_or_default();
+        if output.end() != exit.stdout_bytes + exit.stdout_dropped {
+            return RunOutcome::BadAnswer { why: "the end of its output is not kept".to_owned() };
+        }
         let candidate = self
             .loaded(loop_id)
             .and_then(|loaded| loaded.state.active())
@@ -219,7 +220,7 @@ impl Worker {
         let Some(candidate) = candidate else {
             return RunOutcome::BadAnswer { why: "there is no candidate".to_owned() };
         };
-        match roles::read_verdict(&tail(&place.run_folder.join("stdout"), ANSWER_BYTES), candidate) {
+        match roles::read_verdict(&String::from_utf8_lossy(output.tail(ANSWER_BYTES)), candidate) {
             Ok(verdict) => RunOutcome::Judged(verdict),
             Err(why) => RunOutcome::BadAnswer { why },
         }
@@ -257,6 +258,12 @@ impl Place {
     /// Whether everything that a keeper needs is there.
     fn has_orders(&self) -> bool {
         self.run_folder.join("spec.json").exists()
+    }
+
+    /// The end of what a run said.
+    fn last_words(&self, stream: Stream) -> String {
+        let output = sandbox::output(&self.run_folder, stream).unwrap_or_default();
+        String::from_utf8_lossy(output.tail(REPORT_BYTES)).into_owned()
     }
 
     fn look(&self) -> Result<RunView, sandbox::KeeperError> {
@@ -386,8 +393,7 @@ fn copy_untracked(settings: &Settings, state: &State, checkout: &Path) {
 }
 
 fn check_outcome(place: &Place, exit: &ExitRecord) -> RunOutcome {
-    let said = tail(&place.run_folder.join("stdout"), REPORT_BYTES);
-    let errors = tail(&place.run_folder.join("stderr"), REPORT_BYTES);
+    let (said, errors) = (place.last_words(Stream::Stdout), place.last_words(Stream::Stderr));
     let ending = match exit.cause {
         ExitCause::WallTimeout | ExitCause::IdleTimeout => "\n== the checks ran out of time",
         ExitCause::Exited | ExitCause::Stopped | ExitCause::CannotStart { .. } => "",
@@ -404,22 +410,9 @@ fn failure_words(place: &Place, exit: &ExitRecord) -> String {
         (_, None, Some(signal)) => format!("ended by signal {signal}"),
         (_, None, None) => "it ended in an unknown way".to_owned(),
     };
-    let errors = tail(&place.run_folder.join("stderr"), REPORT_BYTES);
+    let errors = place.last_words(Stream::Stderr);
     let last = errors.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     if last.is_empty() { how } else { format!("{how}: {last}") }
-}
-
-/// The end of a file, as text.
-fn tail(path: &Path, bytes_max: u64) -> String {
-    let read = || -> std::io::Result<Vec<u8>> {
-        let mut file = fs::File::open(path)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(bytes_max)))?;
-        let mut bytes = Vec::new();
-        file.take(bytes_max).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
 }
 
 /// Removes a checkout. What cannot be removed now is removed with the loop.

@@ -109,6 +109,12 @@ impl RunFolder {
     }
 }
 
+/// Whether something was refused for want of room.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}
+
 /// Flushes a folder, so that the names in it survive a power cut.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()

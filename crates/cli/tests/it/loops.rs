@@ -507,12 +507,48 @@ echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\"}"
 head -c 5000000 /dev/zero | tr '\0' 'x'
 echo "{\"verdict\": \"FAIL\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\"}"
 "#;
-    for judge in [quoted, endless] {
+    let cut = r#"cat > /dev/null
+printf '{"verdict": "FAIL", "commit": "%s", "reason": "' "$LOOPWRIGHT_CANDIDATE"
+head -c 5000000 /dev/zero | tr '\0' 'x'
+printf '", "criteria": [], "before": {"verdict": "PASS", "commit": "%s"}}' "$LOOPWRIGHT_CANDIDATE"
+"#;
+    for judge in [quoted, endless, cut] {
         let scene = Scene::with_agents(&["one"], IMPLEMENT, judge);
         let answer = scene.start(&["--foreground", "--json", "--max-retries", "0"]);
         assert_eq!(statuses(&answer.json()["result"]), ["one skipped 1"], "{judge}");
         assert!(scene.git(&["for-each-ref", "refs/heads/agent-loop"]).is_empty(), "{judge}");
     }
+}
+
+#[test]
+fn a_judge_that_prints_much_is_heard_and_the_gap_is_shown() {
+    let endless = r#"cat > /dev/null
+echo "{\"verdict\": \"FAIL\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\"}"
+head -c 5000000 /dev/zero | tr '\0' 'x'
+echo
+echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\"}"
+"#;
+    let scene = Scene::with_agents(&["one"], IMPLEMENT, endless);
+    let answer = scene.start(&["--foreground", "--json", "--max-retries", "0"]);
+    assert_eq!(statuses(&answer.json()["result"]), ["one passed 1"], "{}", answer.whole());
+    let id = scene.status()["loopId"].as_str().expect("an id").to_owned();
+    let runs = scene.env.run(&["runs", &id, "--json"]).json();
+    let judge = runs["result"]["runs"][2]["runId"].as_str().expect("an id");
+    let trace = scene.env.run(&["run", judge, "--json"]).json()["result"].clone();
+    let (kept, dropped) =
+        (trace["exit"]["stdout_bytes"].as_u64().expect("bytes"), trace["exit"]["stdout_dropped"].as_u64());
+    // Two lines of the verdict, five million, one line break.
+    let verdicts =
+        2 * format!("{{\"verdict\": \"FAIL\", \"commit\": \"{}\"}}\n", "c".repeat(40)).len() as u64;
+    assert_eq!(Some(5_000_001 + verdicts - kept), dropped);
+    let shown = trace["stdout"].as_str().expect("text");
+    assert!(shown.ends_with("}\n"), "the end is shown");
+    let missing = format!("not shown, {} of them missing]\n", dropped.expect("bytes"));
+    assert!(
+        shown.lines().next().is_some_and(|line| missing.starts_with(&line[line.find("not").unwrap_or(0)..])),
+        "{}",
+        &shown[..100]
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use engine::{Home, Loaded, RunName};
 use kernel::{Event, RunKey, RunOutcome, Verdict};
+use sandbox::{ExitRecord, Stream};
 use serde_json::{Value, json};
 
 use super::{find, load, open};
@@ -57,7 +58,7 @@ pub(super) fn run(run_id: &str, output: &mut Output) -> Result<Exit, Failure> {
     let loop_id = find(&journal, loop_id)?;
     let all = traces(&home, &load(&journal, &loop_id)?);
     let trace = all.iter().find(|trace| trace.id == run_id).ok_or_else(unknown)?;
-    let file = |name: &str| text_of(&trace.folder.join(name));
+    let file = |name: &str| text_in(&trace.folder, name);
     let text = format!(
         "{}\n{}, agent {}\n{}\n\n== prompt\n{}\n== stdout\n{}\n== stderr\n{}",
         trace.id,
@@ -100,7 +101,7 @@ pub(super) fn logs(
     if chosen.is_empty() {
         return Err(Failure::bad_input("no run fits").hint(format!("`loopwright runs {loop_id}` lists them")));
     }
-    let file = |trace: &Trace, name: &str| text_of(&trace.folder.join(name));
+    let file = |trace: &Trace, name: &str| text_in(&trace.folder, name);
     for trace in &chosen {
         let (stdout, stderr) = (file(trace, "stdout"), file(trace, "stderr"));
         output.data(&format!("==== {} ({})\n{stdout}{stderr}", trace.key, trace.ended()))?;
@@ -182,6 +183,18 @@ impl Trace {
 fn command_of(folder: &Path) -> Value {
     let spec: Value = serde_json::from_str(&text_of(&folder.join("spec.json"))).unwrap_or_default();
     json!({ "program": spec["program"], "args": spec["args"], "cwd": spec["cwd"] })
+}
+
+/// The end of one of a run's files as text; of its output with a line wherever bytes are missing.
+fn text_in(folder: &Path, name: &str) -> String {
+    let stream = [Stream::Stdout, Stream::Stderr].into_iter().find(|stream| stream.name() == name);
+    let Some(stream) = stream else { return text_of(&folder.join(name)) };
+    let exit: Option<ExitRecord> = serde_json::from_str(&text_of(&folder.join("exit.json"))).ok();
+    let length = exit.map(|exit| match stream {
+        Stream::Stdout => exit.stdout_bytes + exit.stdout_dropped,
+        Stream::Stderr => exit.stderr_bytes + exit.stderr_dropped,
+    });
+    sandbox::output(folder, stream).unwrap_or_default().text(SHOWN_BYTES_MAX, length)
 }
 
 /// The end of a file as text; nothing when it is not there.
