@@ -180,7 +180,12 @@ impl Worker {
     }
 
     /// Work that was under way when the loop was cancelled is kept as a commit beside the branch.
-    pub(crate) fn keep_cancelled_work(&self, loop_id: &str, run: &RunKey, place: &Place) {
+    pub(crate) fn keep_cancelled_work(
+        &self,
+        loop_id: &str,
+        run: &RunKey,
+        place: &Place,
+    ) -> Result<(), String> {
         let keep = || -> Result<(), String> {
             let state = self.state(loop_id)?;
             let (_, active) = state.active().ok_or("no story is being worked on")?;
@@ -198,9 +203,9 @@ impl Worker {
                 .map_err(words)?;
             Ok(())
         };
-        if let Err(why) = keep() {
+        keep().inspect_err(|why| {
             let _ = std::fs::write(self.home.loop_folder(loop_id).join("fault"), why);
-        }
+        })
     }
 }
 

@@ -50,6 +50,7 @@ impl Worker {
             | Effect::Skip { .. }
             | Effect::End(_) => {
                 let event = self.land(loop_id, effect);
+                self.disk_full |= event.is_none() && !sandbox::has_room(self.home.root());
                 self.crash_point(Moment::AfterDeed)?;
                 event
             }
@@ -66,6 +67,10 @@ impl Worker {
             Ok(RunView::NotStarted) => match self.launch(loop_id, run, &place) {
                 Ok(()) => {
                     self.crash_point(Moment::AfterDeed)?;
+                    return Ok(None);
+                }
+                Err(LaunchFault::Ours(_)) if !sandbox::has_room(self.home.root()) => {
+                    self.disk_full = true;
                     return Ok(None);
                 }
                 Err(LaunchFault::Ours(why)) => RunOutcome::Infrastructure { why, until_ms: None },
@@ -103,8 +108,12 @@ impl Worker {
             Ok(RunView::NotStarted | RunView::Ended(_) | RunView::Lost(_) | RunView::Rebooted(_))
             | Err(_) => {}
         }
-        if run.stage == Stage::Implement {
-            self.keep_cancelled_work(loop_id, run, &place);
+        if run.stage == Stage::Implement
+            && self.keep_cancelled_work(loop_id, run, &place).is_err()
+            && !sandbox::has_room(self.home.root())
+        {
+            self.disk_full = true;
+            return Ok(None);
         }
         remove_folder(&place.checkout);
         self.crash_point(Moment::AfterDeed)?;
@@ -181,8 +190,22 @@ impl Worker {
         sandbox::prepare(&place.run_folder, &spec).map_err(|error| LaunchFault::Ours(error.to_string()))
     }
 
-    /// What a run's end means.
+    /// What a run's end means. One that failed on a full disk failed for a reason of ours, and costs no attempt.
     fn outcome(&self, loop_id: &str, run: &RunKey, place: &Place, exit: &ExitRecord) -> RunOutcome {
+        let outcome = self.plain_outcome(loop_id, run, place, exit);
+        let failed = matches!(
+            outcome,
+            RunOutcome::Failed { .. }
+                | RunOutcome::BadAnswer { .. }
+                | RunOutcome::Checked { passed: false, .. }
+        );
+        if failed && exit.found_full {
+            return RunOutcome::Infrastructure { why: "the disk was full".to_owned(), until_ms: None };
+        }
+        outcome
+    }
+
+    fn plain_outcome(&self, loop_id: &str, run: &RunKey, place: &Place, exit: &ExitRecord) -> RunOutcome {
         if let ExitCause::CannotStart { why } = &exit.cause {
             let question = format!(
                 "the program of `{}` cannot be started ({why}); mend that, then answer `retry`",

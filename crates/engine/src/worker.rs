@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use journal::{AppendError, Fence, Journal, NewRecord};
+use journal::{AppendError, Fence, Journal, JournalError, NewRecord};
 use kernel::{Effect, Event, RunState, Stage, Stamped, decide};
 use rustix::fs::{FlockOperation, flock};
 
@@ -79,7 +79,7 @@ pub struct Turn {
     pub live: usize,
     /// Runs under way.
     pub running: usize,
-    /// The journal could not grow: the disk is full, and everything waits for room.
+    /// Something could not be written because the disk is full; it waits for room.
     pub disk_full: bool,
 }
 
@@ -93,7 +93,7 @@ pub struct Worker {
     loops: BTreeMap<String, Loaded>,
     agents_max: usize,
     checks_max: usize,
-    disk_full: bool,
+    pub(crate) disk_full: bool,
     crash: Option<CrashSwitch>,
     clock: Clock,
     /// When each run was launched by this worker: a keeper needs a moment until it can be seen.
@@ -167,8 +167,19 @@ impl Worker {
         self.crash = Some(switch);
     }
 
-    /// Goes once over all loops and does everything that can be done now.
+    /// Goes once over all loops and does everything that can be done now. A full disk is no fault: everything waits.
     pub fn turn(&mut self) -> Result<Turn, WorkerError> {
+        self.disk_full = false;
+        match self.go_over_loops() {
+            Err(WorkerError::Journal(JournalError::DiskFull { .. })) => {
+                let live = self.loops.values().filter(|loaded| loaded.state.ended().is_none()).count();
+                Ok(Turn { moved: false, live: live.max(1), running: 0, disk_full: true })
+            }
+            turn => turn,
+        }
+    }
+
+    fn go_over_loops(&mut self) -> Result<Turn, WorkerError> {
         self.keep_lease()?;
         let mut turn = Turn { moved: false, live: 0, running: 0, disk_full: false };
         for row in self.journal.loops()? {
@@ -194,6 +205,7 @@ impl Worker {
     pub fn run(&mut self, mut done: impl FnMut(&Self, Turn) -> bool) -> Result<(), WorkerError> {
         const REST: Duration = Duration::from_millis(25);
         const LONG_REST: Duration = Duration::from_millis(100);
+        const FULL_REST: Duration = Duration::from_secs(1);
         const QUIET_TURNS: u32 = 40;
         let mut quiet_turns = 0;
         loop {
@@ -203,6 +215,8 @@ impl Worker {
             }
             quiet_turns = if turn.moved { 0 } else { quiet_turns + 1 };
             match quiet_turns {
+                // Whatever was refused for want of room is tried again, and costs something each time.
+                _ if turn.disk_full => std::thread::sleep(FULL_REST),
                 0 => {}
                 // Something has just happened, and more is likely; later, nobody notices a tenth of a second.
                 1..=QUIET_TURNS => std::thread::sleep(REST),
@@ -297,7 +311,6 @@ impl Worker {
             Ok(last) => {
                 (loaded.state, loaded.last) = (next, last);
                 loaded.records.push(stamped);
-                self.disk_full = false;
                 self.crash_point(Moment::AfterRecord)?;
                 Ok(true)
             }

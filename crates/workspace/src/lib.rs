@@ -14,6 +14,7 @@ mod loop_repo;
 mod moments;
 mod new_repository;
 pub mod operator_file;
+mod patience;
 mod project;
 mod publish;
 mod refs;

@@ -6,6 +6,7 @@ mod crash;
 mod crash_writes;
 mod demo;
 mod docs;
+mod full_disk;
 mod loops;
 mod prd;
 mod scene;

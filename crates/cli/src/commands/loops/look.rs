@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use engine::Home;
 use journal::Journal;
+use kernel::State;
 use serde_json::json;
 use views::{LoopView, PublicEvent, loop_view, public_events};
 
@@ -35,7 +36,7 @@ fn list_of(home: &Home, journal: &Journal, output: &mut Output) -> Result<Exit, 
     for row in rows {
         match (row.quarantine, load(journal, &row.loop_id)) {
             (None, Ok(loaded)) => {
-                let view = loop_view(&loaded.state);
+                let view = seen(home, &loaded.state);
                 let passed = view.stories.iter().filter(|story| story.status == "passed").count();
                 // Writing to a String cannot fail.
                 let _ = writeln!(
@@ -78,7 +79,7 @@ pub(super) fn result_of(
     loop_id: &str,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let view = loop_view(&load(journal, loop_id)?.state);
+    let view = seen(home, &load(journal, loop_id)?.state);
     let fault = fault_of(home, loop_id);
     output.data(&text(&view))?;
     if let Some(fault) = &fault {
@@ -95,6 +96,19 @@ pub(super) fn result_of(
         output.next(action);
     }
     Ok(exit_of(&view))
+}
+
+/// A loop as it stands on this machine: whatever it does next needs room on the disk.
+fn seen(home: &Home, state: &State) -> LoopView {
+    let mut view = loop_view(state);
+    if matches!(view.status, "running" | "waiting") && !sandbox::has_room(home.root()) {
+        view.status = "waiting";
+        view.reason = format!(
+            "the disk with {} is full; free some room there, and the loop goes on by itself",
+            home.root().display()
+        );
+    }
+    view
 }
 
 /// What the worker could not do for this loop just now; it tries again at every turn.
