@@ -2,7 +2,7 @@
 
 use testkit::git;
 
-use crate::scene::{IMPLEMENT, JUDGE, Scene, processes_with, wait_until};
+use crate::scene::{IMPLEMENT, JUDGE, Scene, wait_until};
 
 fn statuses(view: &serde_json::Value) -> Vec<String> {
     let stories = view["stories"].as_array().cloned().unwrap_or_default();
@@ -260,35 +260,6 @@ fn a_loop_goes_on_without_the_terminal_and_can_be_paused() {
 }
 
 #[test]
-fn i11_a_cancel_leaves_no_process_and_keeps_the_work() {
-    let scene = Scene::new(&["one"]);
-    let marker = scene.env.path("running");
-    // A child that ignores SIGTERM, and a grandchild in a session of its own.
-    let implement = format!(
-        "echo half > one.txt\ntrap '' TERM\nsetsid sh -c 'trap \"\" TERM; sleep 300 & wait' &\ntouch {}\nsleep 300 & wait\nsleep 300\n",
-        marker.display()
-    );
-    scene.env.write("agents/implement.sh", implement);
-    let answer = scene.start(&["--json"]);
-    let id = answer.json()["result"]["loopId"].as_str().expect("an id").to_owned();
-    wait_until("the agent", || marker.exists().then_some(()));
-    assert_eq!(scene.env.run(&["cancel", &id, "--reason", "enough"]).exit, 0);
-    let view = scene.wait_for(&["cancelled"]);
-    assert_eq!(view["reason"], "enough");
-    let runs = scene.home().join("loops").join(&id).join("runs");
-    assert!(processes_with(&runs).is_empty(), "a process of the run is left");
-    assert!(!scene.home().join("loops").join(&id).join("checkouts").exists(), "the checkout is gone");
-    let repository = scene.home().join("loops").join(&id).join("repo.git");
-    let kept = git(&repository, &["show", "refs/loopwright/cancelled/one/1:one.txt"]);
-    assert_eq!(kept, "half");
-    let events = scene.env.run(&["events", &id]).stdout;
-    assert!(
-        events.trim_end().ends_with("reason=cancelled summary=0 passed, 0 skipped, 0 blocked"),
-        "{events}"
-    );
-}
-
-#[test]
 fn a_second_worker_is_refused() {
     let scene = Scene::new(&["one"]);
     let gate = scene.env.path("gate");
@@ -303,26 +274,6 @@ fn a_second_worker_is_refused() {
     assert!(refused.stderr.contains("another worker is at work"), "{}", refused.whole());
     std::fs::write(&gate, "").expect("written");
     scene.wait_for(&["completed"]);
-}
-
-#[test]
-fn two_loops_on_one_project_and_others_beside_run_at_the_same_time() {
-    let scene = Scene::new(&["one", "two"]);
-    scene.env.write("project/other.json", scene.env.read("project/prd.json"));
-    let ids: Vec<String> = ["project/prd.json", "project/other.json", "project/prd.json"]
-        .iter()
-        .map(|prd| scene.env.run(&["start", "--project", "project", "--prd", prd, "--json"]).json()["result"]["loopId"].as_str().expect("an id").to_owned())
-        .collect();
-    for id in &ids {
-        wait_until("the loop", || {
-            (scene.env.run(&["status", id, "--json"]).json()["result"]["status"] == "completed").then_some(())
-        });
-        assert_eq!(
-            scene.git(&["log", "--format=%s", &format!("agent-loop/{id}")]).lines().count(),
-            3,
-            "{id}"
-        );
-    }
 }
 
 #[test]

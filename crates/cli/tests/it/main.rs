@@ -8,6 +8,7 @@ mod demo;
 mod docs;
 mod full_disk;
 mod loops;
+mod many;
 mod prd;
 mod scene;
 mod sigkill;
