@@ -11,6 +11,7 @@ mod requests;
 mod runs;
 mod scrap;
 mod settings;
+mod slots;
 mod worker;
 
 pub use home::{Home, RunName};
@@ -19,4 +20,5 @@ pub use prd_file::{PrdFile, read_prd};
 pub use requests::{RequestError, request, start};
 pub use scrap::remove_folder;
 pub use settings::{AgentSettings, CheckSettings, Settings};
+pub use slots::{Busy, EFFECTS_PER_TURN_MAX, Limits, open_now};
 pub use worker::{Clock, CrashSwitch, Moment, Turn, Worker, WorkerError, now_ms};

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use journal::{AppendError, Fence, Journal, JournalError, NewRecord};
-use kernel::{Effect, Event, RunState, Stage, Stamped, decide};
+use kernel::{Event, Stamped, decide};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::home::Home;
 use crate::loops::{LoadError, Loaded, load};
+use crate::slots::{Busy, EFFECTS_PER_TURN_MAX, Limits, open_now, running_stage};
 
 /// Milliseconds since 1970.
 pub fn now_ms() -> i64 {
@@ -24,9 +25,6 @@ pub fn now_ms() -> i64 {
 
 /// How long the worker's lease lasts without being renewed.
 const LEASE_MS: i64 = 30_000;
-
-/// Effects that one loop may carry out in one turn, so that no loop keeps the others waiting.
-const EFFECTS_PER_TURN_MAX: usize = 20;
 
 /// Why there is no worker.
 #[derive(Debug, thiserror::Error)]
@@ -91,8 +89,7 @@ pub struct Worker {
     fence: Fence,
     lease_until_ms: i64,
     loops: BTreeMap<String, Loaded>,
-    agents_max: usize,
-    checks_max: usize,
+    limits: Limits,
     pub(crate) disk_full: bool,
     crash: Option<CrashSwitch>,
     clock: Clock,
@@ -142,8 +139,7 @@ impl Worker {
             fence,
             lease_until_ms,
             loops,
-            agents_max,
-            checks_max,
+            limits: Limits { agents_max, checks_max },
             disk_full: false,
             crash,
             clock,
@@ -182,19 +178,11 @@ impl Worker {
     fn go_over_loops(&mut self) -> Result<Turn, WorkerError> {
         self.keep_lease()?;
         let mut turn = Turn { moved: false, live: 0, running: 0, disk_full: false };
-        for row in self.journal.loops()? {
-            if row.quarantine.is_some() {
-                continue;
-            }
-            match self.catch_up(&row.loop_id) {
-                Ok(()) => turn.moved |= self.advance(&row.loop_id)?,
-                // One bad loop is set apart, and the others go on.
-                Err(LoadError::Journal(error)) => return Err(WorkerError::Journal(error)),
-                Err(error) => self.journal.quarantine(&row.loop_id, &error.to_string())?,
-            }
-            if let Some(loaded) = self.loops.get(&row.loop_id) {
+        for loop_id in self.read_all()? {
+            turn.moved |= self.advance(&loop_id)?;
+            if let Some(loaded) = self.loops.get(&loop_id) {
                 turn.live += usize::from(loaded.state.ended().is_none());
-                turn.running += usize::from(running_stage(loaded).is_some());
+                turn.running += usize::from(running_stage(&loaded.state).is_some());
             }
         }
         turn.disk_full = self.disk_full;
@@ -235,6 +223,25 @@ impl Worker {
         &self.journal
     }
 
+    /// Reads what is new in all loops, before anything is begun: the runs of all of them count against the limits.
+    fn read_all(&mut self) -> Result<Vec<String>, WorkerError> {
+        let mut sound = Vec::new();
+        for row in self.journal.loops()? {
+            let read = if row.quarantine.is_some() { None } else { Some(self.catch_up(&row.loop_id)) };
+            match read {
+                Some(Ok(())) => sound.push(row.loop_id),
+                Some(Err(LoadError::Journal(error))) => return Err(WorkerError::Journal(error)),
+                // One bad loop is set apart and holds no slot, and the others go on.
+                Some(Err(error)) => {
+                    self.loops.remove(&row.loop_id);
+                    self.journal.quarantine(&row.loop_id, &error.to_string())?;
+                }
+                None => drop(self.loops.remove(&row.loop_id)),
+            }
+        }
+        Ok(sound)
+    }
+
     fn keep_lease(&mut self) -> Result<(), WorkerError> {
         let now = now_ms();
         if now + LEASE_MS / 2 < self.lease_until_ms {
@@ -262,12 +269,9 @@ impl Worker {
         let mut moved = false;
         for _ in 0..EFFECTS_PER_TURN_MAX {
             let Some(loaded) = self.loops.get(loop_id) else { break };
-            let owed = decide(&loaded.state);
+            let busy = Busy::of(self.loops.values().map(|loaded| &loaded.state));
             let mut recorded = false;
-            for effect in owed {
-                if !self.has_room_for(&effect) {
-                    continue;
-                }
+            for effect in open_now(decide(&loaded.state), busy, self.limits) {
                 let Some(event) = self.carry_out(loop_id, &effect)? else { continue };
                 recorded |= self.record(loop_id, event)?;
                 break;
@@ -278,19 +282,6 @@ impl Worker {
             moved = true;
         }
         Ok(moved)
-    }
-
-    /// Separate limits for agents and checks, over all loops.
-    fn has_room_for(&self, effect: &Effect) -> bool {
-        let Effect::StartRun(run) = effect else { return true };
-        let is_check = |stage: Stage| stage == Stage::Check;
-        let running = self
-            .loops
-            .values()
-            .filter_map(running_stage)
-            .filter(|stage| is_check(*stage) == is_check(run.stage))
-            .count();
-        running < if is_check(run.stage) { self.checks_max } else { self.agents_max }
     }
 
     /// Records an event, unless somebody else recorded something first: then that is taken in, and all is decided anew.
@@ -342,12 +333,5 @@ impl Drop for Worker {
     fn drop(&mut self) {
         // A worker that ends in good order does not make the next one wait.
         let _ = self.journal.release_lease(&self.fence);
-    }
-}
-
-fn running_stage(loaded: &Loaded) -> Option<Stage> {
-    match loaded.state.active_run() {
-        Some((run, RunState::Running)) if loaded.state.ended().is_none() => Some(run.stage),
-        _ => None,
     }
 }

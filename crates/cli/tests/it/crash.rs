@@ -23,6 +23,10 @@ pub(crate) struct Ending {
 pub(crate) const CLOCK_MS: i64 = 1_800_000_000_000;
 
 pub(crate) fn prepared(scene: &Scene) -> String {
+    prepared_as(scene, "01AAAAAAAAAAAAAAAAAAAAAAAA")
+}
+
+pub(crate) fn prepared_as(scene: &Scene, loop_id: &str) -> String {
     // One loop is recorded through the program; its id is then made a fixed one, so that commits are comparable.
     let project = scene.project().canonicalize().expect("a project");
     let answer = scene.env.run(&[
@@ -39,7 +43,7 @@ pub(crate) fn prepared(scene: &Scene) -> String {
     let mut spec: kernel::LoopSpec =
         serde_json::from_value(answer.json()["result"]["spec"].clone()).expect("a spec");
     assert!(Path::new(&spec.project) == project);
-    "01AAAAAAAAAAAAAAAAAAAAAAAA".clone_into(&mut spec.loop_id);
+    loop_id.clone_into(&mut spec.loop_id);
     spec.branch = format!("agent-loop/{}", spec.loop_id);
     let journal = journal::Journal::open(&scene.home()).expect("a journal");
     let loop_id = spec.loop_id.clone();

@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use engine::{Home, Worker};
 use testkit::git;
 
+use crate::crash::prepared_as;
 use crate::scene::{IMPLEMENT, JUDGE, Scene, processes_with, wait_until};
 
 /// Agents that may run at once, over all loops.
@@ -73,6 +75,34 @@ fn ten_loops_on_ten_projects_and_two_on_one_share_the_slots_without_a_collision(
     assert_eq!(branches.lines().count(), 2, "two loops on one project have a branch each");
     let most = most_at_once(&scene);
     assert!((2..=AGENTS_MAX).contains(&most), "{most} agents at once");
+}
+
+#[test]
+fn a_new_worker_counts_the_agents_that_it_adopts() {
+    let scene = Scene::new(&["one"]);
+    let gate = scene.env.path("gate");
+    let wait = format!("while [ ! -f {} ]; do sleep 0.05; done\n", gate.display());
+    scene.env.write("agents/implement.sh", marked(&scene, &format!("{wait}{IMPLEMENT}")));
+    let program = std::path::PathBuf::from(env!("CARGO_BIN_EXE_loopwright"));
+    let take = || Worker::take(Home::at(scene.home()), &program, 1, 1).expect("a worker");
+    // The loop with the later name has the one slot when the worker dies.
+    let later = prepared_as(&scene, "01BBBBBBBBBBBBBBBBBBBBBBBB");
+    let has_marks = || fs::exists(scene.env.path("marks")).expect("a look");
+    take().run(|_, _| has_marks()).expect("turns");
+    let earlier = prepared_as(&scene, "01AAAAAAAAAAAAAAAAAAAAAAAA");
+    let mut n_turns = 0;
+    let mut worker = take();
+    let few_turns = |_: &Worker, _| {
+        n_turns += 1;
+        n_turns > 20
+    };
+    worker.run(few_turns).expect("turns");
+    assert_eq!(scene.env.read("marks").lines().count(), 1, "the slot is taken by the run that was adopted");
+    fs::write(&gate, "").expect("written");
+    let is_over =
+        |worker: &Worker, id: &str| worker.loaded(id).is_some_and(|one| one.state.ended().is_some());
+    worker.run(|worker, _| is_over(worker, &earlier) && is_over(worker, &later)).expect("turns");
+    assert_eq!(most_at_once(&scene), 1);
 }
 
 /// A child that ignores the signal, and a grandchild in a session of its own that does so too.

@@ -1,0 +1,61 @@
+//! Which of the effects that a loop is owed may be carried out now: the limits over all loops. Pure.
+//!
+//! A slot is taken by a run that is recorded as started and not as ended, whatever its process does. So a worker that
+//! knows nothing but the journal counts like the one before it, and a loop that waits, asks or is paused takes no slot.
+
+use std::collections::BTreeSet;
+
+use kernel::{Effect, RunState, Stage, State};
+
+/// Effects that one loop may carry out in one turn, so that no loop keeps the others waiting.
+pub const EFFECTS_PER_TURN_MAX: usize = 20;
+
+/// How many runs there may be at once, over all loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Runs of agents.
+    pub agents_max: usize,
+    /// Runs of the projects' own commands.
+    pub checks_max: usize,
+}
+
+/// How many runs there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Busy {
+    /// Runs of agents.
+    pub agents: usize,
+    /// Runs of the projects' own commands.
+    pub checks: usize,
+}
+
+impl Busy {
+    /// Counts the runs of all these loops.
+    pub fn of<'s>(states: impl IntoIterator<Item = &'s State>) -> Self {
+        let mut busy = Self::default();
+        for stage in states.into_iter().filter_map(running_stage) {
+            *busy.of_kind(stage) += 1;
+        }
+        busy
+    }
+
+    fn of_kind(&mut self, stage: Stage) -> &mut usize {
+        if stage == Stage::Check { &mut self.checks } else { &mut self.agents }
+    }
+}
+
+/// The stage of a loop's run that is under way.
+pub(crate) fn running_stage(state: &State) -> Option<Stage> {
+    match state.active_run() {
+        Some((run, RunState::Running)) if state.ended().is_none() => Some(run.stage),
+        _ => None,
+    }
+}
+
+/// What may be carried out now of what is owed, in its order.
+pub fn open_now(owed: BTreeSet<Effect>, mut busy: Busy, limits: Limits) -> impl Iterator<Item = Effect> {
+    owed.into_iter().filter(move |effect| match effect {
+        Effect::StartRun(run) if run.stage == Stage::Check => *busy.of_kind(run.stage) < limits.checks_max,
+        Effect::StartRun(run) => *busy.of_kind(run.stage) < limits.agents_max,
+        _ => true,
+    })
+}
