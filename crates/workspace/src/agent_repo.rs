@@ -57,7 +57,11 @@ impl LoopRepo {
     /// does the same with five processes.
     fn hand_over(&self, root: &CommitId, git_dir: &Path) -> Result<(), GitError> {
         let packs = git_dir.join("objects/pack");
-        let git = self.git().args(["pack-objects", "-q", "--revs", "--window=0"]).arg(packs.join("pack"));
+        let git = self
+            .git()
+            .unflushed()
+            .args(["pack-objects", "-q", "--revs", "--window=0"])
+            .arg(packs.join("pack"));
         git.run_with(format!("{root}\n").as_bytes())?;
         let main = git_dir.join("refs/heads/main");
         fs::write(&main, format!("{root}\n")).map_err(failed("write", &main))
@@ -71,7 +75,7 @@ fn format_of(commit: &CommitId) -> &'static str {
 
 /// Nobody but us has written here yet, so git may look at the files.
 fn fill_index(git_dir: &Path, dir: &Path) -> Result<(), GitError> {
-    let git = || Git::of_ours(git_dir).work_tree(dir);
+    let git = || Git::of_ours(git_dir).unflushed().work_tree(dir);
     git().args(["read-tree", "HEAD"]).run()?;
     git().args(["update-index", "-q", "--refresh"]).run().map(drop)
 }

@@ -135,6 +135,11 @@ impl Git {
         self
     }
 
+    /// For what is made anew after a power cut: a private index, a repository of the agent's.
+    pub(crate) fn unflushed(self) -> Self {
+        self.configured(&["core.fsync=none"])
+    }
+
     /// Works on the files of this folder.
     pub(crate) fn work_tree(mut self, folder: &Path) -> Self {
         self.command.env("GIT_WORK_TREE", folder).current_dir(folder);

@@ -95,7 +95,7 @@ impl LoopRepo {
         let private = Scratch::beside(&dir, "checkout-index")?;
         let index = private.path().join("index");
         let files = Scratch::beside(&dir, "checkout")?;
-        self.git().env("GIT_INDEX_FILE", &index).args(["read-tree", commit.as_str()]).run()?;
+        self.git().unflushed().env("GIT_INDEX_FILE", &index).args(["read-tree", commit.as_str()]).run()?;
         self.git()
             .work_tree(files.path())
             .env("GIT_INDEX_FILE", &index)
