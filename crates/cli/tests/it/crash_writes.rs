@@ -94,7 +94,9 @@ fn i04_a_crash_around_any_file_or_ref_changes_nothing() {
     let (calm, moments, n_workers) = play(None);
     assert_eq!(n_workers, 1, "the calm run needs one worker");
     assert!(calm.events.last().is_some_and(|last| last.contains("2 passed, 1 skipped")), "{:?}", calm.events);
-    for expected in ["before exit.json", "after keeper.json", "beside spec.json", "after stdout"] {
+    for expected in
+        ["before exit.json", "after keeper.json", "beside spec.json", "after stdout", "after the start"]
+    {
         assert!(moments.iter().any(|words| words == expected), "{expected} is among {moments:?}");
     }
     let all = numbered(&moments);

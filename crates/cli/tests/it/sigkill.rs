@@ -144,6 +144,29 @@ fn i04_killed_keepers_and_workers_lose_nothing() {
     println!("{killed} processes killed over {loops} loops, seed {seed}");
 }
 
+/// The answer comes after more than is kept, and when nobody who asked for it lives any more.
+#[test]
+fn i04_a_long_answer_outlives_the_worker_that_asked_for_it() {
+    let scene = Scene::new(&["one"]);
+    let (gate, printed) = (scene.env.path("gate"), scene.env.path("printed"));
+    let judge = format!(
+        "echo \"$LOOPWRIGHT_RUN_ID\" >> \"$STARTS\"\nhead -c 6000000 /dev/zero | tr '\\0' 'x'\necho\ntouch {}\n\
+         while [ ! -f {} ]; do sleep 0.05; done\n{JUDGE}",
+        printed.display(),
+        gate.display()
+    );
+    scene.env.write("agents/judge.sh", judge);
+    scene.start(&[]);
+    wait_until("the judge", || printed.exists().then_some(()));
+    for worker in ours(&scene, "serve") {
+        kill_process(worker, Signal::KILL).expect("killed");
+    }
+    std::fs::write(&gate, "").expect("written");
+    let view = scene.wait_for(&["completed"]);
+    assert_eq!(view["stories"][0]["status"], "passed", "{view}");
+    assert_eq!(scene.starts().len(), 2, "one start for each of two runs");
+}
+
 #[test]
 fn i04_a_run_that_ends_without_a_worker_starts_one() {
     let scene = scene();

@@ -16,6 +16,7 @@ use super::capture::{Capture, Captured};
 use super::keeping::Keeping;
 use super::tree::Tree;
 use crate::files::RunFolder;
+use crate::moments::moment;
 use crate::room::has_room;
 use crate::{ExitCause, ExitRecord, RUN_DIR_VARIABLE, RunSpec};
 
@@ -77,6 +78,7 @@ impl<'a> Running<'a> {
         let (stdout, stdout_end) = capture(stdout).map_err(refused)?;
         let (stderr, stderr_end) = capture(stderr).map_err(refused)?;
         let program = spawn(folder, spec, [stdin, stdout_end, stderr_end]).map_err(refused)?;
+        moment("after", "the start");
         Ok(Self { folder, spec, tree: Tree::new(program), stdout, stderr, started: Instant::now() })
     }
 
