@@ -120,12 +120,16 @@ fn a_disk_that_runs_full_under_an_agent_costs_no_attempt_and_nothing_is_lost() {
         Err(why) => return println!("SKIPPED: {why}"),
     };
     // The agent fails: it cannot write its file, which lies on the same disk.
-    let gate = gated(&scene, "", "echo work > \"$LOOPWRIGHT_STORY_ID.txt\" || exit 9");
+    let failed = scene.env.path("failed");
+    let rest =
+        format!("echo work > \"$LOOPWRIGHT_STORY_ID.txt\" || {{ touch {}; exit 9; }}", failed.display());
+    let gate = gated(&scene, "", &rest);
     let id = scene.start(&["--json"]).json()["result"]["loopId"].as_str().expect("an id").to_owned();
     wait_for_agent(&scene);
     let worker = worker_pid(&scene);
     disk.fill(0);
     fs::write(&gate, "").expect("written");
+    wait_until("the agent's failure", || failed.exists().then_some(()));
     wait_for_full(&scene);
     let told = scene.env.run(&["status", &id]);
     assert!(told.exit == 0 && told.stdout.contains("goes on by itself"), "{}", told.whole());
