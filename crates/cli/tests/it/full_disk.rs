@@ -243,8 +243,11 @@ fn a_checkout_that_does_not_fit_is_made_when_there_is_room() {
             assert!(refused.exit == 3 && refused.stderr.contains("the disk is full"), "{}", refused.whole());
         } else {
             assert_eq!(scene.env.run(&["resume", &id]).exit, 0);
-            let view = scene.wait_for(&["waiting"]);
-            assert!(view["reason"].as_str().is_some_and(|why| why.contains("git")), "{view}");
+            // While the checkout is tried the disk is full, and said to be; then it waits with git's own words.
+            wait_until("the wait", || {
+                let view = scene.status();
+                (view["status"] == "waiting" && view["reason"].as_str()?.contains("git")).then_some(())
+            });
         }
         disk.make_room();
         scene.env.run(&["resume", &id]);
