@@ -243,7 +243,12 @@ impl Worker {
     }
 
     fn keep_lease(&mut self) -> Result<(), WorkerError> {
-        let now = now_ms();
+        let (path, now) = (self.home.worker_lock(), now_ms());
+        if matches!(path.try_exists(), Ok(false)) {
+            // The folder was taken away: what we still hold open is nobody's any more, and we would work on it for ever.
+            let source = io::ErrorKind::NotFound.into();
+            return Err(WorkerError::Io { attempt: "find our own lock", path, source });
+        }
         if now + LEASE_MS / 2 < self.lease_until_ms {
             return Ok(());
         }

@@ -3,7 +3,7 @@
 //! A worker is taken from the same state folder again and again. The crash switch cuts it off right before or right after
 //! a record is written, or between a deed and its record; keepers and agents go on as they would after a `kill -9`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::{Home, Moment, Worker, WorkerError};
 use kernel::Event;
@@ -54,9 +54,17 @@ pub(crate) fn prepared_as(scene: &Scene, loop_id: &str) -> String {
     loop_id
 }
 
-fn take_worker(scene: &Scene) -> Worker {
-    let mut worker =
-        Worker::take(Home::at(scene.home()), &scene.env.path("keeper.sh"), 4, 2).expect("a worker");
+/// The program, as a keeper that wakes no worker: the test alone says when there is one.
+pub(crate) fn quiet_keeper(scene: &Scene) -> PathBuf {
+    let program = env!("CARGO_BIN_EXE_loopwright");
+    scene.env.write("keeper.sh", format!("#!/bin/sh\nLOOPWRIGHT_WAKE=off exec {program} \"$@\"\n"));
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(scene.env.path("keeper.sh"), mode).expect("mode set");
+    scene.env.path("keeper.sh")
+}
+
+fn take_worker(scene: &Scene, keeper: &Path) -> Worker {
+    let mut worker = Worker::take(Home::at(scene.home()), keeper, 4, 2).expect("a worker");
     worker.set_clock(Box::new(|| CLOCK_MS));
     worker
 }
@@ -64,16 +72,12 @@ fn take_worker(scene: &Scene) -> Worker {
 /// Plays the loop to its end; the power fails at the moments that `fails` names, counted over the whole life of the loop.
 fn play(fails: impl Fn(usize, Moment) -> bool + Clone + 'static) -> (Ending, usize) {
     let scene = Scene::new(&["one", "retry-two", "never-three"]);
-    // Here the test alone says when there is a worker.
-    let program = env!("CARGO_BIN_EXE_loopwright");
-    scene.env.write("keeper.sh", format!("#!/bin/sh\nLOOPWRIGHT_WAKE=off exec {program} \"$@\"\n"));
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(scene.env.path("keeper.sh"), mode).expect("mode set");
+    let keeper = quiet_keeper(&scene);
     let loop_id = prepared(&scene);
     let moments = Moments::default();
     let mut crashes = 0;
     loop {
-        let mut worker = take_worker(&scene);
+        let mut worker = take_worker(&scene, &keeper);
         worker.set_crash_switch(moments.switch(fails.clone()));
         let ended = worker
             .run(|worker, _| worker.loaded(&loop_id).is_some_and(|loaded| loaded.state.ended().is_some()));

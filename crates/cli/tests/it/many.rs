@@ -6,7 +6,7 @@ use std::fs;
 use engine::{Home, Worker};
 use testkit::git;
 
-use crate::crash::prepared_as;
+use crate::crash::{prepared_as, quiet_keeper};
 use crate::scene::{IMPLEMENT, JUDGE, Scene, processes_with, wait_until};
 
 /// Agents that may run at once, over all loops.
@@ -83,7 +83,7 @@ fn a_new_worker_counts_the_agents_that_it_adopts() {
     let gate = scene.env.path("gate");
     let wait = format!("while [ ! -f {} ]; do sleep 0.05; done\n", gate.display());
     scene.env.write("agents/implement.sh", marked(&scene, &format!("{wait}{IMPLEMENT}")));
-    let program = std::path::PathBuf::from(env!("CARGO_BIN_EXE_loopwright"));
+    let program = quiet_keeper(&scene);
     let take = || Worker::take(Home::at(scene.home()), &program, 1, 1).expect("a worker");
     // The loop with the later name has the one slot when the worker dies.
     let later = prepared_as(&scene, "01BBBBBBBBBBBBBBBBBBBBBBBB");
@@ -103,6 +103,19 @@ fn a_new_worker_counts_the_agents_that_it_adopts() {
         |worker: &Worker, id: &str| worker.loaded(id).is_some_and(|one| one.state.ended().is_some());
     worker.run(|worker, _| is_over(worker, &earlier) && is_over(worker, &later)).expect("turns");
     assert_eq!(most_at_once(&scene), 1);
+}
+
+#[test]
+fn i11_a_worker_and_its_agents_end_when_their_folder_is_taken_away() {
+    let scene = Scene::new(&["one"]);
+    scene.env.write("agents/implement.sh", marked(&scene, "sleep 300\n"));
+    scene.start(&[]);
+    wait_until("the agent", || fs::exists(scene.env.path("marks")).expect("a look").then_some(()));
+    wait_until("the folder's end", || {
+        let _ = fs::remove_dir_all(scene.home());
+        (!scene.home().exists()).then_some(())
+    });
+    wait_until("the end of all processes", || processes_with(&scene.home()).is_empty().then_some(()));
 }
 
 /// A child that ignores the signal, and a grandchild in a session of its own that does so too.
