@@ -1,28 +1,36 @@
-//! Measures us beside a peer in one run: `cargo run --release -p bench -- prd` (or `loops`).
+//! Measures us beside a peer in one run: `cargo run --release -p bench -- prd` (or `loops`, `live`, `ralph`; the last
+//! two need `cargo build --release` first, for they run the program itself).
 //!
 //! It prints figures and ratios and asserts nothing: machines are noisy, and a ratio is read by a person.
 
+mod live;
 mod loops;
 mod prd_reader;
+mod ralph;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match std::env::args().nth(1).as_deref() {
+    let measured = match std::env::args().nth(1).as_deref() {
         Some("prd") | None => {
             prd_reader::run();
-            ExitCode::SUCCESS
+            Ok(())
         }
-        Some("loops") => match loops::run() {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                say(&format!("cannot measure: {error}"));
-                ExitCode::FAILURE
-            }
-        },
+        Some("loops") => loops::run(),
+        Some("live") => live::run(),
+        Some("ralph") => ralph::run(),
+        // For `live` alone: a worker in a process of its own.
+        Some("worker") => live::work(&std::env::args().nth(2).unwrap_or_default()),
         Some(other) => {
-            say(&format!("there is no measurement `{other}`; there are: prd, loops"));
-            ExitCode::from(2)
+            say(&format!("there is no measurement `{other}`; there are: prd, loops, live, ralph"));
+            return ExitCode::from(2);
+        }
+    };
+    match measured {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("cannot measure: {error}"));
+            ExitCode::FAILURE
         }
     }
 }

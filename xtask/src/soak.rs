@@ -16,7 +16,7 @@ const PROPERTY_CASES: &str = "20000";
 /// Two thirds of each minute go to the fuzz tests; the property tests count cases, not time.
 const FUZZ_SECS_PER_MINUTE: u32 = 40;
 
-/// Steps of the seeded world over the kernel; CI runs a hundredth.
+/// Steps of each seeded world, over the kernel and over the engine's decisions; CI runs a hundredth.
 const WORLD_STEPS: &str = "100000000";
 
 /// Real `kill -9`s per test.
@@ -28,7 +28,9 @@ pub(crate) fn run(root: &Path, minutes: u32) -> Result<()> {
     // A new seed each time: CI tries the same inputs again and again, the long run looks for new ones.
     fuzz(minutes * FUZZ_SECS_PER_MINUTE).with_env("LOOPWRIGHT_FUZZ_SEED", "clock".to_owned()).run(root)?;
     properties().run(root)?;
-    world().run(root)?;
+    for package in ["kernel", "engine"] {
+        world(package).run(root)?;
+    }
     crashes().run(root)?;
     kills().run(root)?;
     say("soak passed");
@@ -44,8 +46,8 @@ fn properties() -> Invocation {
     tests_named("prd", "test(/property/)").with_env("PROPTEST_CASES", PROPERTY_CASES)
 }
 
-fn world() -> Invocation {
-    tests_named("kernel", "test(/world/)").with_env("LOOPWRIGHT_WORLD_STEPS", WORLD_STEPS)
+fn world(package: &str) -> Invocation {
+    tests_named(package, "test(/world/)").with_env("LOOPWRIGHT_WORLD_STEPS", WORLD_STEPS)
 }
 
 fn crashes() -> Invocation {

@@ -82,6 +82,12 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FOLDER")]
         keep: Option<PathBuf>,
     },
+    /// Measure what a check's run asks for; started by a keeper, not by people
+    #[command(hide = true)]
+    Measure {
+        /// The run's folder
+        folder: PathBuf,
+    },
     /// Own one run; started by the worker, not by people
     #[command(hide = true)]
     Keeper {
@@ -142,6 +148,16 @@ pub(crate) enum LoopCommand {
     Watch {
         /// The loop's id, or the beginning of it; by default the newest
         id: Option<String>,
+    },
+    /// Show why a story passed or failed: criteria, tests, results, the judge's words, the commit
+    Story {
+        /// The loop's id, or the beginning of it
+        id: String,
+        /// The story's id
+        story: String,
+        /// Print Markdown, as for the body of a pull request
+        #[arg(long)]
+        markdown: bool,
     },
     /// List every run of a loop: which role, which agent, how it ended
     Runs {
@@ -249,6 +265,9 @@ pub(crate) struct StartArgs {
     /// The PRD: a file, or a folder of tickets
     #[arg(long, value_name = "FILE")]
     pub(crate) prd: PathBuf,
+    /// The way that stories go: quartet, tdd, proof, solo or judged
+    #[arg(long, value_name = "FLOW")]
+    pub(crate) flow: Option<String>,
     /// Further attempts after a story's first
     #[arg(long, value_name = "N")]
     pub(crate) max_retries: Option<u32>,

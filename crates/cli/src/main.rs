@@ -5,6 +5,7 @@
 mod args;
 mod commands;
 mod config;
+mod crash_switch;
 mod failure;
 mod home;
 mod output;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return commands::refuse_arguments(&error, json_wanted),
     };
+    crash_switch::arm();
     let style = Style { json: args.global.json, color: args.global.color };
     let mut output = Output::new(style);
     let result = run(args.command, &mut output);
@@ -38,6 +40,7 @@ fn run(command: Command, output: &mut Output) -> Result<failure::Exit, Failure> 
     match command {
         Command::Prd(command) => commands::prd::run(command, output),
         Command::Loop(command) => commands::loops::run(command, output),
+        Command::Measure { folder } => commands::keeper::measure(&folder),
         Command::Keeper { folder } => commands::keeper::run(&folder),
         Command::Init { project } => commands::setup::init(&project, output),
         Command::Doctor { project } => commands::setup::doctor(&project, output),

@@ -73,6 +73,11 @@ impl Home {
         self.loop_folder(loop_id).join("checkouts").join(name.as_str())
     }
 
+    /// What the project's commands said of trees.
+    pub fn measured(&self, loop_id: &str) -> PathBuf {
+        self.loop_folder(loop_id).join("measured")
+    }
+
     /// All checkouts of a loop.
     pub fn checkouts(&self, loop_id: &str) -> PathBuf {
         self.loop_folder(loop_id).join("checkouts")

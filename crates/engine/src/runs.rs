@@ -1,32 +1,24 @@
 //! Runs: starting them under a keeper, seeing how they ended, ending them. Looking always comes before doing.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use kernel::{Attempt, Commit, Effect, Event, RunKey, RunOutcome, Stage, State, Step, StoryProgress};
-use sandbox::{ExitCause, ExitRecord, RunSpec, RunView, StopSignal};
+use kernel::{Effect, Event, RunKey, RunOutcome, Stage};
+use sandbox::{ExitCause, ExitRecord, RunView, Stream};
 use workspace::LoopRepo;
 
+use crate::facts::{baseline_outcome, check_outcome, surface_of};
 use crate::home::RunName;
-use crate::scrap::is_plain;
-use crate::settings::{AgentSettings, Settings};
+use crate::measure::{PLAN_FILE, Plan, REPORT_FILE, Report, known};
+use crate::rules::TestRules;
+use crate::settings::Settings;
+use crate::task::Task;
 use crate::worker::{Moment, Worker, WorkerError};
 
-/// Environment variables that every run may see.
-const ENVIRONMENT: &[&str] = &["PATH", "HOME", "USER", "LANG", "TERM", "TZ", "TMPDIR"];
-
-/// Bytes of each output stream that are kept.
-const OUTPUT_BYTES_MAX: u64 = 4 * 1024 * 1024;
-
-/// Bytes of an output's end that are looked at for an answer or shown as a report.
-const ANSWER_BYTES: u64 = 256 * 1024;
-const REPORT_BYTES: u64 = 4 * 1024;
-
-/// Bytes of a diff that a judge is shown.
-const DIFF_BYTES_MAX: usize = 200 * 1024;
+/// Bytes of an output's end that are looked at for an answer or for the last words.
+const ANSWER_BYTES: usize = 256 * 1024;
+const LAST_WORDS_BYTES: usize = 4 * 1024;
 
 /// What an agent's exit code says.
 const EXIT_TRY_LATER: i32 = 75;
@@ -45,12 +37,14 @@ impl Worker {
                 (self.time_ms() >= *until_ms).then(|| Event::WaitEnded { run: run.clone() })
             }
             Effect::Prepare
+            | Effect::MakeTests { .. }
             | Effect::MakeCandidate { .. }
             | Effect::Integrate { .. }
             | Effect::Announce { .. }
             | Effect::Skip { .. }
             | Effect::End(_) => {
                 let event = self.land(loop_id, effect);
+                self.disk_full |= event.is_none() && !sandbox::has_room(self.home.root());
                 self.crash_point(Moment::AfterDeed)?;
                 event
             }
@@ -64,15 +58,22 @@ impl Worker {
         let outcome = match place.look() {
             Ok(RunView::Running(_)) => return Ok(None),
             Ok(RunView::NotStarted) if self.was_just_launched(&place) => return Ok(None),
+            Ok(RunView::NotStarted)
+                if run.stage == Stage::Baseline && self.known_baseline(loop_id).is_some() =>
+            {
+                self.known_baseline(loop_id)
+                    .unwrap_or(RunOutcome::Interrupted { why: "it was forgotten".to_owned() })
+            }
             Ok(RunView::NotStarted) => match self.launch(loop_id, run, &place) {
                 Ok(()) => {
                     self.crash_point(Moment::AfterDeed)?;
                     return Ok(None);
                 }
-                Err(LaunchFault::Ours(why)) => RunOutcome::Infrastructure { why, until_ms: None },
-                Err(LaunchFault::BadTree(report)) if run.stage == Stage::Check => {
-                    RunOutcome::Checked { passed: false, report }
+                Err(LaunchFault::Ours(_)) if !sandbox::has_room(self.home.root()) => {
+                    self.disk_full = true;
+                    return Ok(None);
                 }
+                Err(LaunchFault::Ours(why)) => RunOutcome::Infrastructure { why, until_ms: None },
                 Err(LaunchFault::BadTree(why)) => RunOutcome::Failed { why },
             },
             Ok(RunView::Ended(exit)) => self.outcome(loop_id, run, &place, &exit),
@@ -85,8 +86,9 @@ impl Worker {
             }
             Err(error) => RunOutcome::Infrastructure { why: error.to_string(), until_ms: None },
         };
-        if run.stage != Stage::Implement || outcome != RunOutcome::Worked {
-            // What an implementor made is still needed; every other checkout has done its duty.
+        let wrote = matches!(outcome, RunOutcome::Worked { .. } | RunOutcome::TestsWritten(_));
+        if !wrote {
+            // What a writer made is still needed; every other checkout has done its duty.
             self.retire(loop_id, &place.checkout);
         }
         Ok(Some(Event::RunEnded { run: run.clone(), outcome }))
@@ -104,8 +106,12 @@ impl Worker {
             Ok(RunView::NotStarted | RunView::Ended(_) | RunView::Lost(_) | RunView::Rebooted(_))
             | Err(_) => {}
         }
-        if run.stage == Stage::Implement {
-            self.keep_cancelled_work(loop_id, run, &place);
+        if matches!(run.stage, Stage::Implement | Stage::Prove | Stage::WriteTests)
+            && self.keep_cancelled_work(loop_id, run, &place).is_err()
+            && !sandbox::has_room(self.home.root())
+        {
+            self.disk_full = true;
+            return Ok(None);
         }
         self.retire(loop_id, &place.checkout);
         self.crash_point(Moment::AfterDeed)?;
@@ -150,50 +156,53 @@ impl Worker {
     /// Makes the checkout, the prompt and the keeper's orders; a half-made earlier try is made anew.
     fn make_ready(&mut self, loop_id: &str, run: &RunKey, place: &Place) -> Result<(), LaunchFault> {
         let loaded = self.loaded(loop_id).ok_or("the loop is not loaded")?;
-        let state = loaded.state.clone();
-        let (story, attempt) = state.active().ok_or("no story is being worked on")?;
-        let settings = self.settings(loop_id)?;
-        let repository = self.repository(loop_id)?;
-        let commit = attempt.candidate().unwrap_or(&attempt.base);
+        let (story, attempt) = loaded.state.active().ok_or("no story is being worked on")?;
+        let (settings, repository) = (self.settings(loop_id)?, self.repository(loop_id)?);
+        let (settings, repository) = (&settings, &repository);
+        let task = Task { state: &loaded.state, story, attempt, run, settings, repository };
         remove_folder(&place.checkout);
-        let checkout = workspace::CommitId::parse(commit.as_str()).map_err(|error| error.to_string())?;
-        repository.checkout(&checkout, &place.checkout).map_err(|error| error.to_string())?;
-        if run.stage != Stage::Check {
-            repository.make_agent_repo(&checkout, &place.checkout).map_err(|error| error.to_string())?;
-        }
-        let folder = place.checkout.join(&settings.subdir);
-        if !is_plain(&place.checkout, &folder) || !folder.is_dir() {
-            let name = if settings.subdir.is_empty() { "." } else { &settings.subdir };
-            return Err(LaunchFault::BadTree(format!("the project's folder `{name}` is gone, or a link")));
-        }
-        copy_untracked(&settings, &state, &place.checkout);
-        fs::create_dir_all(&place.run_folder).map_err(|error| error.to_string())?;
-        let prompt = prompt(&repository, &settings, story, attempt, run)?;
-        let prompt_file = place.run_folder.join("prompt.md");
-        fs::write(&prompt_file, prompt).map_err(|error| error.to_string())?;
-        let mut spec = match run.stage {
-            Stage::Check => check_spec(&settings),
-            Stage::Implement => agent_spec(&settings, &attempt.implementor, prompt_file)?,
-            Stage::Judge => agent_spec(&settings, &state.spec().judge, prompt_file)?,
+        let run_id = place.name.full(loop_id);
+        let mut spec = if run.stage.is_check() {
+            task.check(place, &self.program, self.home.measured(loop_id), &run_id)?
+        } else {
+            task.agent(place)?
         };
-        crate::role_settings::apply(&settings, role_word(run.stage), &mut spec);
-        spec.run_id = place.name.full(loop_id);
-        spec.cwd = folder;
-        spec.env.extend(task_environment(&state, attempt, run, &spec.run_id));
+        crate::role_settings::apply(settings, attempt.flow.row(run.stage).role.word(), &mut spec);
+        spec.env.extend(task.environment(&run_id));
+        spec.run_id = run_id;
         sandbox::prepare(&place.run_folder, &spec).map_err(|error| LaunchFault::Ours(error.to_string()))
     }
 
-    /// What a run's end means.
+    /// What a run's end means. One that failed on a full disk failed for a reason of ours, and costs no attempt.
     fn outcome(&self, loop_id: &str, run: &RunKey, place: &Place, exit: &ExitRecord) -> RunOutcome {
+        let outcome = self.plain_outcome(loop_id, run, place, exit);
+        let failed = matches!(
+            outcome,
+            RunOutcome::Failed { .. }
+                | RunOutcome::BadAnswer { .. }
+                | RunOutcome::Checked { passed: false, .. }
+        );
+        if failed && exit.found_full {
+            return RunOutcome::Infrastructure { why: "the disk was full".to_owned(), until_ms: None };
+        }
+        outcome
+    }
+
+    fn plain_outcome(&self, loop_id: &str, run: &RunKey, place: &Place, exit: &ExitRecord) -> RunOutcome {
         if let ExitCause::CannotStart { why } = &exit.cause {
             let question = format!(
                 "the program of `{}` cannot be started ({why}); mend that, then answer `retry`",
                 run.stage.word()
             );
-            return RunOutcome::NeedsHuman { question };
+            return RunOutcome::NeedsHuman { question, free: false };
         }
-        if run.stage == Stage::Check {
-            return check_outcome(place, exit);
+        if run.stage.is_check() {
+            return self.measured_outcome(loop_id, run, place, exit).unwrap_or_else(|why| {
+                RunOutcome::Infrastructure {
+                    why: format!("the checks could not be made: {why}"),
+                    until_ms: None,
+                }
+            });
         }
         match (&exit.cause, exit.exit_code) {
             (ExitCause::Exited, Some(EXIT_TRY_LATER)) => RunOutcome::Infrastructure {
@@ -202,17 +211,40 @@ impl Worker {
             },
             (ExitCause::Exited, Some(EXIT_NOT_LOGGED_IN)) => RunOutcome::NeedsHuman {
                 question: "the agent is not logged in; log it in, then answer `retry`".to_owned(),
+                free: false,
             },
-            (ExitCause::Exited, Some(0)) if run.stage == Stage::Implement => RunOutcome::Worked,
-            (ExitCause::Exited, Some(0)) if exit.stdout_dropped > 0 => RunOutcome::BadAnswer {
-                why: "it printed more than is kept, so its end is not known".to_owned(),
-            },
-            (ExitCause::Exited, Some(0)) => self.verdict(loop_id, place),
+            (ExitCause::Exited, Some(0)) => self.answer(loop_id, run, place, exit),
             _ => RunOutcome::Failed { why: failure_words(place, exit) },
         }
     }
 
-    fn verdict(&self, loop_id: &str, place: &Place) -> RunOutcome {
+    /// What an agent that ended well says.
+    fn answer(&self, loop_id: &str, run: &RunKey, place: &Place, exit: &ExitRecord) -> RunOutcome {
+        let output = sandbox::output(&place.run_folder, Stream::Stdout).unwrap_or_default();
+        let said = String::from_utf8_lossy(output.tail(ANSWER_BYTES)).into_owned();
+        if let Some(question) = roles::read_question(&said) {
+            return RunOutcome::NeedsHuman { question, free: true };
+        }
+        let bad = |why: String| RunOutcome::BadAnswer { why };
+        let works = matches!(run.stage, Stage::Implement | Stage::Prove);
+        // The answer is at the end of the output: where that is not kept to its last byte, nothing was said.
+        if output.end() != exit.stdout_bytes + exit.stdout_dropped && !works {
+            return bad("the end of its output is not kept".to_owned());
+        }
+        match run.stage {
+            Stage::Implement | Stage::Prove => RunOutcome::Worked { learned: roles::read_learned(&said) },
+            Stage::WriteTests => roles::read_coverage(&said).map_or_else(bad, RunOutcome::TestsWritten),
+            Stage::Review => roles::read_review(&said).map_or_else(bad, RunOutcome::Reviewed),
+            Stage::Arbitrate => roles::read_ruling(&said).map_or_else(bad, |ruling| RunOutcome::Ruled {
+                fresh_tests: ruling.fresh_tests,
+                reason: ruling.reason,
+            }),
+            Stage::Judge => self.verdict(loop_id, &said),
+            Stage::Baseline | Stage::Check => bad("no agent runs the checks".to_owned()),
+        }
+    }
+
+    fn verdict(&self, loop_id: &str, said: &str) -> RunOutcome {
         let candidate = self
             .loaded(loop_id)
             .and_then(|loaded| loaded.state.active())
@@ -220,15 +252,65 @@ impl Worker {
         let Some(candidate) = candidate else {
             return RunOutcome::BadAnswer { why: "there is no candidate".to_owned() };
         };
-        match roles::read_verdict(&tail(&place.run_folder.join("stdout"), ANSWER_BYTES), candidate) {
+        match roles::read_verdict(said, candidate) {
             Ok(verdict) => RunOutcome::Judged(verdict),
             Err(why) => RunOutcome::BadAnswer { why },
         }
     }
+
+    /// What the measurements of a check's run mean; an error costs no attempt.
+    fn measured_outcome(
+        &self,
+        loop_id: &str,
+        run: &RunKey,
+        place: &Place,
+        exit: &ExitRecord,
+    ) -> Result<RunOutcome, String> {
+        if exit.cause != ExitCause::Exited || exit.exit_code != Some(0) {
+            return Err(failure_words(place, exit));
+        }
+        let read = |name: &str| {
+            fs::read(place.run_folder.join(name)).map_err(|error| format!("`{name}` cannot be read: {error}"))
+        };
+        let plan: Plan = serde_json::from_slice(&read(PLAN_FILE)?).map_err(|error| error.to_string())?;
+        let report: Report =
+            serde_json::from_slice(&read(REPORT_FILE)?).map_err(|error| error.to_string())?;
+        if run.stage == Stage::Baseline {
+            return Ok(baseline_outcome(&report.base));
+        }
+        let state = &self.loaded(loop_id).ok_or("the loop is not loaded")?.state;
+        let (story, attempt) = state.active().ok_or("no story is being worked on")?;
+        let repository = self.repository(loop_id)?;
+        let settings = self.settings(loop_id)?;
+        let surface = || {
+            let parse = |id: &str| workspace::TreeId::parse(id).map_err(|error| error.to_string());
+            let made = || {
+                let (base, code) = (
+                    parse(&plan.trees.base)?,
+                    parse(plan.trees.without_tests.as_deref().unwrap_or_default())?,
+                );
+                let rules = TestRules::of(&repository, &settings, &base)?;
+                surface_of(&repository, &base, &code, &rules)
+            };
+            made().unwrap_or_default()
+        };
+        Ok(check_outcome(&plan, &report, &attempt.notes, story, surface))
+    }
+
+    /// A base that was measured before needs no run.
+    fn known_baseline(&self, loop_id: &str) -> Option<RunOutcome> {
+        let state = &self.loaded(loop_id)?.state;
+        let (_, attempt) = state.active()?;
+        let (settings, repository) = (self.settings(loop_id).ok()?, self.repository(loop_id).ok()?);
+        let base = workspace::CommitId::parse(attempt.base.as_str()).ok()?;
+        let tree = repository.tree_of(&base).ok()?;
+        let known = known(&self.home.measured(loop_id), tree.as_str(), &settings.checks)?;
+        Some(baseline_outcome(&known))
+    }
 }
 
 /// Why a run could not be started.
-enum LaunchFault {
+pub(crate) enum LaunchFault {
     /// Something of ours or around us; it costs no attempt.
     Ours(String),
     /// The files that the run should work on are at fault.
@@ -260,146 +342,15 @@ impl Place {
         self.run_folder.join("spec.json").exists()
     }
 
+    /// The end of what a run said.
+    fn last_words(&self, stream: Stream) -> String {
+        let output = sandbox::output(&self.run_folder, stream).unwrap_or_default();
+        String::from_utf8_lossy(output.tail(LAST_WORDS_BYTES)).into_owned()
+    }
+
     fn look(&self) -> Result<RunView, sandbox::KeeperError> {
         if self.has_orders() { sandbox::look(&self.run_folder) } else { Ok(RunView::NotStarted) }
     }
-}
-
-fn prompt(
-    repository: &LoopRepo,
-    settings: &Settings,
-    story: &StoryProgress,
-    attempt: &Attempt,
-    run: &RunKey,
-) -> Result<String, String> {
-    match (&attempt.step, run.stage) {
-        (Step::Judge(candidate, _, checks), Stage::Judge) => {
-            let id = |commit: &Commit| {
-                workspace::CommitId::parse(commit.as_str()).map_err(|error| error.to_string())
-            };
-            let diff = repository
-                .diff(&id(&attempt.base)?, &id(candidate)?, DIFF_BYTES_MAX)
-                .map_err(|error| error.to_string())?;
-            if attempt.recheck {
-                return Ok(roles::recheck_prompt(&story.spec, candidate, checks));
-            }
-            Ok(roles::judge_prompt(&story.spec, &attempt.base, candidate, &diff, checks))
-        }
-        (_, Stage::Check) => Ok(String::new()),
-        _ => Ok(roles::implementor_prompt(&story.spec, &story.feedback, settings.patterns.as_deref())),
-    }
-}
-
-fn empty_spec() -> RunSpec {
-    RunSpec {
-        run_id: String::new(),
-        program: String::new(),
-        args: Vec::new(),
-        cwd: PathBuf::new(),
-        env: base_environment(),
-        pass_env: Vec::new(),
-        stdin: None,
-        wall_secs: 0,
-        idle_secs: None,
-        grace_secs: 10,
-        output_bytes_max: OUTPUT_BYTES_MAX,
-        stop_signal: StopSignal::Term,
-    }
-}
-
-fn agent_spec(settings: &Settings, name: &str, prompt: PathBuf) -> Result<RunSpec, String> {
-    let agent: &AgentSettings =
-        settings.agents.get(name).ok_or_else(|| format!("there is no agent `{name}`"))?;
-    let (program, args) =
-        agent.command.split_first().ok_or_else(|| format!("agent `{name}` has no command"))?;
-    let mut spec = empty_spec();
-    (spec.program, spec.args, spec.stdin) = (program.clone(), args.to_vec(), Some(prompt));
-    (spec.wall_secs, spec.idle_secs) = (agent.timeout_secs, agent.idle_secs);
-    // By name only: the keeper has the values from us, and nobody writes them down.
-    spec.pass_env.clone_from(&agent.pass_env);
-    spec.env.extend(agent.env.clone());
-    Ok(spec)
-}
-
-/// All checks in one shell, in order, the first that fails ends it; each is announced so that the report can be read.
-fn check_spec(settings: &Settings) -> RunSpec {
-    let mut spec = empty_spec();
-    let script: String = settings
-        .checks
-        .iter()
-        .map(|check| {
-            let name = &check.name;
-            format!("echo '== {name}'\n( {}\n) 2>&1 || {{ code=$?; echo \"== {name} failed with exit code $code\"; exit 1; }}\n", check.command)
-        })
-        .collect();
-    (spec.program, spec.args) =
-        ("/bin/sh".to_owned(), vec!["-c".to_owned(), script + "echo '== all green'\n"]);
-    spec.wall_secs = settings.check_timeout_secs;
-    spec
-}
-
-fn base_environment() -> BTreeMap<String, String> {
-    let wanted = |name: &str| ENVIRONMENT.contains(&name) || name.starts_with("LC_");
-    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
-        Some((name.into_string().ok()?, value.into_string().ok()?))
-    };
-    std::env::vars_os().filter_map(text).filter(|(name, _)| wanted(name)).collect()
-}
-
-/// The role that a stage is for.
-fn role_word(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Implement => "implementor",
-        Stage::Check => "check",
-        Stage::Judge => "judge",
-    }
-}
-
-fn task_environment(state: &State, attempt: &Attempt, run: &RunKey, run_id: &str) -> Vec<(String, String)> {
-    let role = role_word(run.stage);
-    let mut pairs = vec![
-        ("LOOPWRIGHT_LOOP_ID", state.spec().loop_id.clone()),
-        ("LOOPWRIGHT_STORY_ID", run.story.clone()),
-        ("LOOPWRIGHT_ATTEMPT", run.attempt.to_string()),
-        ("LOOPWRIGHT_ROLE", role.to_owned()),
-        ("LOOPWRIGHT_STAGE", run.stage.word().to_owned()),
-        ("LOOPWRIGHT_RUN_ID", run_id.to_owned()),
-        ("LOOPWRIGHT_BASE", attempt.base.to_string()),
-    ];
-    pairs.extend(attempt.candidate().map(|candidate| ("LOOPWRIGHT_CANDIDATE", candidate.to_string())));
-    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
-/// Files that the project needs and does not track; one that is missing is the checks' to complain about.
-fn copy_untracked(settings: &Settings, state: &State, checkout: &Path) {
-    for name in &settings.copy {
-        let relative = Path::new(name);
-        let inside = relative.components().all(|part| matches!(part, std::path::Component::Normal(_)));
-        let (from, to) =
-            (Path::new(&state.spec().project).join(relative), checkout.join(&settings.subdir).join(relative));
-        // A candidate may hold links that lead out of the checkout: nothing is written through one.
-        let taken = fs::symlink_metadata(&to).is_ok();
-        if inside
-            && !taken
-            && let Some(folder) = to.parent()
-        {
-            let made = fs::create_dir_all(folder);
-            if made.is_ok() && is_plain(checkout, folder) {
-                let _ = fs::copy(&from, &to);
-            }
-        }
-    }
-}
-
-fn check_outcome(place: &Place, exit: &ExitRecord) -> RunOutcome {
-    let said = tail(&place.run_folder.join("stdout"), REPORT_BYTES);
-    let errors = tail(&place.run_folder.join("stderr"), REPORT_BYTES);
-    let ending = match exit.cause {
-        ExitCause::WallTimeout | ExitCause::IdleTimeout => "\n== the checks ran out of time",
-        ExitCause::Exited | ExitCause::Stopped | ExitCause::CannotStart { .. } => "",
-    };
-    let passed = exit.cause == ExitCause::Exited && exit.exit_code == Some(0);
-    RunOutcome::Checked { passed, report: format!("{said}{errors}{ending}") }
 }
 
 fn failure_words(place: &Place, exit: &ExitRecord) -> String {
@@ -410,22 +361,9 @@ fn failure_words(place: &Place, exit: &ExitRecord) -> String {
         (_, None, Some(signal)) => format!("ended by signal {signal}"),
         (_, None, None) => "it ended in an unknown way".to_owned(),
     };
-    let errors = tail(&place.run_folder.join("stderr"), REPORT_BYTES);
+    let errors = place.last_words(Stream::Stderr);
     let last = errors.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     if last.is_empty() { how } else { format!("{how}: {last}") }
-}
-
-/// The end of a file, as text.
-fn tail(path: &Path, bytes_max: u64) -> String {
-    let read = || -> std::io::Result<Vec<u8>> {
-        let mut file = fs::File::open(path)?;
-        let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(bytes_max)))?;
-        let mut bytes = Vec::new();
-        file.take(bytes_max).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
 }
 
 /// Removes a checkout. What cannot be removed now is removed with the loop.

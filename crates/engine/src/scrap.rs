@@ -28,6 +28,27 @@ fn open_up(folder: &Path) {
     }
 }
 
+/// Puts files that the project needs and does not track into a checkout; one that is missing is the checks' to complain
+/// about.
+pub(crate) fn copy_untracked(names: &[String], project: &Path, checkout: &Path, subdir: &str) {
+    for name in names {
+        let relative = Path::new(name);
+        let inside = relative.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+        let (from, to) = (project.join(relative), checkout.join(subdir).join(relative));
+        // A candidate may hold links that lead out of the checkout: nothing is written through one.
+        let taken = fs::symlink_metadata(&to).is_ok();
+        if inside
+            && !taken
+            && let Some(folder) = to.parent()
+        {
+            let made = fs::create_dir_all(folder);
+            if made.is_ok() && is_plain(checkout, folder) {
+                let _ = fs::copy(&from, &to);
+            }
+        }
+    }
+}
+
 /// Whether every part of `path` below `root` is a real folder or file, and no link that leads elsewhere.
 pub(crate) fn is_plain(root: &Path, path: &Path) -> bool {
     let Ok(relative) = path.strip_prefix(root) else { return false };

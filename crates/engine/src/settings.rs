@@ -28,6 +28,15 @@ pub struct Settings {
     pub prd_in_repository: Option<String>,
     /// The `## Codebase Patterns` of the project, where it has any.
     pub patterns: Option<String>,
+    /// Where test files may be, as globs; the ecosystem's rules where there are none.
+    #[serde(default)]
+    pub test_paths: Vec<String>,
+    /// The project's own prompts by name.
+    #[serde(default)]
+    pub prompts: BTreeMap<String, String>,
+    /// What a person must agree to.
+    #[serde(default)]
+    pub policy: Policies,
     /// Model, effort and limit by role.
     #[serde(default)]
     pub roles: Roles,
@@ -40,6 +49,31 @@ pub struct Settings {
     /// Whether progress is appended to the project's `progress.txt`.
     #[serde(default)]
     pub write_progress: bool,
+}
+
+/// What a person must agree to before it lands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Policies {
+    /// Candidates that change how checks, CI or linting are configured.
+    pub check_config: Policy,
+    /// Candidates that change how agents are configured.
+    pub agent_config: Policy,
+}
+
+impl Default for Policies {
+    fn default() -> Self {
+        Self { check_config: Policy::Flag, agent_config: Policy::Ask }
+    }
+}
+
+/// What is done about something that needs attention.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Policy {
+    /// The judge is told.
+    Flag,
+    /// A person is asked.
+    Ask,
 }
 
 fn retention_days_default() -> u32 {

@@ -142,8 +142,11 @@ impl Worker {
     fn sweep_marked(&self, known: &BTreeSet<String>, swept: &mut Swept) {
         let Ok(root) = fs::canonicalize(self.home.root()) else { return };
         for run in marked_runs(&root.join("loops")) {
-            let of_loop = run.ancestors().nth(2).and_then(Path::file_name).and_then(|name| name.to_str());
-            let name = run.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            // `LOOP/runs/RUN`, and below that what a run keeps itself.
+            let inside = run.strip_prefix(root.join("loops")).unwrap_or(&run);
+            let part =
+                |index: usize| inside.components().nth(index).and_then(|part| part.as_os_str().to_str());
+            let (of_loop, name) = (part(0), part(2).unwrap_or_default());
             let loaded = of_loop.and_then(|loop_id| self.loaded(loop_id));
             let is_needed = loaded.is_some_and(|loaded| needed_runs(loaded).contains(name));
             // A loop that is known and not loaded is one that cannot be read.

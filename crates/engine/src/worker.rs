@@ -9,12 +9,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use journal::{AppendError, Fence, Journal, NewRecord};
-use kernel::{Effect, Event, RunState, Stage, Stamped, decide};
+use journal::{AppendError, Fence, Journal, JournalError, NewRecord};
+use kernel::{Event, Stamped, decide};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::home::Home;
 use crate::loops::{LoadError, Loaded, load};
+use crate::slots::{Busy, EFFECTS_PER_TURN_MAX, Limits, open_now, running_stages};
 use crate::sweep::Sweeper;
 
 /// Milliseconds since 1970.
@@ -25,9 +26,6 @@ pub fn now_ms() -> i64 {
 
 /// How long the worker's lease lasts without being renewed.
 const LEASE_MS: i64 = 30_000;
-
-/// Effects that one loop may carry out in one turn, so that no loop keeps the others waiting.
-const EFFECTS_PER_TURN_MAX: usize = 20;
 
 /// Why there is no worker.
 #[derive(Debug, thiserror::Error)]
@@ -80,7 +78,7 @@ pub struct Turn {
     pub live: usize,
     /// Runs under way.
     pub running: usize,
-    /// The journal could not grow: the disk is full, and everything waits for room.
+    /// Something could not be written because the disk is full; it waits for room.
     pub disk_full: bool,
 }
 
@@ -92,9 +90,8 @@ pub struct Worker {
     fence: Fence,
     lease_until_ms: i64,
     loops: BTreeMap<String, Loaded>,
-    agents_max: usize,
-    checks_max: usize,
-    disk_full: bool,
+    limits: Limits,
+    pub(crate) disk_full: bool,
     crash: Option<CrashSwitch>,
     clock: Clock,
     /// When each run was launched by this worker: a keeper needs a moment until it can be seen.
@@ -144,8 +141,7 @@ impl Worker {
             fence,
             lease_until_ms,
             loops,
-            agents_max,
-            checks_max,
+            limits: Limits { agents_max, checks_max },
             disk_full: false,
             crash,
             clock,
@@ -170,23 +166,26 @@ impl Worker {
         self.crash = Some(switch);
     }
 
-    /// Goes once over all loops and does everything that can be done now.
+    /// Goes once over all loops and does everything that can be done now. A full disk is no fault: everything waits.
     pub fn turn(&mut self) -> Result<Turn, WorkerError> {
+        self.disk_full = false;
+        match self.go_over_loops() {
+            Err(WorkerError::Journal(JournalError::DiskFull { .. })) => {
+                let live = self.loops.values().filter(|loaded| loaded.state.ended().is_none()).count();
+                Ok(Turn { moved: false, live: live.max(1), running: 0, disk_full: true })
+            }
+            turn => turn,
+        }
+    }
+
+    fn go_over_loops(&mut self) -> Result<Turn, WorkerError> {
         self.keep_lease()?;
         let mut turn = Turn { moved: false, live: 0, running: 0, disk_full: false };
-        for row in self.journal.loops()? {
-            if row.quarantine.is_some() {
-                continue;
-            }
-            match self.catch_up(&row.loop_id) {
-                Ok(()) => turn.moved |= self.advance(&row.loop_id)?,
-                // One bad loop is set apart, and the others go on.
-                Err(LoadError::Journal(error)) => return Err(WorkerError::Journal(error)),
-                Err(error) => self.journal.quarantine(&row.loop_id, &error.to_string())?,
-            }
-            if let Some(loaded) = self.loops.get(&row.loop_id) {
+        for loop_id in self.read_all()? {
+            turn.moved |= self.advance(&loop_id)?;
+            if let Some(loaded) = self.loops.get(&loop_id) {
                 turn.live += usize::from(loaded.state.ended().is_none());
-                turn.running += usize::from(running_stage(loaded).is_some());
+                turn.running += running_stages(&loaded.state).len();
             }
         }
         turn.disk_full = self.disk_full;
@@ -197,6 +196,7 @@ impl Worker {
     pub fn run(&mut self, mut done: impl FnMut(&Self, Turn) -> bool) -> Result<(), WorkerError> {
         const REST: Duration = Duration::from_millis(25);
         const LONG_REST: Duration = Duration::from_millis(100);
+        const FULL_REST: Duration = Duration::from_secs(1);
         const QUIET_TURNS: u32 = 40;
         let mut quiet_turns = 0;
         loop {
@@ -207,6 +207,8 @@ impl Worker {
             }
             quiet_turns = if turn.moved { 0 } else { quiet_turns + 1 };
             match quiet_turns {
+                // Whatever was refused for want of room is tried again, and costs something each time.
+                _ if turn.disk_full => std::thread::sleep(FULL_REST),
                 0 => {}
                 // Something has just happened, and more is likely; later, nobody notices a tenth of a second.
                 1..=QUIET_TURNS => std::thread::sleep(REST),
@@ -225,8 +227,32 @@ impl Worker {
         &self.journal
     }
 
+    /// Reads what is new in all loops, before anything is begun: the runs of all of them count against the limits.
+    fn read_all(&mut self) -> Result<Vec<String>, WorkerError> {
+        let mut sound = Vec::new();
+        for row in self.journal.loops()? {
+            let read = if row.quarantine.is_some() { None } else { Some(self.catch_up(&row.loop_id)) };
+            match read {
+                Some(Ok(())) => sound.push(row.loop_id),
+                Some(Err(LoadError::Journal(error))) => return Err(WorkerError::Journal(error)),
+                // One bad loop is set apart and holds no slot, and the others go on.
+                Some(Err(error)) => {
+                    self.loops.remove(&row.loop_id);
+                    self.journal.quarantine(&row.loop_id, &error.to_string())?;
+                }
+                None => drop(self.loops.remove(&row.loop_id)),
+            }
+        }
+        Ok(sound)
+    }
+
     fn keep_lease(&mut self) -> Result<(), WorkerError> {
-        let now = now_ms();
+        let (path, now) = (self.home.worker_lock(), now_ms());
+        if matches!(path.try_exists(), Ok(false)) {
+            // The folder was taken away: what we still hold open is nobody's any more, and we would work on it for ever.
+            let source = io::ErrorKind::NotFound.into();
+            return Err(WorkerError::Io { attempt: "find our own lock", path, source });
+        }
         if now + LEASE_MS / 2 < self.lease_until_ms {
             return Ok(());
         }
@@ -252,12 +278,9 @@ impl Worker {
         let mut moved = false;
         for _ in 0..EFFECTS_PER_TURN_MAX {
             let Some(loaded) = self.loops.get(loop_id) else { break };
-            let owed = decide(&loaded.state);
+            let busy = Busy::of(self.loops.values().map(|loaded| &loaded.state));
             let mut recorded = false;
-            for effect in owed {
-                if !self.has_room_for(&effect) {
-                    continue;
-                }
+            for effect in open_now(decide(&loaded.state), busy, self.limits) {
                 let Some(event) = self.carry_out(loop_id, &effect)? else { continue };
                 recorded |= self.record(loop_id, event)?;
                 break;
@@ -268,19 +291,6 @@ impl Worker {
             moved = true;
         }
         Ok(moved)
-    }
-
-    /// Separate limits for agents and checks, over all loops.
-    fn has_room_for(&self, effect: &Effect) -> bool {
-        let Effect::StartRun(run) = effect else { return true };
-        let is_check = |stage: Stage| stage == Stage::Check;
-        let running = self
-            .loops
-            .values()
-            .filter_map(running_stage)
-            .filter(|stage| is_check(*stage) == is_check(run.stage))
-            .count();
-        running < if is_check(run.stage) { self.checks_max } else { self.agents_max }
     }
 
     /// Records an event, unless somebody else recorded something first: then that is taken in, and all is decided anew.
@@ -301,7 +311,6 @@ impl Worker {
             Ok(last) => {
                 (loaded.state, loaded.last) = (next, last);
                 loaded.records.push(stamped);
-                self.disk_full = false;
                 self.crash_point(Moment::AfterRecord)?;
                 Ok(true)
             }
@@ -333,12 +342,5 @@ impl Drop for Worker {
     fn drop(&mut self) {
         // A worker that ends in good order does not make the next one wait.
         let _ = self.journal.release_lease(&self.fence);
-    }
-}
-
-fn running_stage(loaded: &Loaded) -> Option<Stage> {
-    match loaded.state.active_run() {
-        Some((run, RunState::Running)) if loaded.state.ended().is_none() => Some(run.stage),
-        _ => None,
     }
 }

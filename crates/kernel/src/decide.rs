@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::event::{EndReason, Event, RunKey};
-use crate::spec::Commit;
+use crate::flow::{Flow, Stage};
+use crate::spec::{Cast, Commit};
 use crate::state::{Attempt, RunState, State, Step, StoryProgress, StoryStatus};
 
 /// An order to the engine. Carrying one out twice must be the same as once.
@@ -17,8 +18,12 @@ pub enum Effect {
         story: String,
         /// From 1.
         attempt: u32,
-        /// Who implements; nobody at a recheck.
-        implementor: Option<String>,
+        /// The way that it goes.
+        flow: Flow,
+        /// Who takes part.
+        cast: Cast,
+        /// Whether it only looks again at a skipped story.
+        recheck: bool,
         /// The commit to start from, or to look at again.
         base: Commit,
     },
@@ -34,6 +39,13 @@ pub enum Effect {
         until_ms: i64,
         /// The run that waits.
         run: RunKey,
+    },
+    /// Turn what the test writer left into a commit.
+    MakeTests {
+        /// Which story.
+        story: String,
+        /// Which attempt.
+        attempt: u32,
     },
     /// Turn what the implementor left into a commit.
     MakeCandidate {
@@ -107,7 +119,7 @@ pub fn decide(state: &State) -> BTreeSet<Effect> {
         return BTreeSet::new();
     }
     if let Some(why) = &state.cancel {
-        return one(cancel(state, why));
+        return cancel(state, why);
     }
     if !state.prepared {
         return one(Effect::Prepare);
@@ -123,39 +135,43 @@ fn one(effect: Effect) -> BTreeSet<Effect> {
     BTreeSet::from([effect])
 }
 
-/// A cancelled loop first ends its run, then itself. What was accepted and not yet shown stays in the loop's repository.
-fn cancel(state: &State, why: &str) -> Effect {
-    match state.active_run() {
-        Some((run, RunState::Running)) => Effect::StopRun(run),
-        _ => Effect::End(EndReasonOrder::Cancelled(why.to_owned())),
+/// A cancelled loop first ends its runs, then itself. What was accepted and not yet shown stays in the loop's repository.
+fn cancel(state: &State, why: &str) -> BTreeSet<Effect> {
+    let running = state.running();
+    if running.is_empty() {
+        return one(Effect::End(EndReasonOrder::Cancelled(why.to_owned())));
     }
+    running.into_iter().map(Effect::StopRun).collect()
 }
 
 fn of_attempt(state: &State, story: &StoryProgress, attempt: &Attempt) -> BTreeSet<Effect> {
     let id = story.spec.id.clone();
-    if let Some((run, run_state)) = state.active_run() {
-        return match run_state {
-            RunState::Running => one(Effect::WatchRun(run)),
-            RunState::Owed if state.paused => BTreeSet::new(),
-            RunState::Owed if !state.can_afford(run.stage) => {
-                one(Effect::End(EndReasonOrder::BudgetExhausted))
-            }
-            RunState::Owed => one(Effect::StartRun(run)),
-            RunState::Waiting { until_ms } => one(Effect::WakeAt { until_ms, run }),
-            RunState::Asking => BTreeSet::new(),
-        };
-    }
     match &attempt.step {
-        Step::MakeCandidate => one(Effect::MakeCandidate { story: id, attempt: attempt.number }),
+        Step::Runs { .. } => of_runs(state),
+        Step::MakeTests { .. } => one(Effect::MakeTests { story: id, attempt: attempt.number }),
+        Step::MakeCandidate { .. } => one(Effect::MakeCandidate { story: id, attempt: attempt.number }),
+        Step::Approve(_) => BTreeSet::new(),
         Step::Integrate(commit) => {
             one(Effect::Integrate { story: id, attempt: attempt.number, commit: commit.clone() })
         }
         Step::Announce(commit) => one(Effect::Announce { story: id, commit: commit.clone() }),
         Step::Rejected => after_rejection(state, story, attempt),
-        Step::Implement(_) | Step::Check(..) | Step::Judge(..) => {
-            unreachable!("a step that is about a run has a run")
-        }
+        Step::GivenUp(why) => one(Effect::Skip { story: id, reason: why.clone() }),
     }
+}
+
+fn of_runs(state: &State) -> BTreeSet<Effect> {
+    let effect = |(run, run_state): (RunKey, RunState)| match run_state {
+        RunState::Running => Some(Effect::WatchRun(run)),
+        RunState::Owed if state.paused => None,
+        RunState::Owed if state.can_afford(run.stage) => Some(Effect::StartRun(run)),
+        // What another run has reserved and does not use may still be enough for this one.
+        RunState::Owed if !state.running().is_empty() => None,
+        RunState::Owed => Some(Effect::End(EndReasonOrder::BudgetExhausted)),
+        RunState::Waiting { until_ms } => Some(Effect::WakeAt { until_ms, run }),
+        RunState::Asking | RunState::Ended => None,
+    };
+    state.active_runs().into_iter().filter_map(effect).collect()
 }
 
 /// Another attempt while there are any left, with what the last one taught; then the skip.
@@ -167,31 +183,50 @@ fn after_rejection(state: &State, story: &StoryProgress, attempt: &Attempt) -> B
         }
         return one(plan_attempt(state, story));
     }
-    let reason = story.feedback.last().cloned().unwrap_or_default();
+    let reason = story.skipped_because.as_ref().or(story.feedback.last()).cloned().unwrap_or_default();
     one(Effect::Skip { story: id, reason })
 }
 
 fn plan_attempt(state: &State, story: &StoryProgress) -> Effect {
     let attempt = story.attempts + 1;
-    let implementor = Some(state.spec.implementor_for(&story.spec, attempt).to_owned());
-    Effect::Plan { story: story.spec.id.clone(), attempt, implementor, base: state.head.clone() }
+    Effect::Plan {
+        story: story.spec.id.clone(),
+        attempt,
+        flow: state.spec.flow_of(&story.spec),
+        cast: state.spec.cast_for(&story.spec, attempt),
+        recheck: false,
+        base: state.head.clone(),
+    }
 }
 
-/// The next story; when none is left, the blocked ones, the rechecks, the end.
+/// The next story; when none is left, the rechecks, the blocked ones, the end.
 fn plan(state: &State) -> BTreeSet<Effect> {
     if state.spec.max_iterations.is_some_and(|max| state.iterations >= max) {
         return one(Effect::End(EndReasonOrder::MaxIterationsReached));
     }
     let pending = || state.stories.iter().filter(|story| story.status == StoryStatus::Pending);
+    if let Some(first) = &state.spec.first {
+        match pending().find(|story| story.spec.id == first.id) {
+            Some(story) => return one(plan_attempt(state, story)),
+            None if first.only => return one(Effect::End(EndReasonOrder::Completed)),
+            None => {}
+        }
+    }
     let ready = pending().filter(|story| story.spec.depends_on.iter().all(|on| has_passed(state, on)));
     if let Some(next) = ready.min_by_key(|story| story.spec.rank) {
         return one(plan_attempt(state, next));
     }
-    let again =
-        |story: &&StoryProgress| matches!(story.status, StoryStatus::Skipped { rechecked: false, .. });
+    let again = |story: &&StoryProgress| {
+        // Without a judge, or without the tests that its flow asks for, a second look could only pass a story falsely.
+        let flow = state.spec.flow_of(&story.spec);
+        let provable = flow.has(Stage::Judge) && (!flow.has(Stage::WriteTests) || story.tests.is_some());
+        provable && matches!(story.status, StoryStatus::Skipped { rechecked: false, .. })
+    };
     if let Some(story) = state.stories.iter().find(again) {
-        let (story, attempt) = (story.spec.id.clone(), story.attempts + 1);
-        return one(Effect::Plan { story, attempt, implementor: None, base: state.head.clone() });
+        let Effect::Plan { story, attempt, flow, cast, base, .. } = plan_attempt(state, story) else {
+            unreachable!("a plan is a plan")
+        };
+        return one(Effect::Plan { story, attempt, flow, cast, recheck: true, base });
     }
     let blocked: BTreeSet<Effect> = pending().filter_map(|story| blocked_by(state, story)).collect();
     if blocked.is_empty() { one(Effect::End(EndReasonOrder::Completed)) } else { blocked }
@@ -211,17 +246,20 @@ impl Effect {
     /// The event that carrying out a pure decision records; nothing for effects that need hands.
     pub fn decision(&self) -> Option<Event> {
         match self {
-            Self::Plan { story, attempt, implementor: Some(implementor), base } => {
-                Some(Event::StoryPlanned {
-                    story: story.clone(),
-                    attempt: *attempt,
-                    implementor: implementor.clone(),
-                    base: base.clone(),
-                })
-            }
-            Self::Plan { story, attempt, implementor: None, base } => {
-                Some(Event::RecheckPlanned { story: story.clone(), attempt: *attempt, head: base.clone() })
-            }
+            Self::Plan { story, attempt, flow, cast, recheck: false, base } => Some(Event::StoryPlanned {
+                story: story.clone(),
+                attempt: *attempt,
+                implementor: cast.implementor.clone(),
+                base: base.clone(),
+                flow: *flow,
+                cast: Some(cast.clone()),
+            }),
+            Self::Plan { story, attempt, cast, recheck: true, base, .. } => Some(Event::RecheckPlanned {
+                story: story.clone(),
+                attempt: *attempt,
+                head: base.clone(),
+                judge: Some(cast.judge.clone()),
+            }),
             Self::Block { story, on } => Some(Event::StoryBlocked { story: story.clone(), on: on.clone() }),
             _ => None,
         }

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::spec::{Commit, LoopSpec, StorySpec};
+use crate::flow::{Flow, Stage};
+use crate::spec::{Cast, Commit, LoopSpec, StorySpec};
 
 /// An event and when it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +37,12 @@ pub enum Event {
         implementor: String,
         /// The commit that the attempt starts from.
         base: Commit,
+        /// The way that it goes.
+        #[serde(default)]
+        flow: Flow,
+        /// Everybody who takes part; loops from before there were flows name the implementor only.
+        #[serde(default)]
+        cast: Option<Cast>,
     },
     /// A skipped story is looked at once more, against what the branch is now.
     RecheckPlanned {
@@ -45,6 +52,9 @@ pub enum Event {
         attempt: u32,
         /// The commit that is looked at.
         head: Commit,
+        /// Who judges.
+        #[serde(default)]
+        judge: Option<String>,
     },
     /// A run is about to be started: the intent comes before the deed.
     RunStarted {
@@ -63,6 +73,26 @@ pub enum Event {
         /// The run that waited.
         run: RunKey,
     },
+    /// What the test writer left is a commit now.
+    TestsMade {
+        /// Which story.
+        story: String,
+        /// Which attempt.
+        attempt: u32,
+        /// The commit that holds the tests, on the story's base; nothing where no criterion can be tested by machine.
+        commit: Option<Commit>,
+        /// What of the writer's work was dropped, and why.
+        notes: Vec<String>,
+    },
+    /// The test writer left nothing that could be used.
+    TestsRefused {
+        /// Which story.
+        story: String,
+        /// Which attempt.
+        attempt: u32,
+        /// What is wrong with it.
+        why: String,
+    },
     /// What the implementor left is a commit now.
     CandidateMade {
         /// Which story.
@@ -71,6 +101,12 @@ pub enum Event {
         attempt: u32,
         /// The commit.
         commit: Commit,
+        /// What a judge must know of how it was made.
+        #[serde(default)]
+        notes: Vec<String>,
+        /// Why a person must agree before it lands, where one must.
+        #[serde(default)]
+        ask: Option<String>,
     },
     /// The implementor changed nothing, or made the same tree as a rejected attempt.
     NothingNew {
@@ -154,6 +190,8 @@ impl Event {
             Self::RunStarted { .. } => "run-started",
             Self::RunEnded { .. } => "run-ended",
             Self::WaitEnded { .. } => "wait-ended",
+            Self::TestsMade { .. } => "tests-made",
+            Self::TestsRefused { .. } => "tests-refused",
             Self::CandidateMade { .. } => "candidate-made",
             Self::NothingNew { .. } => "nothing-new",
             Self::Integrated { .. } => "integrated",
@@ -166,29 +204,6 @@ impl Event {
             Self::Reloaded { .. } => "reloaded",
             Self::Answered { .. } => "answered",
             Self::LoopEnded { .. } => "loop-ended",
-        }
-    }
-}
-
-/// A step of the flow that a process is started for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Stage {
-    /// The implementor writes code.
-    Implement,
-    /// The project's commands run on the candidate.
-    Check,
-    /// The judge decides.
-    Judge,
-}
-
-impl Stage {
-    /// The stage's word, as agents see it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Implement => "implement",
-            Self::Check => "check",
-            Self::Judge => "judge",
         }
     }
 }
@@ -216,8 +231,12 @@ impl fmt::Display for RunKey {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]
 pub enum RunOutcome {
-    /// The implementor did its work.
-    Worked,
+    /// The implementor or the prover did its work.
+    Worked {
+        /// What it learned that later stories should know.
+        #[serde(default)]
+        learned: Vec<String>,
+    },
     /// The run failed by its own fault: the agent gave up, ran out of time, or broke.
     Failed {
         /// What is known.
@@ -229,6 +248,20 @@ pub enum RunOutcome {
         passed: bool,
         /// What they said, bounded.
         report: String,
+        /// What follows from them beside the baseline.
+        #[serde(default)]
+        facts: Option<Box<Facts>>,
+    },
+    /// The test writer did its work, and said what covers what.
+    TestsWritten(Review),
+    /// The reviewer looked at the candidate.
+    Reviewed(Review),
+    /// The judge said whether the tests stand.
+    Ruled {
+        /// Whether they ask for what no criterion says, and must be written anew.
+        fresh_tests: bool,
+        /// Why.
+        reason: String,
     },
     /// The judge gave a usable verdict on the very candidate.
     Judged(Verdict),
@@ -248,6 +281,9 @@ pub enum RunOutcome {
     NeedsHuman {
         /// What to ask them.
         question: String,
+        /// Whether any words may be the answer; they are told to the next try.
+        #[serde(default)]
+        free: bool,
     },
     /// The run was lost with its keeper or a reboot.
     Interrupted {
@@ -271,6 +307,77 @@ pub struct Verdict {
     pub criteria: Vec<CriterionVerdict>,
     /// What to do better.
     pub guidance: Vec<String>,
+    /// For each older test that the change made red, removed or skipped: the criterion that obliges it.
+    #[serde(default)]
+    pub obliged: Vec<Obliged>,
+}
+
+/// An older test that had to give way, and the criterion that says so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Obliged {
+    /// The test's name.
+    pub test: String,
+    /// The criterion.
+    pub criterion: String,
+}
+
+/// What the checks showed, beside the baseline. No agent can overrule it to a PASS.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facts {
+    /// What follows for the candidate.
+    pub gate: Gate,
+    /// New tests of the writer that are red on the candidate.
+    pub failing: Vec<String>,
+    /// Older tests that the change itself made red, removed or skipped.
+    pub obliged: Vec<String>,
+    /// What the next attempt is told.
+    pub feedback: String,
+    /// What the test writer is told when the tests are at fault.
+    pub for_writer: String,
+    /// The whole comparison as JSON; the kernel does not look inside.
+    pub evidence: String,
+}
+
+/// What the facts say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Gate {
+    /// The candidate may be judged.
+    Green,
+    /// It may not.
+    #[default]
+    Red,
+    /// The new tests do not fit the candidate's names: the tests must be mended, and nothing counts against the story.
+    SurfaceMismatch,
+    /// No new test is red on the base, so they prove nothing: better ones are needed.
+    NothingProven,
+}
+
+/// What a reviewer says: at `write-tests` of its own tests, at `review` of the candidate.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Review {
+    /// In a sentence or two.
+    pub summary: String,
+    /// Criterion by criterion.
+    pub criteria: Vec<Coverage>,
+    /// What the judge should look at.
+    pub findings: Vec<String>,
+}
+
+/// How one criterion is tested.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Coverage {
+    /// The criterion.
+    pub criterion: String,
+    /// The tests that cover it.
+    pub tests: Vec<String>,
+    /// Those of them whose names and output no implementor is told.
+    pub held_back: Vec<String>,
+    /// Why no machine can test it, where none can.
+    pub untestable: Option<String>,
 }
 
 /// What a judge says of one criterion.

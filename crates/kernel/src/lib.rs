@@ -7,6 +7,8 @@
 mod apply;
 mod decide;
 mod event;
+mod flow;
+mod moves;
 mod reload;
 mod spec;
 mod state;
@@ -14,7 +16,11 @@ mod state;
 pub use apply::IllegalMove;
 pub use decide::{Effect, EndReasonOrder, decide};
 pub use event::{
-    CriterionVerdict, EndReason, Event, PublishResult, RunKey, RunOutcome, Stage, Stamped, Verdict, WriteBack,
+    Coverage, CriterionVerdict, EndReason, Event, Facts, Gate, Obliged, PublishResult, Review, RunKey,
+    RunOutcome, Stamped, Verdict, WriteBack,
 };
-pub use spec::{Commit, LoopSpec, NotACommit, StorySpec, StoryStart, TimeBudget};
-pub use state::{Attempt, Question, Run, RunState, State, Step, StoryProgress, StoryStatus};
+pub use flow::{Answer, Base, Flow, FlowStep, Role, Stage, StageRow, Writes};
+pub use spec::{Assigned, Cast, Commit, FirstStory, LoopSpec, NotACommit, StorySpec, StoryStart, TimeBudget};
+pub use state::{
+    Attempt, Lane, Question, Run, RunState, State, Step, StoryProgress, StoryStatus, Tests, TestsOrder,
+};

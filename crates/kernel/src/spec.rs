@@ -1,8 +1,11 @@
 //! What a loop is started with. It is the first record of a loop's journal and never changes.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+use crate::flow::{Flow, Role, Stage};
 
 /// A commit's id: 40 or 64 hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -86,8 +89,80 @@ pub struct LoopSpec {
     /// The time that all runs together may take; a run's cap is reserved before it starts.
     #[serde(default)]
     pub budget: Option<TimeBudget>,
+    /// The way that stories go, unless one says otherwise.
+    #[serde(default)]
+    pub flow: Flow,
+    /// The agent that writes tests and reviews.
+    #[serde(default)]
+    pub reviewer: String,
+    /// The agent that proves.
+    #[serde(default)]
+    pub prover: String,
+    /// Whether somebody asked for this judge; if nobody did, one of another family than the implementor's is better.
+    #[serde(default = "yes")]
+    pub judge_is_chosen: bool,
+    /// The model family of each agent, where it is known.
+    #[serde(default)]
+    pub families: BTreeMap<String, String>,
+    /// The story to begin with, where somebody asked for one.
+    #[serde(default)]
+    pub first: Option<FirstStory>,
     /// What the engine needs to carry out effects; the kernel does not look inside.
     pub settings: String,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A story that somebody asked to begin with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FirstStory {
+    /// Which.
+    pub id: String,
+    /// The number of its next attempt.
+    pub attempt: u32,
+    /// What was said of the attempt before.
+    pub judgment: Option<String>,
+    /// Whether the loop ends after it.
+    pub only: bool,
+}
+
+/// The agents of one attempt.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+pub struct Cast {
+    /// Who implements.
+    pub implementor: String,
+    /// Who writes tests and reviews.
+    pub reviewer: String,
+    /// Who proves.
+    pub prover: String,
+    /// Who judges.
+    pub judge: String,
+}
+
+impl Cast {
+    /// The agent of a role; our own hands have none.
+    pub fn agent(&self, role: Role) -> Option<&str> {
+        match role {
+            Role::Checker => None,
+            Role::Implementor => Some(&self.implementor),
+            Role::Reviewer => Some(&self.reviewer),
+            Role::Prover => Some(&self.prover),
+            Role::Judge => Some(&self.judge),
+        }
+    }
+}
+
+/// Agents that somebody asked for by name, for one story.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Assigned {
+    /// Who implements.
+    pub implementor: Option<String>,
+    /// Who writes tests and reviews.
+    pub reviewer: Option<String>,
+    /// Who judges.
+    pub judge: Option<String>,
 }
 
 /// One falling balance of time for the whole loop.
@@ -101,6 +176,25 @@ pub struct TimeBudget {
     pub check_cap_ms: i64,
     /// The most that one judge's run may take.
     pub judge_cap_ms: i64,
+    /// The most that one reviewer's run may take.
+    #[serde(default)]
+    pub review_cap_ms: i64,
+    /// The most that one prover's run may take.
+    #[serde(default)]
+    pub prove_cap_ms: i64,
+}
+
+impl TimeBudget {
+    /// The most that a run of this stage may take.
+    pub fn cap_ms(&self, stage: Stage) -> i64 {
+        match stage {
+            Stage::Baseline | Stage::Check => self.check_cap_ms,
+            Stage::Implement => self.implement_cap_ms,
+            Stage::WriteTests | Stage::Review => self.review_cap_ms,
+            Stage::Prove => self.prove_cap_ms,
+            Stage::Judge | Stage::Arbitrate => self.judge_cap_ms,
+        }
+    }
 }
 
 /// One story as the loop sees it.
@@ -120,6 +214,12 @@ pub struct StorySpec {
     pub depends_on: Vec<String>,
     /// The agent that the author wants.
     pub tool: Option<String>,
+    /// Agents that the start of the loop named for it.
+    #[serde(default)]
+    pub assigned: Assigned,
+    /// The way that it goes, where the author wants another one.
+    #[serde(default)]
+    pub flow: Option<Flow>,
     /// Where it stood when the loop began.
     pub start: StoryStart,
 }
@@ -142,13 +242,41 @@ impl LoopSpec {
         self.max_retries.saturating_add(1)
     }
 
-    /// The implementor of one attempt at one story: the author's choice first, then the ladder.
+    /// The way that a story goes.
+    pub fn flow_of(&self, story: &StorySpec) -> Flow {
+        story.flow.unwrap_or(self.flow)
+    }
+
+    /// The implementor of one attempt at one story: what was asked for first, then the ladder.
     pub fn implementor_for<'a>(&'a self, story: &'a StorySpec, attempt: u32) -> &'a str {
-        let first = story.tool.as_deref().unwrap_or(&self.implementor);
+        let asked_for = story.assigned.implementor.as_deref().or(story.tool.as_deref());
+        let first = asked_for.unwrap_or(&self.implementor);
         let rung = usize::try_from(attempt.saturating_sub(1)).unwrap_or_default();
         match (attempt, self.ladder.len()) {
             (0 | 1, _) | (_, 0) => first,
             (_, length) => &self.ladder[rung % length],
         }
+    }
+
+    /// Everybody who takes part in one attempt at one story.
+    pub fn cast_for(&self, story: &StorySpec, attempt: u32) -> Cast {
+        let implementor = self.implementor_for(story, attempt).to_owned();
+        let reviewer = story.assigned.reviewer.clone().unwrap_or_else(|| self.reviewer.clone());
+        let judge = story.assigned.judge.clone().unwrap_or_else(|| self.judge_beside(&implementor));
+        Cast { implementor, reviewer, prover: self.prover.clone(), judge }
+    }
+
+    /// The judge beside an implementor: of another family where nobody chose and there is one.
+    fn judge_beside(&self, implementor: &str) -> String {
+        let family = |agent: &str| self.families.get(agent);
+        let same = family(implementor).is_some() && family(implementor) == family(&self.judge);
+        let other = || {
+            let mut others = self.families.iter().filter(|(_, other)| Some(*other) != family(implementor));
+            others.next().map(|(agent, _)| agent.clone())
+        };
+        if same && !self.judge_is_chosen {
+            return other().unwrap_or_else(|| self.judge.clone());
+        }
+        self.judge.clone()
     }
 }

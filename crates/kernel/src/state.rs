@@ -1,7 +1,10 @@
 //! Where a loop stands: what `apply` builds and `decide` looks at.
 
-use crate::event::{EndReason, RunKey, Stage};
-use crate::spec::{Commit, LoopSpec, StorySpec};
+use std::collections::BTreeMap;
+
+use crate::event::{EndReason, Facts, Review, RunKey, Verdict};
+use crate::flow::{Flow, FlowStep, Stage};
+use crate::spec::{Cast, Commit, LoopSpec, StorySpec};
 
 /// A loop, as its journal says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,11 +17,8 @@ pub struct State {
     pub(crate) unpublished: Option<String>,
     pub(crate) iterations: u32,
     pub(crate) spent_ms: i64,
-    pub(crate) run_began_at_ms: Option<i64>,
     pub(crate) paused: bool,
     pub(crate) cancel: Option<String>,
-    pub(crate) question: Option<Question>,
-    pub(crate) fault: Option<String>,
     pub(crate) ended: Option<EndReason>,
     pub(crate) started_at_ms: i64,
     pub(crate) last_at_ms: i64,
@@ -37,6 +37,22 @@ pub struct StoryProgress {
     pub feedback: Vec<String>,
     /// Rejected candidates, kept aside.
     pub rejected: Vec<Commit>,
+    /// The tests that were written for it and stand.
+    pub tests: Option<Tests>,
+    /// What is asked of the test writer next, where tests must be written again.
+    pub tests_order: Option<TestsOrder>,
+    /// How often tests were written again.
+    pub rewrites: u32,
+    /// The new tests that were red in the attempt before.
+    pub failing: Vec<String>,
+    /// Whether the arbiter has spoken.
+    pub ruled: bool,
+    /// Why it was set aside the first time; a second look that fails says nothing new.
+    pub skipped_because: Option<String>,
+    /// What people answered to the agents' questions.
+    pub answers: Vec<String>,
+    /// What its agents learned.
+    pub learned: Vec<String>,
     /// When its first attempt began.
     pub began_at_ms: Option<i64>,
     /// When it ended.
@@ -49,7 +65,7 @@ pub enum StoryStatus {
     /// Waits for its turn.
     Pending,
     /// Is being worked on.
-    Active(Attempt),
+    Active(Box<Attempt>),
     /// Accepted; the commit is on the branch. Without one it had passed before the loop.
     Passed(Option<Commit>),
     /// Set aside after its last attempt.
@@ -68,40 +84,119 @@ pub enum StoryStatus {
     SetAside,
 }
 
+/// The acceptance tests of a story.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tests {
+    /// The commit that holds them, on the story's base; nothing where no criterion can be tested by machine.
+    pub commit: Option<Commit>,
+    /// From 1; it grows each time that they are written again.
+    pub round: u32,
+    /// What covers what.
+    pub review: Review,
+    /// What of the writer's work was dropped, and why.
+    pub notes: Vec<String>,
+}
+
+/// Why tests must be written again, and what the writer is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TestsOrder {
+    /// They do not fit the names that the candidate has: only imports and calls may change.
+    Repair(String),
+    /// They prove nothing.
+    Better(String),
+    /// They ask for what no criterion says.
+    Fresh(String),
+}
+
 /// One try at a story.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     /// From 1.
     pub number: u32,
-    /// Who implements.
-    pub implementor: String,
+    /// The way that it goes.
+    pub flow: Flow,
+    /// Who takes part.
+    pub cast: Cast,
     /// The commit that it starts from.
     pub base: Commit,
     /// When it was planned; the candidate's date, so that making it again gives the same id.
     pub planned_at_ms: i64,
     /// Whether it only looks again at a skipped story.
     pub recheck: bool,
+    /// Whether the implementor's work is there.
+    pub implemented: bool,
+    /// Why the attempt fails as soon as nothing of it runs any more.
+    pub failure: Option<String>,
+    /// Why there are no tests, where their writer failed for good.
+    pub unwritten: Option<String>,
+    /// What the test writer said of tests that are not a commit yet.
+    pub written: Option<Review>,
+    /// What it proposes.
+    pub candidate: Option<Commit>,
+    /// What a judge must know of how that was made.
+    pub notes: Vec<String>,
+    /// Why a person must agree before it lands.
+    pub ask: Option<String>,
+    /// What the checks showed.
+    pub checked: Option<Checked>,
+    /// What the reviewer said.
+    pub review: Option<Review>,
+    /// What the judge said.
+    pub verdict: Option<Verdict>,
+    /// The last try of each stage.
+    pub tries: BTreeMap<Stage, u32>,
     /// How far it is.
     pub step: Step,
+}
+
+/// What the checks showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// What they said, bounded.
+    pub report: String,
+    /// What follows from them.
+    pub facts: Option<Box<Facts>>,
 }
 
 /// How far an attempt is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// The implementor works.
-    Implement(Run),
-    /// What it left must become a commit.
-    MakeCandidate,
-    /// The project's commands look at the candidate.
-    Check(Commit, Run),
-    /// The judge looks at the candidate.
-    Judge(Commit, Run, String),
+    /// Runs are owed or under way.
+    Runs {
+        /// The step of the flow; the arbiter stands beside it.
+        at: Option<usize>,
+        /// What runs.
+        lanes: Vec<Lane>,
+    },
+    /// What the test writer left must become a commit.
+    MakeTests {
+        /// The step of the flow.
+        at: usize,
+    },
+    /// What the writers left must become the candidate.
+    MakeCandidate {
+        /// The step of the flow.
+        at: usize,
+    },
+    /// A person must agree.
+    Approve(Commit),
     /// The branch must move to the accepted candidate.
     Integrate(Commit),
     /// The operator must be shown.
     Announce(Commit),
     /// It failed: another attempt is owed, or the skip.
     Rejected,
+    /// No further attempt would help: the skip is owed.
+    GivenUp(String),
+}
+
+/// One of the runs that may be under way at the same time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lane {
+    /// The stage.
+    pub stage: Stage,
+    /// Its run.
+    pub run: Run,
 }
 
 /// One stage's run and its tries.
@@ -113,8 +208,14 @@ pub struct Run {
     pub state: RunState,
     /// Infrastructure faults in a row, for the length of the wait.
     pub faults: u32,
-    /// Answers that were no verdicts.
+    /// Answers that could not be used.
     pub bad_answers: u32,
+    /// What went wrong around us, while it waits for that.
+    pub fault: Option<String>,
+    /// What a person is asked, while it waits for them, and whether any words may be the answer.
+    pub question: Option<(String, bool)>,
+    /// When it was started.
+    pub began_at_ms: Option<i64>,
 }
 
 /// Where a run stands.
@@ -131,59 +232,66 @@ pub enum RunState {
     },
     /// Waits for a person.
     Asking,
+    /// Is over, and there is nothing more to do for it.
+    Ended,
 }
 
 /// Something that only a person can answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// The run that cannot go on.
-    pub run: RunKey,
+    /// The story that it is about.
+    pub story: String,
     /// What is asked.
     pub text: String,
     /// What can be answered.
     pub choices: Vec<&'static str>,
+    /// Whether any other words may be the answer too.
+    pub free: bool,
 }
 
 impl Run {
-    pub(crate) fn first() -> Self {
-        Self { try_number: 1, state: RunState::Owed, faults: 0, bad_answers: 0 }
+    pub(crate) fn numbered(try_number: u32) -> Self {
+        let state = RunState::Owed;
+        Self { try_number, state, faults: 0, bad_answers: 0, fault: None, question: None, began_at_ms: None }
     }
 
     /// The next try, due now.
     pub(crate) fn again(&self) -> Self {
-        Self { try_number: self.try_number + 1, state: RunState::Owed, ..self.clone() }
+        let (faults, bad_answers) = (self.faults, self.bad_answers);
+        Self { faults, bad_answers, ..Self::numbered(self.try_number + 1) }
     }
 }
 
 impl Attempt {
-    /// The run that this step is about, and its stage.
-    pub fn run(&self) -> Option<(Stage, &Run)> {
-        match &self.step {
-            Step::Implement(run) => Some((Stage::Implement, run)),
-            Step::Check(_, run) => Some((Stage::Check, run)),
-            Step::Judge(_, run, _) => Some((Stage::Judge, run)),
-            Step::MakeCandidate | Step::Integrate(_) | Step::Announce(_) | Step::Rejected => None,
-        }
+    /// The steps that it goes through.
+    pub fn steps(&self) -> &'static [FlowStep] {
+        if self.recheck { Flow::recheck_steps() } else { self.flow.steps() }
     }
 
-    pub(crate) fn run_mut(&mut self) -> Option<(Stage, &mut Run)> {
-        match &mut self.step {
-            Step::Implement(run) => Some((Stage::Implement, run)),
-            Step::Check(_, run) => Some((Stage::Check, run)),
-            Step::Judge(_, run, _) => Some((Stage::Judge, run)),
-            Step::MakeCandidate | Step::Integrate(_) | Step::Announce(_) | Step::Rejected => None,
+    /// The runs that this step is about.
+    pub fn lanes(&self) -> &[Lane] {
+        match &self.step {
+            Step::Runs { lanes, .. } => lanes,
+            Step::MakeTests { .. }
+            | Step::MakeCandidate { .. }
+            | Step::Approve(_)
+            | Step::Integrate(_)
+            | Step::Announce(_)
+            | Step::Rejected
+            | Step::GivenUp(_) => &[],
         }
     }
 
     /// The commit that is being checked, judged or landed.
     pub fn candidate(&self) -> Option<&Commit> {
-        match &self.step {
-            Step::Check(commit, _)
-            | Step::Judge(commit, _, _)
-            | Step::Integrate(commit)
-            | Step::Announce(commit) => Some(commit),
-            Step::Implement(_) | Step::MakeCandidate | Step::Rejected => None,
-        }
+        self.candidate.as_ref()
+    }
+
+    /// What a person would call what it is doing.
+    pub fn doing(&self) -> String {
+        let busy = self.lanes().iter().filter(|lane| lane.run.state != RunState::Ended);
+        let words: Vec<&str> = busy.map(|lane| lane.stage.word()).collect();
+        if words.is_empty() { "landing".to_owned() } else { words.join(" and ") }
     }
 }
 
@@ -206,17 +314,39 @@ impl State {
     /// The story that is being worked on, and its attempt.
     pub fn active(&self) -> Option<(&StoryProgress, &Attempt)> {
         self.stories.iter().find_map(|story| match &story.status {
-            StoryStatus::Active(attempt) => Some((story, attempt)),
+            StoryStatus::Active(attempt) => Some((story, &**attempt)),
             _ => None,
         })
     }
 
-    /// The run that the active attempt is about, if it is about one.
-    pub fn active_run(&self) -> Option<(RunKey, RunState)> {
-        let (story, attempt) = self.active()?;
-        let (stage, run) = attempt.run()?;
-        let (story, attempt, try_number) = (story.spec.id.clone(), attempt.number, run.try_number);
-        Some((RunKey { story, attempt, stage, try_number }, run.state))
+    /// The runs of the active attempt that are not over, in the order of the flow.
+    pub fn active_runs(&self) -> Vec<(RunKey, RunState)> {
+        let Some((story, attempt)) = self.active() else { return Vec::new() };
+        let key = |lane: &Lane| RunKey {
+            story: story.spec.id.clone(),
+            attempt: attempt.number,
+            stage: lane.stage,
+            try_number: lane.run.try_number,
+        };
+        let busy = attempt.lanes().iter().filter(|lane| lane.run.state != RunState::Ended);
+        busy.map(|lane| (key(lane), lane.run.state)).collect()
+    }
+
+    /// The runs that were started and are not over.
+    pub fn running(&self) -> Vec<RunKey> {
+        let running = self.active_runs().into_iter().filter(|(_, state)| *state == RunState::Running);
+        running.map(|(run, _)| run).collect()
+    }
+
+    /// When the first of the waits will be over, if everything that is not over waits.
+    pub fn waits_until_ms(&self) -> Option<i64> {
+        let runs = self.active_runs();
+        let until = |state: &RunState| match state {
+            RunState::Waiting { until_ms } => Some(*until_ms),
+            RunState::Owed | RunState::Running | RunState::Asking | RunState::Ended => None,
+        };
+        let all: Option<Vec<i64>> = runs.iter().map(|(_, state)| until(state)).collect();
+        all?.into_iter().min()
     }
 
     /// The tip of the loop's branch.
@@ -244,15 +374,11 @@ impl State {
         self.spec.budget.map(|budget| budget.total_ms - self.spent_ms)
     }
 
-    /// Whether a run of this stage fits into what is left: its cap is reserved before it starts.
+    /// Whether a run of this stage fits into what is left: its cap is reserved before it starts, beside those that run.
     pub(crate) fn can_afford(&self, stage: Stage) -> bool {
         let Some((budget, left)) = self.spec.budget.zip(self.left_ms()) else { return true };
-        let cap = match stage {
-            Stage::Implement => budget.implement_cap_ms,
-            Stage::Check => budget.check_cap_ms,
-            Stage::Judge => budget.judge_cap_ms,
-        };
-        cap <= left
+        let reserved: i64 = self.running().iter().map(|run| budget.cap_ms(run.stage)).sum();
+        budget.cap_ms(stage).saturating_add(reserved) <= left
     }
 
     /// Why it is over, if it is.
@@ -271,13 +397,22 @@ impl State {
     }
 
     /// What a person must answer.
-    pub fn question(&self) -> Option<&Question> {
-        self.question.as_ref()
+    pub fn question(&self) -> Option<Question> {
+        let (story, attempt) = self.active()?;
+        let story = story.spec.id.clone();
+        if let (Step::Approve(_), Some(text)) = (&attempt.step, &attempt.ask) {
+            let (text, choices) = (text.clone(), vec!["approve", "reject", "cancel"]);
+            return Some(Question { story, text, choices, free: false });
+        }
+        let mut asking = attempt.lanes().iter().filter(|lane| lane.run.state == RunState::Asking);
+        let (text, free) = asking.find_map(|lane| lane.run.question.clone())?;
+        Some(Question { story, text, choices: vec!["retry", "skip", "cancel"], free })
     }
 
     /// The last infrastructure fault, while it lasts.
     pub fn fault(&self) -> Option<&str> {
-        self.fault.as_deref()
+        let (_, attempt) = self.active()?;
+        attempt.lanes().iter().find_map(|lane| lane.run.fault.as_deref())
     }
 
     /// When it was asked for.

@@ -2,8 +2,10 @@
 //!
 //! Pure: values in, text out, and the other way round. It starts nobody and knows no agent.
 
+mod answer;
 mod prompt;
 mod verdict;
 
-pub use prompt::{implementor_prompt, judge_prompt, recheck_prompt};
+pub use answer::{Ruling, read_coverage, read_learned, read_question, read_review, read_ruling};
+pub use prompt::{Context, PROMPT_BYTES, Prompt, check_template, prompt};
 pub use verdict::{last_json_object, read_verdict};

@@ -1,7 +1,9 @@
 //! Reads a judge's answer. Whatever does not fit exactly is no verdict: the caller fails closed.
 
-use kernel::{Commit, CriterionVerdict, Verdict};
+use kernel::{Commit, CriterionVerdict, Obliged, Verdict};
 use serde::Deserialize;
+
+use crate::answer::closing_text;
 
 /// What a judge must answer.
 #[derive(Deserialize)]
@@ -14,6 +16,8 @@ struct Answer {
     criteria: Vec<CriterionVerdict>,
     #[serde(default)]
     guidance: Vec<String>,
+    #[serde(default)]
+    obliged: Vec<Obliged>,
 }
 
 #[derive(Deserialize, PartialEq)]
@@ -26,12 +30,7 @@ enum Word {
 
 /// The verdict in a judge's output, on the very candidate that it was asked about; else why there is none.
 pub fn read_verdict(output: &str, candidate: &Commit) -> Result<Verdict, String> {
-    let object = last_json_object(output).ok_or("there is no JSON object in the answer")?;
-    // A broken object behind a whole one may be the true answer: what stands last cannot be read, so nothing was said.
-    let behind = output.rfind(object).map_or("", |at| &output[at + object.len()..]);
-    if behind.contains(['{', '}']) {
-        return Err("there is something like an object behind the last JSON object".to_owned());
-    }
+    let object = closing_text(output)?;
     let answer: Answer =
         serde_json::from_str(object).map_err(|error| format!("the answer does not fit: {error}"))?;
     if answer.commit != candidate.as_str() {
@@ -41,8 +40,8 @@ pub fn read_verdict(output: &str, candidate: &Commit) -> Result<Verdict, String>
     if pass && answer.criteria.iter().any(|criterion| !criterion.pass) {
         return Err("the answer says PASS, and that a criterion is not met".to_owned());
     }
-    let Answer { reason, criteria, guidance, .. } = answer;
-    Ok(Verdict { pass, commit: candidate.clone(), reason, criteria, guidance })
+    let Answer { reason, criteria, guidance, obliged, .. } = answer;
+    Ok(Verdict { pass, commit: candidate.clone(), reason, criteria, guidance, obliged })
 }
 
 /// The last JSON object that stands in a text, not inside another one.

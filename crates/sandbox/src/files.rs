@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::moments::moment;
 use crate::{ExitRecord, KeeperError, KeeperRecord, RunSpec};
 
 /// The folder of one run, by its path without links: the keeper's mark and the sweep must spell it alike.
@@ -77,12 +78,18 @@ impl RunFolder {
     pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<(), KeeperError> {
         let target = self.file(name);
         let beside = self.file(&beside(name));
-        let written = write_flushed(&beside, content).and_then(|()| fs::rename(&beside, &target));
+        moment("before", name);
+        let written = write_flushed(&beside, content).and_then(|()| {
+            moment("beside", name);
+            fs::rename(&beside, &target)
+        });
         if written.is_err() {
             // The first error is the one to report; a leftover beside the name is never read.
             let _ = fs::remove_file(&beside);
         }
-        written.and_then(|()| sync_folder(&self.path)).map_err(KeeperError::file("write", target))
+        let flushed = written.and_then(|()| sync_folder(&self.path));
+        moment("after", name);
+        flushed.map_err(KeeperError::file("write", target))
     }
 
     fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, KeeperError> {
@@ -100,6 +107,12 @@ impl RunFolder {
             .map_err(|source| KeeperError::Record { path: self.file(name), source })?;
         self.write(name, &content)
     }
+}
+
+/// Whether something was refused for want of room.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 /// Flushes a folder, so that the names in it survive a power cut.

@@ -8,7 +8,8 @@
 //! | `spec.json` | worker, [`prepare`] | what to run and within which limits |
 //! | `keeper.lock` | keeper | held by `flock` as long as the keeper lives |
 //! | `keeper.json` | keeper | which process keeps the run; written before the program starts |
-//! | `stdout`, `stderr` | keeper | captured output, bounded |
+//! | `stdout`, `stderr` | keeper | the beginning of the captured output, bounded |
+//! | `stdout.N`, `stderr.N` | keeper | its end, from byte `N` on, bounded; [`output`] reads all of it |
 //! | `stop` | worker, [`request_stop`] | the run must end; the content is the reason |
 //! | `exit.json` | keeper | how it ended; written once, after the whole tree is gone |
 //!
@@ -18,8 +19,11 @@
 
 mod error;
 mod files;
+mod moments;
+mod output;
 mod records;
 mod request;
+mod room;
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -31,7 +35,10 @@ pub use elsewhere::{keep, launch, look, sweep};
 pub use error::KeeperError;
 #[cfg(target_os = "linux")]
 pub use linux::{keep, launch, look, sweep};
+pub use moments::watch_writes;
+pub use output::{Output, Piece, Stream, output};
 pub use records::{
     ExitCause, ExitOutcome, ExitRecord, KeeperRecord, RUN_DIR_VARIABLE, RunSpec, RunView, StopSignal,
 };
 pub use request::{prepare, request_stop};
+pub use room::has_room;

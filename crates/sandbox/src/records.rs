@@ -40,7 +40,7 @@ pub struct RunSpec {
     /// How long it may go on after `stop_signal` before it is killed.
     #[serde(default = "grace_secs_default")]
     pub grace_secs: u64,
-    /// How many bytes of each of its two streams are kept.
+    /// How many bytes of each of its two streams are kept, of the beginning and of the end.
     pub output_bytes_max: u64,
     /// How it is asked to end.
     #[serde(default)]
@@ -90,16 +90,19 @@ pub struct ExitRecord {
     pub started_at_ms: u64,
     /// The wall clock when the last process was gone.
     pub ended_at_ms: u64,
-    /// Bytes in `stdout`.
+    /// Bytes that are kept of standard output.
     pub stdout_bytes: u64,
-    /// Bytes in `stderr`.
+    /// Bytes that are kept of standard error.
     pub stderr_bytes: u64,
-    /// Bytes of standard output that did not fit.
+    /// Bytes of standard output that are not kept; with the kept ones, its whole length.
     pub stdout_dropped: u64,
-    /// Bytes of standard error that did not fit.
+    /// Bytes of standard error that are not kept.
     pub stderr_dropped: u64,
     /// Processes that had to be killed after the program itself had ended.
     pub swept: u32,
+    /// The disk was full when the program ended, or while it talked: if it failed, that may be why.
+    #[serde(default)]
+    pub found_full: bool,
 }
 
 /// Says why a run ended.

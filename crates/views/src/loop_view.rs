@@ -1,6 +1,6 @@
 //! A loop's status in the words that `status`, `list` and `--json` use.
 
-use kernel::{EndReason, RunState, State, StoryProgress, StoryStatus};
+use kernel::{EndReason, State, StoryProgress, StoryStatus};
 use serde::Serialize;
 
 /// One loop.
@@ -21,6 +21,8 @@ pub struct LoopView {
     pub branch: String,
     /// Its tip.
     pub head_sha: String,
+    /// The way that stories go.
+    pub flow: &'static str,
     /// The stories in file order.
     pub stories: Vec<StoryView>,
     /// When a wait will be over, in milliseconds since 1970.
@@ -77,11 +79,9 @@ pub fn loop_view(state: &State) -> LoopView {
         prd_path: spec.prd_path.clone(),
         branch: spec.branch.clone(),
         head_sha: state.head().to_string(),
+        flow: spec.flow.word(),
         stories: state.stories().iter().map(|story| story_view(story, state.ended().is_some())).collect(),
-        waiting_until_ms: match state.active_run() {
-            Some((_, RunState::Waiting { until_ms })) if state.ended().is_none() => Some(until_ms),
-            _ => None,
-        },
+        waiting_until_ms: state.waits_until_ms().filter(|_| state.ended().is_none()),
         choices: state
             .question()
             .map(|question| question.choices.iter().map(|choice| (*choice).to_owned()).collect())
@@ -106,8 +106,7 @@ fn status_of(state: &State) -> (&'static str, String) {
     if let Some(question) = state.question() {
         return ("needs_human", question.text.clone());
     }
-    let waiting = matches!(state.active_run(), Some((_, RunState::Waiting { .. })));
-    match (state.is_paused(), waiting) {
+    match (state.is_paused(), state.waits_until_ms().is_some()) {
         (true, _) => ("paused", String::new()),
         (false, true) => ("waiting", state.fault().unwrap_or_default().to_owned()),
         (false, false) => ("running", String::new()),
@@ -121,8 +120,7 @@ fn story_view(story: &StoryProgress, ended: bool) -> StoryView {
             ("pending", format!("attempt {} was not finished", attempt.number), None)
         }
         StoryStatus::Active(attempt) => {
-            let doing = attempt.run().map_or("landing", |(stage, _)| stage.word());
-            ("running", format!("attempt {}, {doing}", attempt.number), None)
+            ("running", format!("attempt {}, {}", attempt.number, attempt.doing()), None)
         }
         StoryStatus::Passed(commit) => ("passed", String::new(), commit.as_ref()),
         StoryStatus::Skipped { reason, .. } => ("skipped", reason.clone(), None),

@@ -40,12 +40,14 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
         Event::LoopStarted { .. } => one(
             "agent/loop.start",
             json!({ "loopId": loop_id, "project": project, "prdPath": spec.prd_path, "maxRetries": spec.max_retries,
-                    "maxIterations": spec.max_iterations, "retryLadder": spec.ladder }),
+                    "maxIterations": spec.max_iterations, "retryLadder": spec.ladder, "flow": spec.flow.word(),
+                    "toolAssignments": assignments(spec),
+                    "budget": spec.budget.map(|budget| json!({ "ms": budget.total_ms })) }),
         ),
         Event::LoopPrepared => {
             one("agent/loop.plan", json!({ "loopId": loop_id, "project": project, "prdPath": spec.prd_path }))
         }
-        Event::StoryPlanned { story, attempt, implementor, base } => {
+        Event::StoryPlanned { story, attempt, implementor, base, .. } => {
             let feedback = after.story(story).and_then(|story| story.feedback.last());
             one(
                 "agent/loop.implement",
@@ -53,8 +55,11 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
                         "feedback": feedback, "baseSha": base }),
             )
         }
+        Event::RunStarted { run } if run.stage == Stage::Judge && run.try_number == 1 => {
+            one("agent/loop.judge", judge(run, after))
+        }
         Event::RunEnded { run, outcome } => run_ended(record, run, outcome, before, after),
-        Event::CandidateMade { story, attempt, commit } => one(
+        Event::CandidateMade { story, attempt, commit, .. } => one(
             "agent/loop.review",
             json!({ "loopId": loop_id, "project": project, "storyId": story, "commitSha": commit, "attempt": attempt }),
         ),
@@ -70,6 +75,8 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
         Event::LoopEnded { reason } => one("agent/loop.complete", complete(reason, record, after)),
         Event::RecheckPlanned { .. }
         | Event::RunStarted { .. }
+        | Event::TestsMade { .. }
+        | Event::TestsRefused { .. }
         | Event::Integrated { .. }
         | Event::StoryBlocked { .. }
         | Event::PauseRequested
@@ -94,31 +101,44 @@ fn run_ended(
         let is = after.story(&run.story).map_or(0, |story| story.feedback.len());
         if is > was { retry(record, &run.story, run.attempt, &reason, after) } else { Vec::new() }
     };
-    match (run.stage, outcome) {
-        (Stage::Check, RunOutcome::Checked { passed: true, report }) => {
-            let commit = after.active().and_then(|(_, attempt)| attempt.candidate());
-            one(
-                "agent/loop.judge",
-                json!({ "loopId": loop_id, "project": after.spec().project, "storyId": run.story, "commitSha": commit,
-                        "testResults": report, "attempt": run.attempt }),
-            )
-        }
-        (_, RunOutcome::Infrastructure { why, .. }) => {
-            let until = match after.active_run() {
-                Some((_, kernel::RunState::Waiting { until_ms })) => Some(until_ms),
+    match outcome {
+        RunOutcome::Infrastructure { why, .. } => {
+            let until = after.active_runs().into_iter().find_map(|(key, state)| match state {
+                kernel::RunState::Waiting { until_ms } if key == *run => Some(until_ms),
                 _ => None,
-            };
+            });
             one(
                 "agent/loop.waiting",
                 json!({ "loopId": loop_id, "storyId": run.story, "cause": why, "until": until }),
             )
         }
-        (_, RunOutcome::NeedsHuman { question }) => one(
+        RunOutcome::NeedsHuman { question, .. } => one(
             "agent/loop.needs_human",
             json!({ "loopId": loop_id, "storyId": run.story, "question": question }),
         ),
         _ => rejected(),
     }
+}
+
+fn judge(run: &kernel::RunKey, after: &State) -> Value {
+    let attempt = after.active().map(|(_, attempt)| attempt);
+    let report = attempt.and_then(|attempt| attempt.checked.as_ref()).map(|checked| &checked.report);
+    let findings =
+        attempt.and_then(|attempt| attempt.review.as_ref()).map(|review| review.findings.join("\n"));
+    json!({ "loopId": after.spec().loop_id, "project": after.spec().project, "storyId": run.story,
+            "commitSha": attempt.and_then(|attempt| attempt.candidate()), "testResults": report,
+            "feedback": findings, "attempt": run.attempt })
+}
+
+/// The agents that were named for single stories.
+fn assignments(spec: &kernel::LoopSpec) -> Value {
+    let named = spec.stories.iter().filter(|story| story.assigned != kernel::Assigned::default());
+    let entry = |story: &kernel::StorySpec| {
+        let assigned = &story.assigned;
+        let roles = json!({ "implementor": assigned.implementor, "reviewer": assigned.reviewer, "judge": assigned.judge });
+        (story.id.clone(), roles)
+    };
+    Value::Object(named.map(entry).collect())
 }
 
 /// A failed attempt that another one follows.

@@ -138,7 +138,7 @@ impl LoopRepo {
     pub(crate) fn write_tree(&self, entries: &Entries, scratch: &Scratch) -> Result<TreeId, GitError> {
         let index = scratch.path().join("index");
         let git = || self.git().env("GIT_INDEX_FILE", &index);
-        git().args(["update-index", "-z", "--index-info"]).run_fed(|pipe| {
+        git().unflushed().args(["update-index", "-z", "--index-info"]).run_fed(|pipe| {
             entries.iter().try_for_each(|(path, Entry { mode, id })| {
                 write!(pipe, "{mode} {id}\t")
                     .and_then(|()| pipe.write_all(path))

@@ -31,6 +31,14 @@ pub enum GitError {
         /// The end of what it said.
         stderr: String,
     },
+    /// The program hung, and was ended.
+    #[error("`git {command}` did not end within {waited_secs} s and was killed")]
+    TooSlow {
+        /// What it was asked, without our fixed options.
+        command: String,
+        /// How long it was given.
+        waited_secs: u64,
+    },
     /// The program answered something that we do not understand.
     #[error("`git {command}` gave an answer that cannot be read")]
     Garbled {

@@ -1,20 +1,25 @@
 //! Runs the `git` program, always in the same environment, whatever the machine, the operator or an agent has set.
 //!
-//! Nothing is inherited but the PATH: no configuration of system or user, no hooks, no prompts, no network. It waits
-//! for as long as git takes; it does not interpret answers beyond splitting them.
+//! Nothing is inherited but the PATH: no configuration of system or user, no hooks, no prompts, no network. A git that
+//! takes longer than anything should is ended. It does not interpret answers beyond splitting them.
 
 use std::env;
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
 use crate::error::{GitError, failed};
+use crate::patience::Patience;
 
 /// No answer that we ask for in full is longer; a listing of a million paths fits.
 const OUTPUT_BYTES_MAX: usize = 512 * 1024 * 1024;
+/// No call of ours takes that long, so one that does hangs: on a dead network disk, on a lock, on itself.
+const TIME_MAX: Duration = Duration::from_mins(10);
 /// The end of what git says is where the reason is.
 const STDERR_BYTES_MAX: usize = 4096;
 
@@ -80,6 +85,7 @@ pub(crate) struct Git {
     words: Vec<String>,
     folder: std::path::PathBuf,
     output_bytes_max: usize,
+    time_max: Duration,
 }
 
 /// What came of a call that ran to its end.
@@ -101,7 +107,10 @@ impl Git {
             command.env("PATH", path);
         }
         let folder = folder.to_owned();
-        let git = Self { command, words: Vec::new(), folder, output_bytes_max: OUTPUT_BYTES_MAX };
+        // A group of its own, so that a git that hangs can be ended with the programs that it started.
+        command.process_group(0);
+        let (words, output_bytes_max) = (Vec::new(), OUTPUT_BYTES_MAX);
+        let git = Self { command, words, folder, output_bytes_max, time_max: TIME_MAX };
         git.configured(ALWAYS)
     }
 
@@ -125,6 +134,11 @@ impl Git {
             self.command.args(["-c", setting]);
         }
         self
+    }
+
+    /// For what is made anew after a power cut: a private index, a repository of the agent's.
+    pub(crate) fn unflushed(self) -> Self {
+        self.configured(&["core.fsync=none"])
     }
 
     /// Works on the files of this folder.
@@ -204,12 +218,23 @@ impl Git {
         let mut child = self.spawn()?;
         let bytes_max = self.output_bytes_max;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let patience = Patience::with(&child);
         let (written, stdout, stderr) = thread::scope(|scope| {
+            let watch = patience.watch(scope, self.time_max);
             let stdout = scope.spawn(move || stdout.map_or(Ok(Vec::new()), |pipe| first(pipe, bytes_max)));
             let stderr = scope.spawn(move || stderr.map_or(Ok(Vec::new()), last));
-            (feed_all(stdin, feed), joined(stdout), joined(stderr))
+            let all = (feed_all(stdin, feed), joined(stdout), joined(stderr));
+            patience.wait_for_end();
+            drop(watch);
+            all
         });
         let status = child.wait();
+        if patience.is_lost() {
+            return Err(GitError::TooSlow {
+                command: self.command_line(),
+                waited_secs: self.time_max.as_secs(),
+            });
+        }
         let broke = |source| GitError::Run { command: self.command_line(), source };
         let (status, mut stdout, stderr) =
             (status.map_err(broke)?, stdout.map_err(broke)?, stderr.map_err(broke)?);
@@ -313,5 +338,26 @@ mod tests {
         assert_eq!((code, stdout.len()), (Some(0), many.len()));
         let early = Git::alone().args(["no-such-command"]).run_with(&many);
         assert!(matches!(early, Err(GitError::Failed { .. })), "{early:?}");
+    }
+
+    /// It hangs with a program of its own that holds our pipes; both must go.
+    #[test]
+    fn a_git_that_hangs_is_ended_with_what_it_started() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (fake, pids) = (folder.path().join("git"), folder.path().join("pids"));
+        let script = format!("#!/bin/sh\nsleep 300 &\necho $$ $! > {}\nwait\n", pids.display());
+        std::fs::write(&fake, script).expect("written");
+        std::fs::set_permissions(&fake, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("mode");
+        let path = format!("{}:/usr/bin:/bin", folder.path().display());
+        let mut git = Git::alone().env("PATH", path).arg("version");
+        git.time_max = Duration::from_millis(500);
+        let Err(GitError::TooSlow { command, .. }) = git.run() else { panic!("it ended by itself") };
+        assert_eq!(command, "version");
+        let pids = std::fs::read_to_string(pids).expect("it ran");
+        for pid in pids.split_whitespace() {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            let is_alive = stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.starts_with(" Z"));
+            assert!(!is_alive, "{pid} is left: {stat}");
+        }
     }
 }

@@ -10,6 +10,7 @@ use crate::entry::TreeLike;
 use crate::error::{GitError, failed};
 use crate::git::{ATTRIBUTES, Git};
 use crate::id::{CommitId, TreeId};
+use crate::moments::moment;
 use crate::project::common_git_dir;
 use crate::refs::read_ref;
 use crate::scratch::{Scratch, absolute, is_free};
@@ -68,6 +69,7 @@ impl LoopRepo {
         }
         let source = common_git_dir(project)?;
         let words = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"];
+        moment("before", &held);
         let fetched = self
             .git()
             .args(words)
@@ -75,6 +77,7 @@ impl LoopRepo {
             .arg(&source)
             .arg(format!("{base}:{held}"))
             .run();
+        moment("after", &held);
         fetched.map(drop).map_err(|error| match has_promisor(&source) {
             Ok(true) => GitError::PartialClone { path: project.to_owned() },
             Ok(false) | Err(_) => error,
@@ -102,7 +105,7 @@ impl LoopRepo {
         let private = Scratch::beside(&dir, "checkout-index")?;
         let index = private.path().join("index");
         let place = Scratch::beside(&dir, "checkout")?;
-        self.git().env("GIT_INDEX_FILE", &index).args(["read-tree", files.object_id()]).run()?;
+        self.git().unflushed().env("GIT_INDEX_FILE", &index).args(["read-tree", files.object_id()]).run()?;
         self.git()
             .work_tree(place.path())
             .env("GIT_INDEX_FILE", &index)
@@ -144,6 +147,12 @@ impl LoopRepo {
     pub fn tree_of(&self, commit: &CommitId) -> Result<TreeId, GitError> {
         let peeled = format!("{commit}^{{tree}}");
         TreeId::parse(&self.git().args(["rev-parse", "--verify", "--end-of-options", &peeled]).line()?)
+    }
+
+    /// The first parent of a commit.
+    pub fn parent_of(&self, commit: &CommitId) -> Result<CommitId, GitError> {
+        let parent = format!("{commit}^1");
+        CommitId::parse(&self.git().args(["rev-parse", "--verify", "--end-of-options", &parent]).line()?)
     }
 
     /// The difference between two commits as a patch, cut after `bytes_max` with a note that says so.

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, Gid, Uid, fchown, flock};
 
+use crate::moments::moment;
+
 /// What was read, and from where; the key to replacing it.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
@@ -110,7 +112,10 @@ pub fn replace(snapshot: &Snapshot, new: &[u8]) -> Result<(), FileError> {
     let written = write_scratch(&scratch, &old, new).and_then(|()| {
         // The lock keeps out our own kind only; an editor may have written in the meantime.
         unchanged(snapshot)?;
-        fs::rename(&scratch, target).map_err(failed("replace", target))
+        moment("before", "the operator's file");
+        let renamed = fs::rename(&scratch, target).map_err(failed("replace", target));
+        moment("after", "the operator's file");
+        renamed
     });
     if written.is_err() {
         // Best effort: the next write clears it away too.

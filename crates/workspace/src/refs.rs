@@ -10,6 +10,7 @@ use crate::error::GitError;
 use crate::git::Git;
 use crate::id::CommitId;
 use crate::loop_repo::LoopRepo;
+use crate::moments::moment;
 
 /// A file name holds 255 bytes, and git needs a few for its lock.
 const COMPONENT_BYTES_MAX: usize = 200;
@@ -101,7 +102,10 @@ pub(crate) fn update_ref(
 ) -> Result<(), GitError> {
     let nothing = "0".repeat(to.as_str().len());
     let from = from.map_or(nothing.as_str(), CommitId::as_str);
-    git.args(["update-ref", "--no-deref", name, to.as_str(), from]).run().map(drop)
+    moment("before", name);
+    let moved = git.args(["update-ref", "--no-deref", name, to.as_str(), from]).run().map(drop);
+    moment("after", name);
+    moved
 }
 
 impl LoopRepo {

@@ -27,7 +27,7 @@ type Sign = fn(&str) -> bool;
 const SIGNS: [(Format, Sign); 11] = [
     (Format::Nextest, |line| {
         let text = line.trim_start();
-        text.starts_with("Nextest run ID") || (text.starts_with("Starting ") && text.contains(" binar"))
+        text.starts_with("Nextest run ID") || (text.starts_with("Starting ") && text.contains(" across "))
     }),
     (Format::Cargo, |line| line.starts_with("test result: ") || line.starts_with("error: could not compile")),
     (Format::GoJson, |line| line.starts_with("{\"") && line.contains("\"Action\":\"")),

@@ -13,10 +13,12 @@ pub(super) struct Named {
     pub(super) programs: BTreeSet<String>,
     /// Modules that Python is told to run.
     pub(super) modules: BTreeSet<String>,
-    /// Words that may be files of the project.
+    /// Scripts of the project that check, and configuration that is named by an option.
     pub(super) files: BTreeSet<String>,
     /// Scripts of `package.json`.
     pub(super) scripts: BTreeSet<String>,
+    /// Files of the project that commands run, whatever they are called.
+    pub(super) runs: BTreeSet<String>,
 }
 
 /// Deepest chain that is followed, and most names that are kept.
@@ -68,7 +70,8 @@ impl Named {
                 self.line(&text, tree, &folder, depth + 1);
             }
         } else {
-            self.word_files(&words, tree, folder, depth);
+            self.config_files(&words, folder);
+            self.script_file(&words, tree, folder, depth);
         }
     }
 
@@ -90,17 +93,19 @@ impl Named {
         }
     }
 
-    fn word_files(&mut self, words: &[&str], tree: &dyn Tree, folder: &str, depth: usize) {
-        for word in words {
-            let value = word.rsplit('=').next().unwrap_or(word);
-            let path = join(folder, value);
-            let is_new = self.files.insert(path.clone());
-            let is_script = ["sh", "bash", ""].contains(&crate::text::extension(&path));
-            let is_text = |text: &String| text.starts_with("#!") || path.ends_with("sh");
-            let follows = is_new && is_script && depth < DEPTH_MAX;
-            if let Some(text) = tree.read(&path).filter(|text| follows && is_text(text)) {
-                self.line(&text, tree, folder, depth + 1);
-            }
+    /// The script that words run, if its name says that it checks. What else a check runs or reads is what it checks:
+    /// `python3 main.py | grep -q hello` must see the candidate's `main.py`.
+    fn script_file(&mut self, words: &[&str], tree: &dyn Tree, folder: &str, depth: usize) {
+        let Some(path) = script_of(words).map(|word| join(folder, word)) else { return };
+        self.runs.insert(path.clone());
+        if !says_that_it_checks(&path) || !self.files.insert(path.clone()) || depth >= DEPTH_MAX {
+            return;
+        }
+        let is_shell = ["sh", "bash", ""].contains(&crate::text::extension(&path));
+        if let Some(text) =
+            tree.read(&path).filter(|text| is_shell && (text.starts_with("#!") || path.ends_with("sh")))
+        {
+            self.line(&text, tree, folder, depth + 1);
         }
     }
 
@@ -115,4 +120,29 @@ impl Named {
             }
         }
     }
+}
+
+/// The file that words run: the program itself where it is one of the project's, or what an interpreter is given.
+fn script_of<'a>(words: &[&'a str]) -> Option<&'a str> {
+    const INTERPRETERS: [&str; 20] = [
+        "sh", "bash", "dash", "zsh", "ksh", "fish", ".", "source", "python", "python3", "py", "node", "deno",
+        "bun", "tsx", "ts-node", "ruby", "perl", "php", "Rscript",
+    ];
+    let (program, rest) = words.split_first()?;
+    let name = program.rsplit('/').next().unwrap_or(program);
+    if INTERPRETERS.contains(&name) {
+        return rest.iter().copied().find(|word| !word.starts_with('-') && *word != "run");
+    }
+    (program.contains('/') && !program.starts_with('/')).then_some(*program)
+}
+
+/// Whether a path has a word in it that only things which check have.
+fn says_that_it_checks(path: &str) -> bool {
+    const WORDS: [&str; 12] = [
+        "test", "tests", "spec", "specs", "check", "checks", "lint", "verify", "validate", "ci", "tap", "e2e",
+    ];
+    let lower = path.to_lowercase();
+    lower.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| {
+        WORDS.contains(&word) || word.strip_prefix("run").is_some_and(|rest| WORDS.contains(&rest))
+    })
 }

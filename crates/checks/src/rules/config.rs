@@ -102,6 +102,11 @@ impl CheckConfig {
             || (self.named.calls(&["just"]) && any(&JUST))
     }
 
+    /// Says whether a check command runs a file. It may be what is checked, or what checks: people must look.
+    pub fn runs(&self, path: &str) -> bool {
+        self.named.runs.contains(path)
+    }
+
     /// The scripts of `package.json` that checks run, with those that a package manager runs by itself.
     pub(super) fn guards_script(&self, script: &str) -> bool {
         const BY_ITSELF: [&str; 6] =

@@ -54,7 +54,7 @@ fn why(named: &Named, base: &dyn Tree, path: &str) -> Option<String> {
         .or_else(|| python_module(named, base, &parts))
         .or_else(|| program(named, base, &parts))
         .or_else(|| other_makefile(named, base, path))
-        .or_else(|| named.files.contains(path).then(|| "a check command runs or reads it".to_owned()))
+        .or_else(|| named.files.contains(path).then(|| "a check command runs it".to_owned()))
 }
 
 fn filled_folder(base: &dyn Tree, parts: &[&str]) -> Option<String> {

@@ -67,6 +67,7 @@ fn is_node_test(parts: &[&str]) -> bool {
     let (name, folders) = split(parts);
     name.contains(".test.")
         || name.contains(".spec.")
+        || is_called_test(name)
         || folders
             .iter()
             .any(|folder| ["__tests__", "test", "tests", "e2e", "__snapshots__"].contains(folder))
@@ -75,9 +76,9 @@ fn is_node_test(parts: &[&str]) -> bool {
 fn is_python_test(parts: &[&str]) -> bool {
     let (name, folders) = split(parts);
     let is_python = extension(name) == "py";
-    (is_python && (name.starts_with("test_") || name.ends_with("_test.py")))
+    (is_python && (name.starts_with("test_") || name.ends_with("_test.py") || is_called_test(name)))
         || name == "conftest.py"
-        || folders.contains(&"tests")
+        || folders.iter().any(|folder| ["test", "tests"].contains(folder))
 }
 
 fn is_go_test(parts: &[&str]) -> bool {
@@ -88,7 +89,16 @@ fn is_go_test(parts: &[&str]) -> bool {
 fn is_plain_test(parts: &[&str]) -> bool {
     let (name, folders) = split(parts);
     folders.iter().any(|folder| ["test", "tests", "spec"].contains(folder))
-        || ["*_test.*", "test_*.*", "*.test.*", "*.bats"].iter().any(|pattern| matches(pattern, name))
+        || is_called_test(name)
+        || ["*_test.*", "test_*.*", "*-test.*", "test-*.*", "*.test.*", "*.bats"]
+            .iter()
+            .any(|pattern| matches(pattern, name))
+}
+
+/// `test.js`, `tests.py`, `spec.rb`: a whole suite in one file.
+fn is_called_test(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name);
+    ["test", "tests", "spec"].contains(&stem) && name.contains('.')
 }
 
 fn has_pair(parts: &[&str], first: &str, second: &str) -> bool {

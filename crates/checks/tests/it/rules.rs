@@ -75,6 +75,8 @@ fn check_configuration_is_known() {
         ("pytest tests/test_a.py", "tests/test_a.py", false),
         ("pytest -c conf/pytest.cfg", "conf/pytest.cfg", true),
         ("sh missing.sh", "missing.sh", false),
+        ("python3 src/main.rs | grep -q hello", "src/main.rs", false),
+        ("grep -q word tools/check.py", "tools/check.py", false),
     ] {
         assert_eq!(config(command).is_config(path), expected, "{command}: {path}");
     }
@@ -160,7 +162,10 @@ fn shadows_are_found() {
         ("cargo test", "src/target/mod.rs", false),
         ("make test", "GNUmakefile", true),
         ("cargo test", "GNUmakefile", false),
-        ("sh run.sh", "run.sh", true),
+        ("sh run-tests.sh", "run-tests.sh", true),
+        ("sh run.sh", "run.sh", false),
+        ("python3 main.py | grep -q hello", "main.py", false),
+        ("if [ -f one.txt ]; then grep -q more one.txt; fi", "one.txt", false),
         ("cargo test", "src/lib.rs", false),
         ("pytest", "__pycache__/a.pyc", true),
     ] {

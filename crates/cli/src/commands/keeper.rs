@@ -18,6 +18,17 @@ pub(crate) fn run(folder: &Path) -> Result<Exit, Failure> {
     }
 }
 
+/// `loopwright measure FOLDER`: the work of a check's run. What fails here is no fault of a candidate.
+pub(crate) fn measure(folder: &Path) -> Result<Exit, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::environment("cannot find our own program", &error))?;
+    engine::measure(folder, &program).map(|()| Exit::Done).map_err(|why| {
+        let mut failure = Failure::bad_input(why);
+        failure.exit = Exit::Environment;
+        failure
+    })
+}
+
 /// A run that ends and finds no worker starts one: whoever killed the last need not know that an agent was still at work.
 fn wake_worker(run_folder: &Path) {
     // Whoever keeps a worker alive by other means, such as a service manager, may want no other.

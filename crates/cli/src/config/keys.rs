@@ -34,6 +34,8 @@ const fn key(path: &'static str, kind: Kind) -> Key {
     Key { path, kind }
 }
 
+pub(crate) const POLICIES: &[&str] = &["flag", "ask"];
+
 pub(crate) const FLOWS: &[&str] = &["quartet", "tdd", "proof", "solo", "judged"];
 
 /// The list. `[agents.NAME]` has more keys once there are agents that are not plain commands.
@@ -70,6 +72,10 @@ pub(crate) const KEYS: &[Key] = &[
     key("checks.lint", Kind::Text),
     key("checks.test", Kind::Text),
     key("checks.timeout", Kind::Seconds),
+    key("checks.detect", Kind::Truth),
+    key("checks.test_paths", Kind::Words),
+    key("policy.check_config", Kind::Choice(POLICIES)),
+    key("policy.agent_config", Kind::Choice(POLICIES)),
     key("workspace.copy", Kind::Words),
     key("prd.write_back", Kind::Truth),
     key("budget.usd", Kind::Number),

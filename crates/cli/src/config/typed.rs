@@ -20,6 +20,7 @@ pub(crate) struct Config {
     pub(crate) retry: RetryConfig,
     pub(crate) agents: BTreeMap<String, AgentConfig>,
     pub(crate) checks: ChecksConfig,
+    pub(crate) policy: PolicyConfig,
     pub(crate) workspace: WorkspaceConfig,
     pub(crate) prd: PrdConfig,
     pub(crate) budget: BudgetConfig,
@@ -99,6 +100,19 @@ pub(crate) struct ChecksConfig {
     pub(crate) test: Option<String>,
     /// Seconds for all of them together.
     pub(crate) timeout: Option<u64>,
+    /// Whether checks that nobody names are looked for.
+    pub(crate) detect: Option<bool>,
+    /// Where test files may be, as globs.
+    pub(crate) test_paths: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct PolicyConfig {
+    /// `flag` or `ask`.
+    pub(crate) check_config: Option<String>,
+    /// `flag` or `ask`.
+    pub(crate) agent_config: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -3,27 +3,30 @@
 //! A worker is taken from the same state folder again and again. The crash switch cuts it off right before or right after
 //! a record is written, or between a deed and its record; keepers and agents go on as they would after a `kill -9`.
 
-use std::cell::Cell;
-use std::path::Path;
-use std::rc::Rc;
+use std::path::{Path, PathBuf};
 
 use engine::{Home, Moment, Worker, WorkerError};
 use kernel::Event;
+use testkit::Moments;
 
-use crate::scene::{Scene, git_in};
+use crate::scene::Scene;
 
 /// Everything that must be the same, however often the power failed.
 #[derive(Debug, PartialEq)]
-struct Ending {
-    events: Vec<String>,
+pub(crate) struct Ending {
+    pub(crate) events: Vec<String>,
     refs: String,
     published: String,
     prd: String,
 }
 
-const CLOCK_MS: i64 = 1_800_000_000_000;
+pub(crate) const CLOCK_MS: i64 = 1_800_000_000_000;
 
-fn prepared(scene: &Scene) -> String {
+pub(crate) fn prepared(scene: &Scene) -> String {
+    prepared_as(scene, "01AAAAAAAAAAAAAAAAAAAAAAAA")
+}
+
+pub(crate) fn prepared_as(scene: &Scene, loop_id: &str) -> String {
     // One loop is recorded through the program; its id is then made a fixed one, so that commits are comparable.
     let project = scene.project().canonicalize().expect("a project");
     let answer = scene.env.run(&[
@@ -40,7 +43,7 @@ fn prepared(scene: &Scene) -> String {
     let mut spec: kernel::LoopSpec =
         serde_json::from_value(answer.json()["result"]["spec"].clone()).expect("a spec");
     assert!(Path::new(&spec.project) == project);
-    "01AAAAAAAAAAAAAAAAAAAAAAAA".clone_into(&mut spec.loop_id);
+    loop_id.clone_into(&mut spec.loop_id);
     spec.branch = format!("agent-loop/{}", spec.loop_id);
     let journal = journal::Journal::open(&scene.home()).expect("a journal");
     let loop_id = spec.loop_id.clone();
@@ -51,9 +54,17 @@ fn prepared(scene: &Scene) -> String {
     loop_id
 }
 
-fn take_worker(scene: &Scene) -> Worker {
-    let mut worker =
-        Worker::take(Home::at(scene.home()), &scene.env.path("keeper.sh"), 4, 2).expect("a worker");
+/// The program, as a keeper that wakes no worker: the test alone says when there is one.
+pub(crate) fn quiet_keeper(scene: &Scene) -> PathBuf {
+    let program = env!("CARGO_BIN_EXE_loopwright");
+    scene.env.write("keeper.sh", format!("#!/bin/sh\nLOOPWRIGHT_WAKE=off exec {program} \"$@\"\n"));
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(scene.env.path("keeper.sh"), mode).expect("mode set");
+    scene.env.path("keeper.sh")
+}
+
+fn take_worker(scene: &Scene, keeper: &Path) -> Worker {
+    let mut worker = Worker::take(Home::at(scene.home()), keeper, 4, 2).expect("a worker");
     worker.set_clock(Box::new(|| CLOCK_MS));
     worker
 }
@@ -61,21 +72,13 @@ fn take_worker(scene: &Scene) -> Worker {
 /// Plays the loop to its end; the power fails at the moments that `fails` names, counted over the whole life of the loop.
 fn play(fails: impl Fn(usize, Moment) -> bool + Clone + 'static) -> (Ending, usize) {
     let scene = Scene::new(&["one", "retry-two", "never-three"]);
-    // Here the test alone says when there is a worker.
-    let program = env!("CARGO_BIN_EXE_loopwright");
-    scene.env.write("keeper.sh", format!("#!/bin/sh\nLOOPWRIGHT_WAKE=off exec {program} \"$@\"\n"));
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(scene.env.path("keeper.sh"), mode).expect("mode set");
+    let keeper = quiet_keeper(&scene);
     let loop_id = prepared(&scene);
-    let moments = Rc::new(Cell::new(0));
+    let moments = Moments::default();
     let mut crashes = 0;
     loop {
-        let mut worker = take_worker(&scene);
-        let (counter, fails) = (Rc::clone(&moments), fails.clone());
-        worker.set_crash_switch(Box::new(move |moment| {
-            counter.set(counter.get() + 1);
-            fails(counter.get(), moment)
-        }));
+        let mut worker = take_worker(&scene, &keeper);
+        worker.set_crash_switch(moments.switch(fails.clone()));
         let ended = worker
             .run(|worker, _| worker.loaded(&loop_id).is_some_and(|loaded| loaded.state.ended().is_some()));
         match ended {
@@ -85,27 +88,34 @@ fn play(fails: impl Fn(usize, Moment) -> bool + Clone + 'static) -> (Ending, usi
         }
         assert!(crashes < 1_000, "the loop does not end");
     }
-    (ending(&scene, &loop_id), moments.get())
+    assert_one_start_per_run(&scene, &loop_id);
+    (ending(&scene, &loop_id), moments.count())
 }
 
-fn ending(scene: &Scene, loop_id: &str) -> Ending {
+pub(crate) fn records(scene: &Scene, loop_id: &str) -> Vec<kernel::Stamped> {
     let journal = journal::Journal::open(&scene.home()).expect("a journal");
-    let records = engine::load(&journal, loop_id).expect("a loop").records;
+    engine::load(&journal, loop_id).expect("a loop").records
+}
+
+fn assert_one_start_per_run(scene: &Scene, loop_id: &str) {
+    let records = records(scene, loop_id);
     let one_try_each = records
         .iter()
         .all(|record| !matches!(&record.event, Event::RunStarted { run } if run.try_number > 1));
     assert!(one_try_each, "only the worker died: no run is tried again");
     let tries = records
         .iter()
-        .filter(
-            |record| matches!(&record.event, Event::RunStarted { run } if run.stage != kernel::Stage::Check),
-        )
+        .filter(|record| matches!(&record.event, Event::RunStarted { run } if !run.stage.is_check()))
         .count();
     let mut starts = scene.starts();
     assert_eq!(starts.len(), tries, "every agent was started exactly once");
     starts.sort();
     starts.dedup();
     assert_eq!(starts.len(), tries, "no agent was started twice under one name");
+}
+
+pub(crate) fn ending(scene: &Scene, loop_id: &str) -> Ending {
+    let records = records(scene, loop_id);
     let project = scene.project().display().to_string();
     let plain = |event: views::PublicEvent| {
         format!("{} {}", event.name, event.data)
@@ -115,7 +125,7 @@ fn ending(scene: &Scene, loop_id: &str) -> Ending {
     let repository = scene.home().join("loops").join(loop_id).join("repo.git");
     Ending {
         events: views::public_events(&records).into_iter().map(plain).collect(),
-        refs: git_in(&repository, &["for-each-ref"]),
+        refs: testkit::git(&repository, &["for-each-ref"]),
         published: scene.git(&["for-each-ref", "refs/heads"]),
         prd: scene.env.read("project/prd.json"),
     }

@@ -4,7 +4,9 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::scene::{IMPLEMENT, Scene, git_in, wait_until};
+use testkit::git as git_in;
+
+use crate::scene::{IMPLEMENT, Scene, wait_until};
 
 /// An id that no loop has.
 const NOBODYS: &str = "01AAAAAAAAAAAAAAAAAAAAAAAA";
@@ -183,7 +185,7 @@ fn retention_says_what_the_worker_keeps() {
         .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
         .collect();
     names.sort();
-    assert_eq!(names, ["0001-1-check-1", "0001-1-implement-1", "0001-1-judge-1"]);
+    assert_eq!(names, ["0001-1-baseline-1", "0001-1-check-1", "0001-1-implement-1", "0001-1-judge-1"]);
 }
 
 #[test]
@@ -209,13 +211,13 @@ fn logs_follow_a_loop_to_its_end() {
     let times = |text: &str, word: &str| text.matches(word).count();
     let seen = scene.env.read("seen");
     assert_eq!(
-        (times(&seen, "first words"), times(&seen, "last words"), times(&seen, "== all green")),
+        (times(&seen, "first words"), times(&seen, "last words"), times(&seen, "== candidate: test ended")),
         (1, 1, 1),
         "{seen}"
     );
     assert!(seen.contains("==== one attempt 1 judge try 1 (PASS: scripted after "), "{seen}");
     let json = scene.env.run(&["logs", &id, "-f", "--json"]).json();
-    assert_eq!(json["result"]["logs"].as_array().map(Vec::len), Some(3), "{json}");
+    assert_eq!(json["result"]["logs"].as_array().map(Vec::len), Some(4), "{json}");
     let left = scene.env.run(&["logs", &id, "--story", "none", "-f"]);
     assert_eq!(left.exit, 2, "{}", left.whole());
 }

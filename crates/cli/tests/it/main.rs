@@ -4,11 +4,15 @@
 
 mod config;
 mod crash;
+mod crash_writes;
 mod demo;
 mod docs;
 mod events;
+mod full_disk;
+mod gallery;
 mod keeping;
 mod loops;
+mod many;
 mod passed;
 mod prd;
 mod reload;

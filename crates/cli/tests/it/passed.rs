@@ -71,7 +71,8 @@ fn a_story_that_was_marked_by_hand_is_believed_and_named() {
     let (exit, open, json) = open_stories(&scene, &[]);
     assert_eq!((exit, open), (0, vec!["two".to_owned()]), "{json}");
     let expected = "marked as passed, with no commit of ours; the PRD is believed: one";
-    assert_eq!(json["result"]["remarks"][1], expected, "{json}");
+    let remarks = json["result"]["remarks"].as_array().expect("remarks");
+    assert!(remarks.iter().any(|remark| remark == expected), "{json}");
 }
 
 #[test]

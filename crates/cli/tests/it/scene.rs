@@ -1,7 +1,6 @@
 //! A project with a PRD and scripted agents, and a state folder of its own: the stage for tests of whole loops.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::support::{Answer, TestEnv};
@@ -41,10 +40,8 @@ impl Scene {
         scene.env.write("agents/implement.sh", counted(implement));
         scene.env.write("agents/judge.sh", counted(judge));
         scene.configure("");
-        scene.git(&["init", "--quiet", "--initial-branch=main", "."]);
         // The configuration holds paths of this test; it may be untracked, and so all tests share one base commit.
-        scene.git(&["add", "README", "prd.json"]);
-        scene.git(&["commit", "--quiet", "-m", "start"]);
+        testkit::init(&scene.project(), &["README", "prd.json"]);
         scene
     }
 
@@ -64,7 +61,7 @@ impl Scene {
     }
 
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
-        git_in(&self.project(), arguments)
+        testkit::git(&self.project(), arguments)
     }
 
     pub(crate) fn project(&self) -> PathBuf {
@@ -129,25 +126,6 @@ pub(crate) fn processes_with(home: &Path) -> Vec<rustix::process::Pid> {
         }
     }
     found
-}
-
-pub(crate) fn git_in(folder: &Path, arguments: &[&str]) -> String {
-    let mut command = Command::new("git");
-    command
-        .args(arguments)
-        .current_dir(folder)
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default());
-    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-    for role in ["AUTHOR", "COMMITTER"] {
-        command
-            .env(format!("GIT_{role}_NAME"), "Operator")
-            .env(format!("GIT_{role}_EMAIL"), "operator@localhost");
-        command.env(format!("GIT_{role}_DATE"), "2026-01-01T00:00:00Z");
-    }
-    let output = command.output().expect("git runs");
-    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
 }
 
 /// Polls until something is there; the long deadline is for a machine that is very busy.

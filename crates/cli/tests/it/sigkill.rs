@@ -5,23 +5,11 @@
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use kernel::{Event, Stage};
+use kernel::Event;
 use rustix::process::{Pid, Signal, kill_process};
+use testkit::{Random, number};
 
 use crate::scene::{JUDGE, Scene, processes_with, wait_until};
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
-
-fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
-}
 
 /// Processes of ours in this state folder that run as `verb`.
 fn ours(scene: &Scene, verb: &str) -> Vec<Pid> {
@@ -50,8 +38,8 @@ fn rampage(scene: &Scene, random: &mut Random, kills_max: u64, victims: &[&str])
     let mut workers = vec![serve(scene)];
     let mut kills = 0;
     while kills < kills_max && scene.status()["status"] != "completed" {
-        std::thread::sleep(Duration::from_millis(20 + random.below(150)));
-        let verb = victims[usize::try_from(random.below(victims.len() as u64)).expect("small")];
+        std::thread::sleep(Duration::from_millis(20 + random.below(150_u64)));
+        let verb = *random.pick(victims);
         if let Some(victim) = ours(scene, verb).first().copied()
             && kill_process(victim, Signal::KILL).is_ok()
         {
@@ -105,7 +93,7 @@ fn check(scene: &Scene, seed: u64, only_workers: bool) {
     let runs: Vec<_> = records
         .iter()
         .filter_map(|record| match &record.event {
-            Event::RunStarted { run } if run.stage != Stage::Check => Some(run.clone()),
+            Event::RunStarted { run } if !run.stage.is_check() => Some(run.clone()),
             _ => None,
         })
         .collect();
@@ -129,7 +117,7 @@ fn check(scene: &Scene, seed: u64, only_workers: bool) {
 #[test]
 fn i04_a_killed_worker_disturbs_no_agent() {
     let seed = number("LOOPWRIGHT_KILL_SEED", 7);
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let (mut killed, mut loops) = (0, 0);
     let wanted = number("LOOPWRIGHT_KILLS", 12);
     while killed < wanted {
@@ -144,7 +132,7 @@ fn i04_a_killed_worker_disturbs_no_agent() {
 #[test]
 fn i04_killed_keepers_and_workers_lose_nothing() {
     let seed = number("LOOPWRIGHT_KILL_SEED", 11);
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let (mut killed, mut loops) = (0, 0);
     let wanted = number("LOOPWRIGHT_KILLS", 12);
     while killed < wanted {
@@ -154,6 +142,29 @@ fn i04_killed_keepers_and_workers_lose_nothing() {
         loops += 1;
     }
     println!("{killed} processes killed over {loops} loops, seed {seed}");
+}
+
+/// The answer comes after more than is kept, and when nobody who asked for it lives any more.
+#[test]
+fn i04_a_long_answer_outlives_the_worker_that_asked_for_it() {
+    let scene = Scene::new(&["one"]);
+    let (gate, printed) = (scene.env.path("gate"), scene.env.path("printed"));
+    let judge = format!(
+        "echo \"$LOOPWRIGHT_RUN_ID\" >> \"$STARTS\"\nhead -c 6000000 /dev/zero | tr '\\0' 'x'\necho\ntouch {}\n\
+         while [ ! -f {} ]; do sleep 0.05; done\n{JUDGE}",
+        printed.display(),
+        gate.display()
+    );
+    scene.env.write("agents/judge.sh", judge);
+    scene.start(&[]);
+    wait_until("the judge", || printed.exists().then_some(()));
+    for worker in ours(&scene, "serve") {
+        kill_process(worker, Signal::KILL).expect("killed");
+    }
+    std::fs::write(&gate, "").expect("written");
+    let view = scene.wait_for(&["completed"]);
+    assert_eq!(view["stories"][0]["status"], "passed", "{view}");
+    assert_eq!(scene.starts().len(), 2, "one start for each of two runs");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use kernel::{EndReason, Event, RunOutcome, State, StoryStart, StoryStatus};
 
-use crate::support::{Played, commit, spec, story};
+use crate::support::{Played, asked, checked, commit, spec, story, worked};
 
 fn ready() -> Played {
     let mut played = Played::start(spec(vec![story("a", 0, &[])]));
@@ -29,10 +29,10 @@ fn a_verdict_leads_to() {
 #[test]
 fn i01_the_branch_moves_only_to_the_commit_that_got_a_pass() {
     let mut played = ready();
-    played.end_run(RunOutcome::Worked);
+    played.end_run(worked());
     let integrated = |commit| Event::Integrated { story: "a".to_owned(), attempt: 1, commit };
     assert!(played.try_record(integrated(commit('b'))).is_err(), "before any verdict");
-    played.end_run(RunOutcome::Checked { passed: true, report: String::new() });
+    played.end_run(checked(true));
     let verdict = played.verdict(true);
     played.end_run(RunOutcome::Judged(verdict.clone()));
     assert!(played.try_record(integrated(commit('b'))).is_err(), "another commit than the judged one");
@@ -43,8 +43,8 @@ fn i01_the_branch_moves_only_to_the_commit_that_got_a_pass() {
 #[test]
 fn i01_a_verdict_on_another_commit_is_an_illegal_move() {
     let mut played = ready();
-    played.end_run(RunOutcome::Worked);
-    played.end_run(RunOutcome::Checked { passed: true, report: String::new() });
+    played.end_run(worked());
+    played.end_run(checked(true));
     let mut verdict = played.verdict(true);
     verdict.commit = commit('b');
     let run = played.go();
@@ -54,8 +54,8 @@ fn i01_a_verdict_on_another_commit_is_an_illegal_move() {
 #[test]
 fn i02_a_judge_that_cannot_be_understood_never_says_yes() {
     let mut played = ready();
-    played.end_run(RunOutcome::Worked);
-    played.end_run(RunOutcome::Checked { passed: true, report: String::new() });
+    played.end_run(worked());
+    played.end_run(checked(true));
     played.end_run(RunOutcome::BadAnswer { why: "no JSON".to_owned() });
     assert_eq!(played.owed_words(), ["start a attempt 1 judge try 2"], "it is asked once more");
     played.end_run(RunOutcome::Failed { why: "timed out".to_owned() });
@@ -65,8 +65,8 @@ fn i02_a_judge_that_cannot_be_understood_never_says_yes() {
 #[test]
 fn red_checks_reject_without_a_judge() {
     let mut played = ready();
-    played.end_run(RunOutcome::Worked);
-    played.end_run(RunOutcome::Checked { passed: false, report: "1 failed".to_owned() });
+    played.end_run(worked());
+    played.end_run(checked(false));
     assert_eq!(played.owed_words(), ["plan a attempt 2 with claude"]);
     assert_eq!(played.state.stories()[0].feedback, ["the checks are red:\n1 failed"]);
 }
@@ -74,11 +74,7 @@ fn red_checks_reject_without_a_judge() {
 #[test]
 fn i05_only_work_counts_against_a_story() {
     let infrastructure = || RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: None };
-    for outcome in [
-        infrastructure(),
-        RunOutcome::Interrupted { why: "lost".to_owned() },
-        RunOutcome::NeedsHuman { question: "log in?".to_owned() },
-    ] {
+    for outcome in [infrastructure(), RunOutcome::Interrupted { why: "lost".to_owned() }, asked("log in?")] {
         let mut played = ready();
         for _ in 0..30 {
             played.end_run(outcome.clone());
@@ -135,7 +131,7 @@ fn a_skipped_story_blocks_its_dependents_and_is_looked_at_again_before_the_end()
     assert_eq!((recheck.story.as_str(), recheck.attempt, recheck.stage.word()), ("a", 4, "check"));
     let mut passing = Played { state: played.state.clone(), journal: played.journal.clone(), clock_ms: 0 };
     // Red again: it stays skipped, and what waits for it is blocked.
-    played.end_run(RunOutcome::Checked { passed: false, report: String::new() });
+    played.end_run(checked(false));
     played.settle();
     assert!(matches!(
         played.state.story("a").expect("a").status,
@@ -145,7 +141,7 @@ fn a_skipped_story_blocks_its_dependents_and_is_looked_at_again_before_the_end()
     assert_eq!(played.state.ended(), Some(&EndReason::Completed));
     // Green, and the judge agrees: it has passed, at the branch as it is, and b gets its turn.
     let head = passing.state.head().clone();
-    passing.end_run(RunOutcome::Checked { passed: true, report: String::new() });
+    passing.end_run(checked(true));
     let verdict = passing.verdict(true);
     passing.end_run(RunOutcome::Judged(verdict));
     assert_eq!(passing.go().story, "b");
@@ -186,7 +182,7 @@ fn a_pause_starts_nothing_new_and_disturbs_nothing_that_runs() {
     played.go();
     played.record(Event::PauseRequested);
     assert_eq!(played.owed_words(), ["watch a attempt 1 implement try 1"]);
-    played.end_run(RunOutcome::Worked);
+    played.end_run(worked());
     played.settle();
     assert!(played.owed().is_empty(), "{:?}", played.owed_words());
     played.record(Event::ResumeRequested);
@@ -196,7 +192,7 @@ fn a_pause_starts_nothing_new_and_disturbs_nothing_that_runs() {
 #[test]
 fn a_question_waits_for_one_of_its_answers() {
     let mut played = ready();
-    played.end_run(RunOutcome::NeedsHuman { question: "log in?".to_owned() });
+    played.end_run(asked("log in?"));
     assert!(played.owed().is_empty());
     assert!(played.try_record(Event::Answered { choice: "maybe".to_owned() }).is_err());
     played.record(Event::Answered { choice: "cancel".to_owned() });
@@ -221,8 +217,14 @@ fn what_had_passed_or_was_set_aside_before_is_left_alone() {
 #[test]
 fn i10_a_run_starts_only_when_its_cap_fits_into_what_is_left() {
     let mut budgeted = spec(vec![story("a", 0, &[]), story("b", 1, &[])]);
-    budgeted.budget =
-        Some(kernel::TimeBudget { total_ms: 100, implement_cap_ms: 50, check_cap_ms: 10, judge_cap_ms: 20 });
+    budgeted.budget = Some(kernel::TimeBudget {
+        total_ms: 100,
+        implement_cap_ms: 50,
+        check_cap_ms: 10,
+        judge_cap_ms: 20,
+        review_cap_ms: 0,
+        prove_cap_ms: 0,
+    });
     let mut played = Played::start(budgeted);
     let run = played.go();
     played.clock_ms += 45;
@@ -237,10 +239,10 @@ fn i10_a_run_starts_only_when_its_cap_fits_into_what_is_left() {
     );
     let run = played.go();
     played.clock_ms += 10;
-    played.record(Event::RunEnded { run, outcome: RunOutcome::Worked });
+    played.record(Event::RunEnded { run, outcome: worked() });
     played.settle();
     // 45 are left: the checks and the judge fit, another implementor does not.
-    played.end_run(RunOutcome::Checked { passed: true, report: String::new() });
+    played.end_run(checked(true));
     let verdict = played.verdict(true);
     played.end_run(RunOutcome::Judged(verdict));
     played.settle();
@@ -254,8 +256,14 @@ fn i10_a_run_starts_only_when_its_cap_fits_into_what_is_left() {
 #[test]
 fn i10_a_start_that_does_not_fit_is_an_illegal_move() {
     let mut budgeted = spec(vec![story("a", 0, &[])]);
-    budgeted.budget =
-        Some(kernel::TimeBudget { total_ms: 10, implement_cap_ms: 50, check_cap_ms: 1, judge_cap_ms: 1 });
+    budgeted.budget = Some(kernel::TimeBudget {
+        total_ms: 10,
+        implement_cap_ms: 50,
+        check_cap_ms: 1,
+        judge_cap_ms: 1,
+        review_cap_ms: 0,
+        prove_cap_ms: 0,
+    });
     let mut played = Played::start(budgeted);
     played.record(Event::LoopPrepared);
     let plan = played.owed();

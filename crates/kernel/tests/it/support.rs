@@ -1,8 +1,10 @@
 //! Small loops to play with, and short words for what happens to them.
 
+use std::collections::BTreeMap;
+
 use kernel::{
-    Commit, CriterionVerdict, Effect, Event, LoopSpec, PublishResult, RunKey, RunOutcome, Stamped, State,
-    StorySpec, StoryStart, Verdict, WriteBack, decide,
+    Assigned, Commit, CriterionVerdict, Effect, Event, Facts, Flow, Gate, LoopSpec, PublishResult, Review,
+    RunKey, RunOutcome, Stage, Stamped, State, StorySpec, StoryStart, Verdict, WriteBack, decide,
 };
 
 /// A commit id made of one letter.
@@ -24,6 +26,8 @@ pub(crate) fn story(id: &str, rank: u32, depends_on: &[&str]) -> StorySpec {
         rank,
         depends_on: depends_on.iter().map(|on| (*on).to_owned()).collect(),
         tool: None,
+        assigned: Assigned::default(),
+        flow: None,
         start: StoryStart::Open,
     }
 }
@@ -43,6 +47,12 @@ pub(crate) fn spec(stories: Vec<StorySpec>) -> LoopSpec {
         max_iterations: None,
         retry_wait_ms: 60_000,
         budget: None,
+        flow: Flow::Legacy,
+        reviewer: "rev".to_owned(),
+        prover: "prove".to_owned(),
+        judge_is_chosen: true,
+        families: BTreeMap::new(),
+        first: None,
         settings: String::new(),
     }
 }
@@ -101,9 +111,11 @@ impl Played {
         let number = self.journal.len() as u64;
         let event = match effect.clone() {
             Effect::Prepare => Event::LoopPrepared,
-            Effect::MakeCandidate { story, attempt } => {
-                Event::CandidateMade { story, attempt, commit: numbered_commit(number) }
+            Effect::MakeTests { story, attempt } => {
+                let commit = Some(numbered_commit(number));
+                Event::TestsMade { story, attempt, commit, notes: Vec::new() }
             }
+            Effect::MakeCandidate { story, attempt } => made(&story, attempt, numbered_commit(number)),
             Effect::Integrate { story, attempt, commit } => Event::Integrated { story, attempt, commit },
             Effect::Announce { story, .. } => {
                 Event::Announced { story, branch: PublishResult::Done, prd: WriteBack::Done }
@@ -127,8 +139,8 @@ impl Played {
 
     /// One attempt from its beginning to the judge's word.
     pub(crate) fn attempt(&mut self, pass: bool) {
-        self.end_run(RunOutcome::Worked);
-        self.end_run(RunOutcome::Checked { passed: true, report: "green".to_owned() });
+        self.end_run(worked());
+        self.end_run(checked(true));
         let outcome = RunOutcome::Judged(self.verdict(pass));
         self.end_run(outcome);
     }
@@ -146,7 +158,28 @@ impl Played {
             reason: "because".to_owned(),
             criteria,
             guidance: vec!["try harder".to_owned()],
+            obliged: Vec::new(),
         }
+    }
+
+    /// Ends the run of a stage, which must be under way or owed.
+    pub(crate) fn end_stage(&mut self, stage: Stage, outcome: RunOutcome) {
+        for _ in 0..50 {
+            let watched = self.owed().into_iter().find_map(|effect| match effect {
+                Effect::WatchRun(run) if run.stage == stage => Some(run),
+                _ => None,
+            });
+            if let Some(run) = watched {
+                return self.record(Event::RunEnded { run, outcome });
+            }
+            let owed = self.owed();
+            let next = owed.iter().find(|effect| !matches!(effect, Effect::WatchRun(_)));
+            match next.unwrap_or_else(|| panic!("{} is not owed: {:?}", stage.word(), self.owed_words())) {
+                Effect::StartRun(run) => self.record(Event::RunStarted { run: run.clone() }),
+                effect => self.carry_out(&effect.clone()),
+            }
+        }
+        panic!("{} never comes", stage.word());
     }
 
     /// Carries out everything until nothing is owed or a run is needed.
@@ -161,19 +194,49 @@ impl Played {
     }
 }
 
+pub(crate) fn worked() -> RunOutcome {
+    RunOutcome::Worked { learned: Vec::new() }
+}
+
+pub(crate) fn checked(passed: bool) -> RunOutcome {
+    let report = if passed { "green" } else { "1 failed" };
+    RunOutcome::Checked { passed, report: report.to_owned(), facts: None }
+}
+
+pub(crate) fn written() -> RunOutcome {
+    RunOutcome::TestsWritten(Review::default())
+}
+
+pub(crate) fn facts(gate: Gate, failing: &[&str]) -> RunOutcome {
+    let failing = failing.iter().map(|test| (*test).to_owned()).collect();
+    let for_writer = "for the writer".to_owned();
+    let facts =
+        Facts { gate, failing, feedback: "for the implementor".to_owned(), for_writer, ..Facts::default() };
+    RunOutcome::Checked { passed: gate == Gate::Green, report: String::new(), facts: Some(Box::new(facts)) }
+}
+
+pub(crate) fn made(story: &str, attempt: u32, commit: Commit) -> Event {
+    Event::CandidateMade { story: story.to_owned(), attempt, commit, notes: Vec::new(), ask: None }
+}
+
+pub(crate) fn asked(question: &str) -> RunOutcome {
+    RunOutcome::NeedsHuman { question: question.to_owned(), free: false }
+}
+
 fn words(effect: &Effect) -> String {
     match effect {
         Effect::Prepare => "prepare".to_owned(),
-        Effect::Plan { story, attempt, implementor: Some(agent), .. } => {
-            format!("plan {story} attempt {attempt} with {agent}")
+        Effect::Plan { story, attempt, cast, recheck: false, .. } => {
+            format!("plan {story} attempt {attempt} with {}", cast.implementor)
         }
-        Effect::Plan { story, attempt, implementor: None, .. } => {
+        Effect::Plan { story, attempt, recheck: true, .. } => {
             format!("recheck {story} attempt {attempt}")
         }
         Effect::StartRun(run) => format!("start {run}"),
         Effect::WatchRun(run) => format!("watch {run}"),
         Effect::StopRun(run) => format!("stop {run}"),
         Effect::WakeAt { until_ms, .. } => format!("wake at {until_ms}"),
+        Effect::MakeTests { story, attempt } => format!("make tests {story} {attempt}"),
         Effect::MakeCandidate { story, attempt } => format!("make candidate {story} {attempt}"),
         Effect::Integrate { story, .. } => format!("integrate {story}"),
         Effect::Announce { story, .. } => format!("announce {story}"),

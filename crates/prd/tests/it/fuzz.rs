@@ -9,8 +9,8 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
 use prd::{GraphFormat, Input, Mark, Options, graph, mark, order, read};
+use testkit::Random;
 
-use crate::random::Random;
 use crate::support::{assert_reads_as_marked, drawn, real_files};
 
 const FIXED_SEED: u64 = 20_261_115;
@@ -109,7 +109,7 @@ fn mutate(bytes: &mut Vec<u8>, texts: &[Vec<u8>], random: &mut Random) {
             let to = random.below(bytes.len() + 1);
             bytes.splice(to..to, copy);
         }
-        2 if at < bytes.len() => bytes[at] = (random.next() & 0xFF) as u8,
+        2 if at < bytes.len() => bytes[at] = (random.draw() & 0xFF) as u8,
         3 => {
             let other = random.pick(texts);
             let from = random.below(other.len());

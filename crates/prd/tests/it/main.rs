@@ -10,6 +10,5 @@ mod hostile;
 mod marks;
 mod orders;
 mod property;
-mod random;
 mod shapes;
 mod support;

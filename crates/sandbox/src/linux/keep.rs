@@ -12,10 +12,10 @@ use rustix::process::{getpid, set_child_subreaper, setsid};
 use super::lock::{self, Lock};
 use super::program::{self, now_ms};
 use super::{launch, processes};
-use crate::files::RunFolder;
+use crate::files::{RunFolder, is_full};
 use crate::{ExitOutcome, ExitRecord, KeeperError, KeeperRecord};
 
-/// How often the exit record is tried when the disk refuses it, once a second.
+/// How often the exit record is tried when it is refused, once a second. A full disk is waited for without a limit.
 const EXIT_TRIES_MAX: u32 = 60;
 
 /// Keeps the run of a folder until its tree is gone and recorded; what `loopwright keeper RUN_DIR` does.
@@ -35,8 +35,11 @@ fn live(run_dir: &Path) -> Result<ExitOutcome, KeeperError> {
         return Ok(ExitOutcome::AlreadyKept);
     }
     own_what_comes()?;
+    // Before the record: a disk that is too full for them leaves a run that was never taken, and may be taken later.
+    let refused = KeeperError::file("make the output files in", folder.path());
+    let streams = program::keep_streams(&folder, &spec).map_err(refused)?;
     folder.write_keeper(&ourselves()?)?;
-    let record = program::run(&folder, &spec);
+    let record = program::run(&folder, &spec, streams);
     write_exit(&folder, &record)?;
     Ok(ExitOutcome::Ended(record))
 }
@@ -60,6 +63,7 @@ fn write_exit(folder: &RunFolder, record: &ExitRecord) -> Result<(), KeeperError
     let mut n_tries = 1;
     loop {
         match folder.write_exit(record) {
+            Err(KeeperError::File { source, .. }) if is_full(&source) && folder.path().exists() => {}
             Err(_) if n_tries < EXIT_TRIES_MAX && folder.path().exists() => n_tries += 1,
             result => return result,
         }

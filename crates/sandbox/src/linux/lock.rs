@@ -11,6 +11,7 @@ use rustix::io::Errno;
 
 use crate::KeeperError;
 use crate::files::RunFolder;
+use crate::moments::moment;
 
 const NAME: &str = "keeper.lock";
 
@@ -26,8 +27,11 @@ pub(super) enum Lock {
 /// Takes the lock of a folder, making its file; does not wait.
 pub(super) fn take(folder: &RunFolder) -> Result<Lock, KeeperError> {
     let path = folder.file(NAME);
+    moment("before", NAME);
     let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
-    hold(folder, file.map_err(KeeperError::file("open", path))?)
+    let taken = hold(folder, file.map_err(KeeperError::file("open", path))?);
+    moment("after", NAME);
+    taken
 }
 
 /// Takes the lock of a folder if there is one, writing nothing; does not wait.

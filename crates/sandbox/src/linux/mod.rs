@@ -4,6 +4,7 @@
 
 mod capture;
 mod keep;
+mod keeping;
 mod launch;
 mod lock;
 mod look;

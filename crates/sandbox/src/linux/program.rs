@@ -13,8 +13,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rustix::process::Pid;
 
 use super::capture::{Capture, Captured};
+use super::keeping::Keeping;
 use super::tree::Tree;
 use crate::files::RunFolder;
+use crate::moments::moment;
+use crate::room::has_room;
 use crate::{ExitCause, ExitRecord, RUN_DIR_VARIABLE, RunSpec};
 
 const POLL: Duration = Duration::from_millis(20);
@@ -22,13 +25,19 @@ const POLL: Duration = Duration::from_millis(20);
 /// How long the streams may take to end after the last process of the tree has.
 const STREAMS_SECS_MAX: u64 = 5;
 
+/// Makes the files for both streams; a disk that is too full even for that is known before anything has begun.
+pub(super) fn keep_streams(folder: &RunFolder, spec: &RunSpec) -> io::Result<[Keeping; 2]> {
+    let start = |name| Keeping::start(folder, name, spec.output_bytes_max);
+    Ok([start("stdout")?, start("stderr")?])
+}
+
 /// Runs the program and returns when its whole tree is gone.
-pub(super) fn run(folder: &RunFolder, spec: &RunSpec) -> ExitRecord {
+pub(super) fn run(folder: &RunFolder, spec: &RunSpec, streams: [Keeping; 2]) -> ExitRecord {
     let begun = Exit::begin(spec);
     if must_stop(folder) {
         return begun.without_program(ExitCause::Stopped);
     }
-    match Running::start(folder, spec) {
+    match Running::start(folder, spec, streams) {
         Ok(mut running) => {
             let cause = running.watch();
             running.end(cause, begun)
@@ -59,15 +68,17 @@ struct Running<'a> {
 
 impl<'a> Running<'a> {
     /// Starts the program; the error is the reason for people.
-    fn start(folder: &'a RunFolder, spec: &'a RunSpec) -> Result<Self, String> {
+    fn start(folder: &'a RunFolder, spec: &'a RunSpec, streams: [Keeping; 2]) -> Result<Self, String> {
         if !spec.cwd.is_dir() {
             return Err(format!("there is no folder `{}` to start it in", spec.cwd.display()));
         }
         let stdin = open_stdin(spec)?;
         let refused = |error: io::Error| format!("cannot start `{}`: {error}", spec.program);
-        let (stdout, stdout_end) = capture(folder, "stdout", spec).map_err(refused)?;
-        let (stderr, stderr_end) = capture(folder, "stderr", spec).map_err(refused)?;
+        let [stdout, stderr] = streams;
+        let (stdout, stdout_end) = capture(stdout).map_err(refused)?;
+        let (stderr, stderr_end) = capture(stderr).map_err(refused)?;
         let program = spawn(folder, spec, [stdin, stdout_end, stderr_end]).map_err(refused)?;
+        moment("after", "the start");
         Ok(Self { folder, spec, tree: Tree::new(program), stdout, stderr, started: Instant::now() })
     }
 
@@ -109,9 +120,11 @@ impl<'a> Running<'a> {
             self.tree.ask_to_end(self.spec.stop_signal, Duration::from_secs(self.spec.grace_secs));
         }
         let swept = self.tree.kill_all();
+        let has_room = has_room(self.folder.path());
         let wait_max = Duration::from_secs(STREAMS_SECS_MAX);
         let streams = [self.stdout.finish(wait_max), self.stderr.finish(wait_max)];
-        begun.record(cause, self.tree.exit_status(), streams, swept)
+        let found_full = !has_room || streams.iter().any(|stream| stream.found_full);
+        ExitRecord { found_full, ..begun.record(cause, self.tree.exit_status(), streams, swept) }
     }
 }
 
@@ -167,6 +180,7 @@ impl<'a> Exit<'a> {
             stdout_dropped: stdout.dropped_bytes,
             stderr_dropped: stderr.dropped_bytes,
             swept,
+            found_full: false,
         }
     }
 }
@@ -181,11 +195,10 @@ fn open_stdin(spec: &RunSpec) -> Result<Stdio, String> {
     File::open(path).map(Stdio::from).map_err(refused)
 }
 
-/// Makes the file and the pipe of one stream; the second half is the program's.
-fn capture(folder: &RunFolder, name: &str, spec: &RunSpec) -> io::Result<(Capture, Stdio)> {
+/// Makes the pipe of one stream; the second half is the program's.
+fn capture(keeping: Keeping) -> io::Result<(Capture, Stdio)> {
     let (ours, theirs) = io::pipe()?;
-    let file = File::create(folder.file(name))?;
-    Ok((Capture::start(ours, file, spec.output_bytes_max)?, theirs.into()))
+    Ok((Capture::start(ours, keeping)?, theirs.into()))
 }
 
 /// The command is dropped here, and with it our copies of the program's ends of the pipes. The child is not: waiting for

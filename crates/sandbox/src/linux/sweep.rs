@@ -86,7 +86,12 @@ fn left_behind(folder: &RunFolder) -> io::Result<Vec<Process>> {
 fn has_mark(process: &Process, mark: &[u8]) -> bool {
     // An environment that cannot be read belongs to somebody else, or to a process that is just ending.
     let environment = fs::read(format!("/proc/{}/environ", process.id.pid)).unwrap_or_default();
-    environment.split(|byte| *byte == 0).any(|variable| variable == mark)
+    environment.split(|byte| *byte == 0).any(|variable| is_marked(variable, mark))
+}
+
+/// A run may keep runs of its own in folders inside its folder; what is theirs is its.
+fn is_marked(variable: &[u8], mark: &[u8]) -> bool {
+    variable.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 fn kill(process: &Process) -> Result<(), KeeperError> {

@@ -110,8 +110,9 @@ fn left() -> Vec<Process> {
 
 /// Kills one process and, if it is our child, its whole group at once.
 ///
-/// The group matters for a process that forks and ends faster than the table can be read: its children are in the same
-/// group, and every generation of them becomes our child. All groups of the keeper's session but its own are of the
+/// The group matters for processes that the table does not have, because they were forked after it was read: one signal
+/// ends all of a group at once, and no fork slips through. A tree that doubles faster than single kills halve it would
+/// never end without. All groups of the keeper's session but its own are of the
 /// tree, and a group below another session leader is too.
 fn kill(process: &Process) {
     let is_ours = process.parent == getpid().as_raw_nonzero().get();
@@ -121,4 +122,35 @@ fn kill(process: &Process) {
         let _ = kill_process_group(group, Signal::KILL);
     }
     let _ = processes::signal(process.id, Signal::KILL);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead as _, BufReader};
+    use std::os::unix::process::CommandExt as _;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// The table was read before the fork, so it has the parent alone.
+    #[test]
+    fn a_kill_reaches_what_was_forked_after_the_table_was_read() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 300 & echo $!; wait"]).process_group(0).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let forked = processes::read(line.trim().parse().unwrap()).unwrap();
+        kill(&processes::read(i32::try_from(child.id()).unwrap()).unwrap());
+        child.wait().unwrap();
+        let started = Instant::now();
+        while processes::is_running(forked.id) {
+            let patience = started.elapsed() < Duration::from_mins(1);
+            if !patience {
+                processes::signal(forked.id, Signal::KILL).unwrap();
+            }
+            assert!(patience, "what was forked lives on");
+            thread::sleep(PAUSE);
+        }
+    }
 }

@@ -6,5 +6,6 @@
 
 mod ending;
 mod losing;
+mod outputs;
 mod running;
 mod scene;

@@ -78,18 +78,6 @@ fn what_cannot_start_says_why() {
 }
 
 #[test]
-fn output_over_the_bound_is_dropped_and_counted() {
-    let script = "head -c 3000000 /dev/zero; echo 12345678 >&2; echo done > end";
-    let scene = Scene::script(script).with(|spec| spec.output_bytes_max = 5).launch();
-    let exit = scene.exit();
-    assert_eq!((exit.cause, exit.exit_code), (ExitCause::Exited, Some(0)));
-    assert_eq!((exit.stdout_bytes, exit.stdout_dropped), (5, 2_999_995));
-    assert_eq!((exit.stderr_bytes, exit.stderr_dropped), (5, 4));
-    assert_eq!((scene.captured("stdout").len(), scene.captured("stderr").as_str()), (5, "12345"));
-    assert_eq!(scene.lines("end", 1), ["done"]);
-}
-
-#[test]
 fn a_folder_is_prepared_once() {
     let scene = Scene::script("true").prepare();
     assert_eq!(scene.look(), RunView::NotStarted);

@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use crate::support::{World, candidate, snapshot, write};
+use testkit::{git, try_git};
+
+use crate::support::{World, candidate, content, listed, snapshot, write};
 
 #[test]
 fn an_agent_gets_a_clean_repository_with_one_commit() {
@@ -13,11 +15,11 @@ fn an_agent_gets_a_clean_repository_with_one_commit() {
     fs::remove_file(world.project().join("secret.txt")).expect("removed");
     world.add(&[(".gitattributes", "*.txt text eol=crlf ident\n")]);
     let (repo, base, dir) = world.checkout();
-    assert_eq!(world.git(&dir, &["rev-list", "--all", "--count"]), "1");
-    assert_eq!(world.git(&dir, &["status", "--porcelain"]), "");
-    assert_eq!(world.git(&dir, &["branch", "--show-current"]), "main");
-    assert_eq!(world.git(&dir, &["remote"]), "");
-    let tree = world.git(&dir, &["rev-parse", "HEAD^{tree}"]);
+    assert_eq!(git(&dir, &["rev-list", "--all", "--count"]), "1");
+    assert_eq!(git(&dir, &["status", "--porcelain"]), "");
+    assert_eq!(git(&dir, &["branch", "--show-current"]), "main");
+    assert_eq!(git(&dir, &["remote"]), "");
+    let tree = git(&dir, &["rev-parse", "HEAD^{tree}"]);
     assert_eq!(tree, repo.tree_of(&base).expect("a tree").as_str());
     assert!(!dir.join(".git/hooks").exists() && !dir.join(".git/objects/info/alternates").exists());
     let config = fs::read_to_string(dir.join(".git/config")).expect("read");
@@ -54,9 +56,9 @@ fn nothing_that_an_agent_plants_is_run_or_changes_what_is_read() {
         "core.editor",
         "alias.add",
     ] {
-        world.git(&dir, &["config", name, run]);
+        git(&dir, &["config", name, run]);
     }
-    world.git(&dir, &["config", "core.worktree", "/"]);
+    git(&dir, &["config", "core.worktree", "/"]);
     for hook in ["pre-commit", "post-checkout", "reference-transaction", "post-index-change"] {
         trap(&world, &dir.join(".git/hooks").join(hook));
     }
@@ -65,14 +67,14 @@ fn nothing_that_an_agent_plants_is_run_or_changes_what_is_read() {
     write(&dir.join("sub/b.txt"), "$Id: no$\r\nb\n");
     let found = snapshot(&repo, &dir, &base);
     let commit = candidate(&repo, &dir, &base);
-    assert_eq!(world.content(&repo, &found.tree, "sub/b.txt"), "$Id: no$\r\nb\n");
+    assert_eq!(content(&repo, &found.tree, "sub/b.txt"), "$Id: no$\r\nb\n");
     assert!(repo.diff(&base, &commit, 100_000).expect("a diff").contains("+$Id: no$\r\n+b\n"));
     repo.checkout(&commit, &world.at("state/fresh")).expect("checked out");
     assert_eq!(fs::read(world.at("state/fresh/sub/b.txt")).expect("read"), b"$Id: no$\r\nb\n");
     repo.make_agent_repo(&commit, &world.at("state/fresh")).expect("made");
     repo.publish(&world.project(), "agent-loop/l", None, &commit).expect("published");
     assert!(!world.at("marker").exists(), "something of the agent's was run");
-    let (_, text) = world.try_git(&dir, &["-c", "core.worktree=.", "status"]);
+    let (_, text) = try_git(&dir, &["-c", "core.worktree=.", "status"]);
     assert!(world.at("marker").exists(), "the trap works where git does read it: {text}");
 }
 
@@ -83,16 +85,16 @@ fn the_agents_history_does_not_matter() {
     write(&dir.join("b.txt"), "two\n");
     let expected = snapshot(&repo, &dir, &base);
     let same = |what: &str| assert_eq!(snapshot(&repo, &dir, &base), expected, "after {what}");
-    world.git(&dir, &["add", "-A"]);
+    git(&dir, &["add", "-A"]);
     same("staging");
-    world.git(&dir, &["commit", "-q", "-m", "mine"]);
+    git(&dir, &["commit", "-q", "-m", "mine"]);
     same("a commit");
-    world.git(&dir, &["commit", "-q", "--amend", "-m", "mine too"]);
+    git(&dir, &["commit", "-q", "--amend", "-m", "mine too"]);
     same("an amend");
-    world.git(&dir, &["checkout", "-q", "-b", "other"]);
-    world.git(&dir, &["rebase", "-q", "--root"]);
+    git(&dir, &["checkout", "-q", "-b", "other"]);
+    git(&dir, &["rebase", "-q", "--root"]);
     same("a rebase");
-    world.git(&dir, &["gc", "-q", "--prune=now"]);
+    git(&dir, &["gc", "-q", "--prune=now"]);
     same("a garbage collection");
     fs::remove_dir_all(dir.join(".git")).expect("removed");
     same("deleting .git");
@@ -104,16 +106,13 @@ fn the_agents_history_does_not_matter() {
 fn a_repository_inside_is_plain_files() {
     let world = World::with(&[("a.txt", "one\n")]);
     let (repo, base, dir) = world.checkout();
-    world.git(&dir, &["init", "-q", "nested"]);
+    git(&dir, &["init", "-q", "nested"]);
     write(&dir.join("nested/b.txt"), "two\n");
-    world.git(&dir.join("nested"), &["add", "-A"]);
-    world.git(&dir.join("nested"), &["commit", "-q", "-m", "inner"]);
+    git(&dir.join("nested"), &["add", "-A"]);
+    git(&dir.join("nested"), &["commit", "-q", "-m", "inner"]);
     write(&dir.join("broken/.git"), "gitdir: /nowhere\n");
     write(&dir.join("broken/c.txt"), "three\n");
     let found = snapshot(&repo, &dir, &base);
-    assert_eq!(
-        world.listed(&repo, &found.tree),
-        ["100644 a.txt", "100644 broken/c.txt", "100644 nested/b.txt"]
-    );
+    assert_eq!(listed(&repo, &found.tree), ["100644 a.txt", "100644 broken/c.txt", "100644 nested/b.txt"]);
     assert_eq!(found.n_left_out, 0);
 }

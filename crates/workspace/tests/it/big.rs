@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use testkit::git;
 use workspace::{LoopRepo, Mode, TreeId};
 
-use crate::support::{World, candidate, compose, put, put_as, snapshot, write};
+use crate::support::{World, candidate, compose, listed, put, put_as, snapshot, write};
 
 const N_FILES: usize = 2000;
 
@@ -88,7 +89,7 @@ fn submodules_and_repositories_inside_go_along() {
     let world = World::with(&[("a", "a\n"), ("tests/old", "old\n")]);
     world.add_submodule();
     let (repo, base, dir) = world.checkout();
-    world.git(&dir, &["init", "-q", "tests/nested"]);
+    git(&dir, &["init", "-q", "tests/nested"]);
     write(&dir.join("tests/nested/b"), "b\n");
     write(&dir.join("sub/tests/x"), "in a submodule\n");
     let tests = repo.tree_of(&candidate(&repo, &dir, &base)).expect("a tree");
@@ -98,7 +99,7 @@ fn submodules_and_repositories_inside_go_along() {
     assert_eq!(overlay.writer_files, [PathBuf::from("tests/nested/b")]);
     assert_eq!(overlay.dropped, [] as [PathBuf; 0]);
     let expected = ["100644 a", "160000 sub", "100644 tests/nested/b", "100644 tests/old"];
-    assert_eq!(world.listed(&repo, &overlay.tree), expected);
+    assert_eq!(listed(&repo, &overlay.tree), expected);
     let fresh = world.at("state/fresh");
     repo.checkout_tree(&overlay.tree, &fresh).expect("checked out");
     assert_eq!(fs::read_dir(fresh.join("sub")).expect("an empty folder").count(), 0);

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use testkit::git;
 use workspace::{Change, Edit, Entry, GitError, Mode, ObjectId};
 
-use crate::support::{AT_SECS, HOSTILE, World, compose, files, put, put_as, raw, remove};
+use crate::support::{AT_SECS, HOSTILE, World, compose, files, listed, put, put_as, raw, remove};
 
 #[test]
 fn an_edit_wins_over_what_is_there() {
@@ -30,7 +31,7 @@ fn an_edit_wins_over_what_is_there() {
         ("all gone", vec![remove("a"), remove("d")], ""),
     ] {
         let tree = compose(&repo, &base, &edits);
-        assert_eq!(world.listed(&repo, &tree).join(", "), expected, "{what}");
+        assert_eq!(listed(&repo, &tree).join(", "), expected, "{what}");
         assert_eq!(compose(&repo, &base, &edits), tree, "{what}, again");
         assert_eq!(compose(&repo, &tree, &edits), tree, "{what}, twice");
     }
@@ -48,7 +49,7 @@ fn what_cannot_be_in_a_tree_is_refused() {
         mode,
         id: ObjectId::parse(id).expect("an id"),
     };
-    let folder = world.git(repo.path(), &["rev-parse", &format!("{base}:d")]);
+    let folder = git(repo.path(), &["rev-parse", &format!("{base}:d")]);
     let outside = "is not a path inside the checkout";
     for (edit, expected) in [
         (put("../x", ""), outside),
@@ -69,7 +70,7 @@ fn what_cannot_be_in_a_tree_is_refused() {
         assert!(said.contains(expected), "{edit:?}: {said}");
     }
     let submodule = compose(&repo, &base, &[put_id(Mode::Submodule, &"1".repeat(40)), remove("d")]);
-    assert_eq!(world.listed(&repo, &submodule), ["100644 a", "160000 x"]);
+    assert_eq!(listed(&repo, &submodule), ["100644 a", "160000 x"]);
 }
 
 fn entry(mode: Mode, id: &str) -> Entry {
@@ -84,10 +85,10 @@ fn a_change_is_what_was_and_what_is() {
     let tree = repo.tree_of(&base).expect("a tree");
     let id_of = |text: &str| {
         let hashed = compose(&repo, &tree, &[put("x", text)]);
-        world.git(repo.path(), &["rev-parse", &format!("{hashed}:x")])
+        git(repo.path(), &["rev-parse", &format!("{hashed}:x")])
     };
     let (a, e, link, commit) =
-        (id_of("a\n"), id_of("e\n"), id_of("/etc"), world.git(&world.project(), &["rev-parse", ":sub"]));
+        (id_of("a\n"), id_of("e\n"), id_of("/etc"), git(&world.project(), &["rev-parse", ":sub"]));
     let edits = [
         put_as(Mode::Executable, "a", "a\n"),
         put_as(Mode::Link, "d", "/etc"),

@@ -4,16 +4,17 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
+use testkit::{git, try_git};
 use workspace::{CommitId, GitError, LoopRepo, look_at_project};
 
 use crate::support::{World, files, raw, write};
 
-fn is_whole(world: &World, repo: &LoopRepo, base: &CommitId) {
+fn is_whole(repo: &LoopRepo, base: &CommitId) {
     assert!(!repo.path().join("objects/info/alternates").exists());
-    let said = world.git(repo.path(), &["fsck", "--full", "--strict", "--no-dangling"]);
-    assert_eq!(said, "notice: HEAD points to an unborn branch (main)");
-    world.git(repo.path(), &["rev-list", "--objects", base.as_str()]);
-    assert_eq!(world.git(repo.path(), &["remote"]), "");
+    let said = try_git(repo.path(), &["fsck", "--full", "--strict", "--no-dangling"]);
+    assert_eq!(said, (true, "notice: HEAD points to an unborn branch (main)\n".to_owned()));
+    git(repo.path(), &["rev-list", "--objects", base.as_str()]);
+    assert_eq!(git(repo.path(), &["remote"]), "");
     assert!(!repo.path().join("hooks").exists());
 }
 
@@ -25,12 +26,12 @@ fn it_survives_the_operators_reset_and_gc() {
     let before = files(&world.project());
     let repo = world.repo();
     assert_eq!(files(&world.project()), before, "making it changes nothing of the operator's");
-    world.git(&world.project(), &["reset", "-q", "--hard", first.as_str()]);
-    world.git(&world.project(), &["reflog", "expire", "--expire=now", "--all"]);
-    world.git(&world.project(), &["gc", "-q", "--prune=now"]);
-    let (there, _) = world.try_git(&world.project(), &["cat-file", "-e", base.as_str()]);
+    git(&world.project(), &["reset", "-q", "--hard", first.as_str()]);
+    git(&world.project(), &["reflog", "expire", "--expire=now", "--all"]);
+    git(&world.project(), &["gc", "-q", "--prune=now"]);
+    let (there, _) = try_git(&world.project(), &["cat-file", "-e", base.as_str()]);
     assert!(!there, "the operator's repository has lost the base");
-    is_whole(&world, &repo, &base);
+    is_whole(&repo, &base);
     let again = LoopRepo::create(&world.project(), repo.path(), &base).expect("found");
     again.checkout(&base, &world.at("out")).expect("checked out");
     assert_eq!(fs::read(world.at("out/b.txt")).expect("read"), b"two\n");
@@ -41,7 +42,7 @@ fn it_is_made_once_and_over_what_a_crash_left() {
     let world = World::with(&[("a.txt", "one\n")]);
     write(&world.at("state/.loop.git.new/objects/half"), "left by a crash");
     let repo = world.repo();
-    is_whole(&world, &repo, &world.head());
+    is_whole(&repo, &world.head());
     let made = files(repo.path());
     world.repo();
     assert_eq!(files(repo.path()), made, "the second time nothing is done");
@@ -49,7 +50,7 @@ fn it_is_made_once_and_over_what_a_crash_left() {
     assert_eq!(names.len(), 1, "{names:?}");
     let later = world.add(&[("b.txt", "two\n")]);
     world.repo();
-    is_whole(&world, &repo, &later);
+    is_whole(&repo, &later);
 }
 
 #[test]
@@ -68,17 +69,17 @@ fn a_folder_that_is_not_ours_is_left() {
 fn it_is_made_from_a_worktree_a_shallow_clone_a_borrower_and_sha_256() {
     let world = World::with(&[("a.txt", "one\n")]);
     let head = world.add(&[("b.txt", "two\n")]);
-    world.git(&world.project(), &["worktree", "add", "-q", "--detach", "../linked", "HEAD~1"]);
+    git(&world.project(), &["worktree", "add", "-q", "--detach", "../linked", "HEAD~1"]);
     let source = format!("file://{}", world.project().display());
-    world.git(&world.at(""), &["clone", "-q", "--depth=1", &source, "shallow"]);
-    world.git(&world.at(""), &["clone", "-q", "--shared", "project", "borrower"]);
-    world.git(&world.at(""), &["init", "-q", "--object-format=sha256", "long"]);
-    world.git(&world.at("long"), &["commit", "-q", "--allow-empty", "-m", "one"]);
+    git(&world.at(""), &["clone", "-q", "--depth=1", &source, "shallow"]);
+    git(&world.at(""), &["clone", "-q", "--shared", "project", "borrower"]);
+    git(&world.at(""), &["init", "-q", "--object-format=sha256", "long"]);
+    git(&world.at("long"), &["commit", "-q", "--allow-empty", "-m", "one"]);
     for name in ["linked", "shallow", "borrower", "long"] {
         let base = look_at_project(&world.at(name), None).expect("a project").head;
         let place = world.at(&format!("state/{name}.git"));
         let repo = LoopRepo::create(&world.at(name), &place, &base).expect(name);
-        is_whole(&world, &repo, &base);
+        is_whole(&repo, &base);
         assert_eq!(place.join("shallow").exists(), name == "shallow", "{name}");
         assert_eq!(base == head, matches!(name, "shallow" | "borrower"), "{name}");
     }
@@ -88,9 +89,9 @@ fn it_is_made_from_a_worktree_a_shallow_clone_a_borrower_and_sha_256() {
 fn a_partial_clone_that_lacks_objects_is_refused() {
     let world = World::with(&[("a.txt", "one\n")]);
     world.add(&[("a.txt", "two\n")]);
-    world.git(&world.project(), &["config", "uploadpack.allowFilter", "true"]);
+    git(&world.project(), &["config", "uploadpack.allowFilter", "true"]);
     let source = format!("file://{}", world.project().display());
-    world.git(&world.at(""), &["clone", "-q", "--filter=blob:none", &source, "partial"]);
+    git(&world.at(""), &["clone", "-q", "--filter=blob:none", &source, "partial"]);
     let made = LoopRepo::create(&world.at("partial"), &world.at("state/partial.git"), &world.head());
     assert!(matches!(made, Err(GitError::PartialClone { .. })), "{made:?}");
 }
@@ -108,7 +109,7 @@ fn a_checkout_is_as_recorded() {
     fs::set_permissions(project.join("run.sh"), fs::Permissions::from_mode(0o755)).expect("mode set");
     symlink("../elsewhere", project.join("link")).expect("linked");
     fs::write(project.join(raw(b"caf\xe9")), "latin").expect("written");
-    world.git(&project, &["add", "-A"]);
+    git(&project, &["add", "-A"]);
     world.add_submodule();
     let repo = world.repo();
     repo.checkout(&world.head(), &world.at("out")).expect("checked out");

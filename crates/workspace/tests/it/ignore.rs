@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use workspace::{LeftOut, Reason, Snapshot};
 
-use crate::support::{HOSTILE, World, raw, snapshot, write};
+use crate::support::{HOSTILE, World, listed, raw, snapshot, write};
 
 const BASE: &[(&str, &str)] = &[
     (".gitignore", "node_modules/\n*.log\n/.env\n"),
@@ -246,5 +246,5 @@ fn any_name_can_be_ignored() {
     assert_eq!(left_out, [LeftOut { path: "old".into(), reason: Reason::IgnoredByBase }]);
     assert_eq!((newly_ignored.len(), n_newly_ignored), (HOSTILE.len() - 1, HOSTILE.len() - 1));
     assert!(newly_ignored.contains(&PathBuf::from(raw(b"new/a\nb"))), "{newly_ignored:?}");
-    assert_eq!(world.listed(&repo, &tree), ["100644 .gitignore", "100644 keep", "100644 new/-rf"]);
+    assert_eq!(listed(&repo, &tree), ["100644 .gitignore", "100644 keep", "100644 new/-rf"]);
 }

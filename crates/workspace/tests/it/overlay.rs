@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use workspace::{Edit, LoopRepo, Mode, ObjectId, Overlay, TreeId};
 
-use crate::support::{HOSTILE, World, compose, put, put_as, raw, remove};
+use crate::support::{HOSTILE, World, compose, listed, put, put_as, raw, remove};
 
 /// Whatever is in a folder `tests`, or is called so.
 fn is_test(path: &Path) -> bool {
@@ -57,11 +57,11 @@ fn submodule(path: &str) -> Edit {
 }
 
 fn check(cases: Vec<Case>) {
-    let (world, repo, base) = world();
+    let (_world, repo, base) = world();
     for Case { what, code, tests, tree, reports: expected } in cases {
         let found = overlay(&repo, &base, &code, &tests);
         let wanted = compose(&repo, &base, &tree);
-        assert_eq!(world.listed(&repo, &found.tree), world.listed(&repo, &wanted), "{what}");
+        assert_eq!(listed(&repo, &found.tree), listed(&repo, &wanted), "{what}");
         assert_eq!(found.tree, wanted, "{what}");
         assert_eq!(reports(&found), expected, "{what}");
     }

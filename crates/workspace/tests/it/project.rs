@@ -4,6 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use testkit::git;
 use workspace::{GitError, ProjectView, look_at_project};
 
 use crate::support::{World, files, write};
@@ -37,7 +38,7 @@ fn a_dirty_work_tree_is_reported_and_its_index_left() {
     let before = files(&world.project());
     assert!(look_at_project(&world.project(), None).expect("a project").dirty);
     assert_eq!(files(&world.project()), before);
-    world.git(&world.project(), &["add", "a.txt"]);
+    git(&world.project(), &["add", "a.txt"]);
     assert!(look_at_project(&world.project(), None).expect("a project").dirty, "staged counts");
 }
 
@@ -49,7 +50,7 @@ fn a_sub_folder_a_revision_and_a_detached_head() {
     let view = look_at_project(&world.project().join("app/src"), Some("HEAD~1")).expect("a project");
     assert_eq!((view.root, view.subdir.as_path()), (world.project(), Path::new("app/src")));
     assert_eq!((view.head, view.detached), (first.clone(), false));
-    world.git(&world.project(), &["checkout", "-q", "--detach", first.as_str()]);
+    git(&world.project(), &["checkout", "-q", "--detach", first.as_str()]);
     let view = look_at_project(&world.project(), None).expect("a project");
     assert_eq!((view.head, view.detached), (first, true));
 }
@@ -59,11 +60,11 @@ fn a_linked_worktree_and_a_shallow_clone() {
     let world = World::with(&[("a.txt", "one\n")]);
     let head = world.add(&[("b.txt", "two\n")]);
     let linked = world.at("linked");
-    world.git(&world.project(), &["worktree", "add", "-q", "-b", "side", linked.to_str().expect("text")]);
+    git(&world.project(), &["worktree", "add", "-q", "-b", "side", linked.to_str().expect("text")]);
     let view = look_at_project(&linked, None).expect("a project");
     assert_eq!((view.root, &view.head, view.shallow), (linked, &head, false));
     let source = format!("file://{}", world.project().display());
-    world.git(&world.at(""), &["clone", "-q", "--depth=1", &source, "shallow"]);
+    git(&world.at(""), &["clone", "-q", "--depth=1", &source, "shallow"]);
     let view = look_at_project(&world.at("shallow"), None).expect("a project");
     assert_eq!((view.head, view.shallow), (head, true));
 }
@@ -72,7 +73,7 @@ fn a_linked_worktree_and_a_shallow_clone() {
 fn what_is_no_project_is_named() {
     let world = World::empty();
     let plain = tempfile::tempdir().expect("a folder");
-    world.git(&world.at(""), &["init", "-q", "--bare", "bare.git"]);
+    git(&world.at(""), &["init", "-q", "--bare", "bare.git"]);
     let error = |path: &Path, rev| look_at_project(path, rev).expect_err("no project");
     assert!(matches!(error(&world.project(), None), GitError::NoCommits { .. }));
     assert!(matches!(error(&world.project(), Some("main")), GitError::NoCommits { .. }));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use testkit::{git, try_git};
 use workspace::{CommitId, GitError, LoopRepo, Published, look_at_project};
 
 use crate::support::{World, candidate, files, write};
@@ -25,10 +26,10 @@ fn busy_operator() -> World {
     let world = World::with(&[("a.txt", "one\n"), ("b.txt", "two\n")]);
     let project = world.project();
     write(&project.join("a.txt"), "stashed\n");
-    world.git(&project, &["stash", "-q"]);
-    world.git(&project, &["branch", "other"]);
+    git(&project, &["stash", "-q"]);
+    git(&project, &["branch", "other"]);
     write(&project.join("a.txt"), "staged\n");
-    world.git(&project, &["add", "a.txt"]);
+    git(&project, &["add", "a.txt"]);
     write(&project.join("b.txt"), "unstaged\n");
     write(&project.join("c.txt"), "untracked\n");
     for hook in
@@ -51,7 +52,7 @@ fn two_candidates(world: &World) -> (LoopRepo, CommitId, CommitId) {
 }
 
 fn published(world: &World) -> String {
-    world.git(&world.project(), &["rev-parse", REF])
+    git(&world.project(), &["rev-parse", REF])
 }
 
 #[test]
@@ -67,7 +68,7 @@ fn only_objects_and_the_branch_change() {
     assert_eq!(untouched(&world), before);
     assert!(!world.at("hook-ran").exists());
     assert_eq!(published(&world), second.as_str());
-    assert_eq!(world.git(&world.project(), &["fsck", "--no-dangling"]), "");
+    assert_eq!(git(&world.project(), &["fsck", "--no-dangling"]), "");
 }
 
 #[test]
@@ -77,15 +78,15 @@ fn a_branch_that_somebody_moved_or_checked_out_is_left() {
     let publish = |last, commit| repo.publish(&world.project(), BRANCH, last, commit).expect("an answer");
     let moved = |found: Option<&CommitId>| Published::MovedBySomebody { found: found.cloned() };
     assert_eq!(publish(Some(&first), &second), moved(None), "they deleted it");
-    world.git(&world.project(), &["branch", BRANCH]);
+    git(&world.project(), &["branch", BRANCH]);
     assert_eq!(publish(None, &first), moved(Some(&world.head())), "they had one of that name");
-    world.git(&world.project(), &["branch", "-q", "-D", BRANCH]);
+    git(&world.project(), &["branch", "-q", "-D", BRANCH]);
     assert_eq!(publish(None, &first), Published::Done);
-    world.git(&world.project(), &["worktree", "add", "-q", "../theirs", BRANCH]);
+    git(&world.project(), &["worktree", "add", "-q", "../theirs", BRANCH]);
     assert_eq!(publish(Some(&first), &second), Published::CheckedOut { at: world.at("theirs") });
     assert_eq!(publish(None, &first), Published::AlreadyThere);
-    world.git(&world.project(), &["worktree", "remove", "../theirs"]);
-    world.git(&world.project(), &["checkout", "-q", BRANCH]);
+    git(&world.project(), &["worktree", "remove", "../theirs"]);
+    git(&world.project(), &["checkout", "-q", BRANCH]);
     let from_elsewhere = repo.publish(&world.project(), BRANCH, Some(&first), &second).expect("an answer");
     assert_eq!(from_elsewhere, Published::CheckedOut { at: world.project() });
     assert_eq!(published(&world), first.as_str());
@@ -111,9 +112,9 @@ fn it_reaches_a_shallow_clone_a_linked_worktree_and_a_repository_that_lost_the_b
     let world = World::with(&[("a.txt", "one\n")]);
     world.add(&[("b.txt", "two\n")]);
     let source = format!("file://{}", world.project().display());
-    world.git(&world.at(""), &["clone", "-q", "--depth=1", &source, "shallow"]);
-    world.git(&world.at(""), &["clone", "-q", "project", "lost"]);
-    world.git(&world.project(), &["worktree", "add", "-q", "--detach", "../linked"]);
+    git(&world.at(""), &["clone", "-q", "--depth=1", &source, "shallow"]);
+    git(&world.at(""), &["clone", "-q", "project", "lost"]);
+    git(&world.project(), &["worktree", "add", "-q", "--detach", "../linked"]);
     for name in ["shallow", "linked", "lost"] {
         let project = world.at(name);
         let base = look_at_project(&project, None).expect("a project").head;
@@ -123,15 +124,15 @@ fn it_reaches_a_shallow_clone_a_linked_worktree_and_a_repository_that_lost_the_b
         write(&dir.join("new.txt"), name);
         let commit = candidate(&repo, &dir, &base);
         if name == "lost" {
-            world.git(&project, &["reset", "-q", "--hard", "HEAD~1"]);
-            world.git(&project, &["remote", "remove", "origin"]);
-            world.git(&project, &["reflog", "expire", "--expire=now", "--all"]);
-            world.git(&project, &["gc", "-q", "--prune=now"]);
-            assert!(!world.try_git(&project, &["cat-file", "-e", base.as_str()]).0, "the base is gone");
+            git(&project, &["reset", "-q", "--hard", "HEAD~1"]);
+            git(&project, &["remote", "remove", "origin"]);
+            git(&project, &["reflog", "expire", "--expire=now", "--all"]);
+            git(&project, &["gc", "-q", "--prune=now"]);
+            assert!(!try_git(&project, &["cat-file", "-e", base.as_str()]).0, "the base is gone");
         }
         let answer = repo.publish(&project, BRANCH, None, &commit).expect(name);
         assert_eq!(answer, Published::Done, "{name}");
-        assert_eq!(world.git(&project, &["rev-parse", REF]), commit.as_str(), "{name}");
-        assert_eq!(world.git(&project, &["fsck", "--no-dangling"]), "", "{name}");
+        assert_eq!(git(&project, &["rev-parse", REF]), commit.as_str(), "{name}");
+        assert_eq!(git(&project, &["fsck", "--no-dangling"]), "", "{name}");
     }
 }

@@ -6,9 +6,10 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use testkit::git;
 use workspace::{GitError, LeftOut, Reason};
 
-use crate::support::{AT_SECS, World, candidate, raw, snapshot, write};
+use crate::support::{AT_SECS, World, candidate, content, listed, raw, snapshot, write};
 
 fn left_out(path: &str, reason: Reason) -> LeftOut {
     LeftOut { path: PathBuf::from(path), reason }
@@ -62,9 +63,9 @@ fn files_are_taken_as_they_are() {
         "100644 turned/into/folder",
         "120000 up",
     ];
-    assert_eq!(world.listed(&repo, &found.tree), expected);
-    assert_eq!(world.content(&repo, &found.tree, "crlf.txt"), "a\r\nb\r\n");
-    assert_eq!(world.content(&repo, &found.tree, "out"), "/etc/passwd");
+    assert_eq!(listed(&repo, &found.tree), expected);
+    assert_eq!(content(&repo, &found.tree, "crlf.txt"), "a\r\nb\r\n");
+    assert_eq!(content(&repo, &found.tree, "out"), "/etc/passwd");
     let commit = candidate(&repo, &dir, &base);
     let paths = repo.changed_paths(&base, &commit).expect("paths");
     assert!(paths.contains(&b"caf\xe9\n\"".to_vec()), "{paths:?}");
@@ -97,8 +98,8 @@ fn ignored_files_stay_out_and_tracked_ones_in() {
         "100644 sub/.gitignore",
         "100644 target/tracked.txt",
     ];
-    assert_eq!(world.listed(&repo, &found.tree), expected);
-    assert_eq!(world.content(&repo, &found.tree, "target/tracked.txt"), "two\n");
+    assert_eq!(listed(&repo, &found.tree), expected);
+    assert_eq!(content(&repo, &found.tree, "target/tracked.txt"), "two\n");
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn what_cannot_be_taken_is_reported() {
         left_out("socket", Reason::Special),
     ];
     assert_eq!(found.left_out, expected);
-    assert_eq!(world.listed(&repo, &found.tree), ["100644 a.txt", "100644 d/x"]);
+    assert_eq!(listed(&repo, &found.tree), ["100644 a.txt", "100644 d/x"]);
 }
 
 #[test]
@@ -155,7 +156,7 @@ fn a_submodule_stays_at_its_commit() {
     let found = snapshot(&repo, &dir, &base);
     assert_eq!((found.changed, found.left_out), (false, vec![left_out("sub", Reason::InSubmodule)]));
     fs::remove_dir_all(dir.join("sub")).expect("removed");
-    assert_eq!(world.listed(&repo, &snapshot(&repo, &dir, &base).tree), ["100644 a.txt"]);
+    assert_eq!(listed(&repo, &snapshot(&repo, &dir, &base).tree), ["100644 a.txt"]);
 }
 
 #[test]
@@ -173,7 +174,7 @@ fn kept_paths_are_as_in_the_base() {
     symlink("/etc", dir.join("docs")).expect("linked");
     let found = repo.snapshot(&dir, &base, &keep).expect("a snapshot");
     assert_eq!(found.left_out, [left_out("docs", Reason::InTheWay)]);
-    assert_eq!(world.listed(&repo, &found.tree), ["100644 all/a", "100644 docs/prd.json"]);
+    assert_eq!(listed(&repo, &found.tree), ["100644 all/a", "100644 docs/prd.json"]);
     let outside = repo.snapshot(&dir, &base, &[PathBuf::from("../x")]);
     assert!(matches!(outside, Err(GitError::OutsidePath { .. })));
 }
@@ -187,7 +188,7 @@ fn the_same_inputs_give_the_same_commit() {
     let message = "feat: [l] [s] attempt-1 — a title\n\nLoop-Id: l\n";
     let commit = || repo.commit(&tree, &base, message, AT_SECS).expect("a commit");
     assert_eq!(commit(), commit());
-    let written = world.git(repo.path(), &["cat-file", "-p", commit().as_str()]);
+    let written = git(repo.path(), &["cat-file", "-p", commit().as_str()]);
     let who = "Loopwright <loopwright@localhost> 1700000000 +0000";
     let expected = format!("tree {tree}\nparent {base}\nauthor {who}\ncommitter {who}\n\n{message}");
     assert_eq!(written, expected.trim_end());

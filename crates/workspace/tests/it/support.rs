@@ -1,4 +1,4 @@
-//! Scratch repositories, made with the real git under a home of their own.
+//! Scratch repositories, made with the real git.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -6,8 +6,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use testkit::{git, try_git};
 use workspace::{CommitId, Edit, LoopRepo, Mode, Snapshot, TreeId, look_at_project};
 
 pub(crate) const AT_SECS: i64 = 1_700_000_000;
@@ -22,9 +22,8 @@ impl World {
     pub(crate) fn empty() -> Self {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let world = Self { folder };
-        fs::create_dir(world.at("home")).expect("made");
         fs::create_dir(world.project()).expect("made");
-        world.git(&world.project(), &["init", "-q", "-b", "main"]);
+        testkit::init(&world.project(), &[]);
         world
     }
 
@@ -40,16 +39,16 @@ impl World {
         for (path, content) in files {
             write(&self.project().join(path), content);
         }
-        self.git(&self.project(), &["add", "-A", "-f"]);
-        self.git(&self.project(), &["commit", "-q", "-m", "more"]);
+        git(&self.project(), &["add", "-A", "-f"]);
+        git(&self.project(), &["commit", "-q", "-m", "more"]);
         self.head()
     }
 
     /// Commits a submodule at `sub`; where its commit would come from does not matter here.
     pub(crate) fn add_submodule(&self) {
         let gitlink = format!("160000,{},sub", self.head());
-        self.git(&self.project(), &["update-index", "--add", "--cacheinfo", &gitlink]);
-        self.git(&self.project(), &["commit", "-q", "-m", "a submodule"]);
+        git(&self.project(), &["update-index", "--add", "--cacheinfo", &gitlink]);
+        git(&self.project(), &["commit", "-q", "-m", "a submodule"]);
     }
 
     pub(crate) fn at(&self, path: &str) -> PathBuf {
@@ -75,46 +74,17 @@ impl World {
         repo.make_agent_repo(&base, &dir).expect("made");
         (repo, base, dir)
     }
+}
 
-    /// Runs git as a person or an agent would, with a home of its own.
-    pub(crate) fn git(&self, folder: &Path, words: &[&str]) -> String {
-        let (ok, text) = self.try_git(folder, words);
-        assert!(ok, "git {words:?}: {text}");
-        text.trim_end().to_owned()
-    }
+/// The tree as `mode path` lines, names that are not UTF-8 quoted by git.
+pub(crate) fn listed(repo: &LoopRepo, tree: &TreeId) -> Vec<String> {
+    let text = git(repo.path(), &["ls-tree", "-r", "--format=%(objectmode) %(path)", tree.as_str()]);
+    text.lines().map(str::to_owned).collect()
+}
 
-    pub(crate) fn try_git(&self, folder: &Path, words: &[&str]) -> (bool, String) {
-        let output = Command::new("git")
-            .args([
-                "-c",
-                "user.name=Op",
-                "-c",
-                "user.email=op@example.org",
-                "-c",
-                "protocol.file.allow=always",
-            ])
-            .args(words)
-            .current_dir(folder)
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").expect("a PATH"))
-            .env("HOME", self.at("home"))
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .output()
-            .expect("git runs");
-        let text = [output.stdout, output.stderr].concat();
-        (output.status.success(), String::from_utf8_lossy(&text).into_owned())
-    }
-
-    /// The tree as `mode path` lines, names that are not UTF-8 quoted by git.
-    pub(crate) fn listed(&self, repo: &LoopRepo, tree: &TreeId) -> Vec<String> {
-        let text = self.git(repo.path(), &["ls-tree", "-r", "--format=%(objectmode) %(path)", tree.as_str()]);
-        text.lines().map(str::to_owned).collect()
-    }
-
-    /// The bytes of one path of a tree.
-    pub(crate) fn content(&self, repo: &LoopRepo, tree: &TreeId, path: &str) -> String {
-        self.try_git(repo.path(), &["cat-file", "-p", &format!("{tree}:{path}")]).1
-    }
+/// The bytes of one path of a tree.
+pub(crate) fn content(repo: &LoopRepo, tree: &TreeId, path: &str) -> String {
+    try_git(repo.path(), &["cat-file", "-p", &format!("{tree}:{path}")]).1
 }
 
 pub(crate) fn write(path: &Path, content: &str) {

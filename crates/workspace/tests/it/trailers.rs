@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use testkit::git;
 use workspace::{BranchTrailers, trailers_beyond, trailers_of};
 
 use crate::support::{World, files};
@@ -14,19 +15,19 @@ fn set(values: &[&str]) -> BTreeSet<String> {
 fn trailers_are_found_in_a_history_and_on_branches_beyond_it() {
     let world = World::with(&[("a.txt", "one\n")]);
     let project = world.project();
-    let commit = |message: &str| world.git(&project, &["commit", "--quiet", "--allow-empty", "-m", message]);
+    let commit = |message: &str| git(&project, &["commit", "--quiet", "--allow-empty", "-m", message]);
     commit("feat: one\n\nLoop-Id: L\nStory-Id: one\nAttempt: 1");
     // Words in a text are no trailer, and a value is no pattern.
     commit("docs: Story-Id: two\n\nStory-Id: three is only spoken of here.\n\nThe end.");
     let base = world.head();
-    world.git(&project, &["branch", "agent-loop/merged"]);
-    world.git(&project, &["checkout", "--quiet", "-b", "agent-loop/ahead"]);
+    git(&project, &["branch", "agent-loop/merged"]);
+    git(&project, &["checkout", "--quiet", "-b", "agent-loop/ahead"]);
     commit("feat: four\n\nStory-Id: .*\nStory-Id: four");
-    world.git(&project, &["checkout", "--quiet", "-b", "other"]);
+    git(&project, &["checkout", "--quiet", "-b", "other"]);
     commit("feat: five\n\nStory-Id: five");
     // Configuration of the operator's has no say.
-    world.git(&project, &["config", "log.showSignature", "true"]);
-    world.git(&project, &["config", "grep.patternType", "perl"]);
+    git(&project, &["config", "log.showSignature", "true"]);
+    git(&project, &["config", "grep.patternType", "perl"]);
     let before = files(&project);
     assert_eq!(trailers_of(&project, &base, "Story-Id").expect("read"), set(&["one"]));
     let beyond = trailers_beyond(&project, &base, "agent-loop/", "Story-Id").expect("read");

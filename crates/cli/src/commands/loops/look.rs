@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use engine::{DiskUse, ENTRIES_MAX, Ended, Home, disk_use, progress};
 use journal::Journal;
+use kernel::State;
 use serde_json::{Value, json};
 use views::{LoopView, PublicEvent, loop_view, public_events};
 
@@ -39,7 +40,7 @@ fn list_of(home: &Home, journal: &Journal, output: &mut Output) -> Result<Exit, 
     for row in rows {
         match (row.quarantine, load(journal, &row.loop_id)) {
             (None, Ok(loaded)) => {
-                let view = loop_view(&loaded.state);
+                let view = seen(home, &loaded.state);
                 let passed = view.stories.iter().filter(|story| story.status == "passed").count();
                 // Writing to a String cannot fail.
                 let disk = disk_use(&home.loop_folder(&row.loop_id), entries_max);
@@ -85,7 +86,7 @@ pub(super) fn result_of(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let loaded = load(journal, loop_id)?;
-    let (view, ended) = (loop_view(&loaded.state), progress(&loaded.state));
+    let (view, ended) = (seen(home, &loaded.state), progress(&loaded.state));
     let fault = fault_of(home, loop_id);
     let disk = disk_use(&home.loop_folder(loop_id), ENTRIES_MAX);
     output.data(&text(&view))?;
@@ -109,6 +110,19 @@ pub(super) fn result_of(
         output.next(action);
     }
     Ok(exit_of(&view))
+}
+
+/// A loop as it stands on this machine: whatever it does next needs room on the disk.
+fn seen(home: &Home, state: &State) -> LoopView {
+    let mut view = loop_view(state);
+    if matches!(view.status, "running" | "waiting") && !sandbox::has_room(home.root()) {
+        view.status = "waiting";
+        view.reason = format!(
+            "the disk with {} is full; free some room there, and the loop goes on by itself",
+            home.root().display()
+        );
+    }
+    view
 }
 
 fn progress_json(ended: &Ended) -> Value {

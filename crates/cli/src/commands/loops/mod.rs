@@ -1,8 +1,10 @@
 //! The verbs about loops: start, look, ask for something, serve. Each only reads views and writes requests; the worker
 //! does the rest.
 
+mod casting;
 mod clean;
 mod follow;
+pub(crate) mod found_checks;
 mod look;
 mod passed;
 mod reload;
@@ -11,6 +13,7 @@ mod send;
 mod serve;
 mod start;
 mod stories;
+mod story;
 mod trace;
 mod wish;
 
@@ -31,6 +34,7 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
         LoopCommand::List => look::list(output),
         LoopCommand::Events { id } => look::events(&id, output),
         LoopCommand::Watch { id } => look::watch(id.as_deref(), output),
+        LoopCommand::Story { id, story, markdown } => story::run(&id, &story, markdown, output),
         LoopCommand::Runs { id } => trace::runs(&id, output),
         LoopCommand::Run { run_id } => trace::run(&run_id, output),
         LoopCommand::Logs { id, story, attempt, follow } => {

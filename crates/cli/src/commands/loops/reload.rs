@@ -36,7 +36,7 @@ fn reload(journal: &Journal, loop_id: &str, output: &mut Output) -> Result<Optio
     let project = Path::new(&spec.project);
     let config = config::read(project, &[])?;
     let Some(prd) = start::read_prd(Path::new(&spec.prd_path), &config, output)? else { return Ok(None) };
-    let told = stories::stories(&prd);
+    let told = stories::stories(&prd)?;
     let new = settings(&config, spec, &old)?;
     check(&state, &new, &old, &told)?;
     let changes = changes(&state, &told, old != new);
@@ -68,7 +68,9 @@ fn settings(config: &config::Config, spec: &LoopSpec, old: &Settings) -> Result<
 /// What the loop counts on must still be there: its agents, and limits that its budget was made for.
 fn check(state: &State, new: &Settings, old: &Settings, told: &[StorySpec]) -> Result<(), Failure> {
     let spec = state.spec();
-    let active = state.active().map(|(_, attempt)| &attempt.implementor).filter(|agent| !agent.is_empty());
+    let active = state.active().map(|(_, attempt)| &attempt.cast);
+    let active = active.into_iter().flat_map(|cast| [&cast.implementor, &cast.reviewer, &cast.judge]);
+    let active = active.filter(|agent| !agent.is_empty());
     let tools =
         told.iter().filter(|story| story.start == StoryStart::Open).filter_map(|story| story.tool.as_ref());
     let mut named =

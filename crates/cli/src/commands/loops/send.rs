@@ -15,7 +15,7 @@ use crate::failure::{Exit, Failure};
 use crate::home::home;
 use crate::output::Output;
 
-const NAMES: [&str; 2] = ["agent/loop.start", "agent/loop.cancel"];
+const NAMES: [&str; 3] = ["agent/loop.start", "agent/loop.cancel", "agent/story.start"];
 
 /// An event is a few names and numbers; what is larger is a mistake.
 const DATA_BYTES_MAX: u64 = 1024 * 1024;
@@ -31,13 +31,23 @@ const START: &[&str] = &[
     "flow",
     "budget",
 ];
+const STORY: &[&str] =
+    &["loopId", "project", "prdPath", "storyId", "attempt", "judgment", "only", "maxRetries", "flow"];
 const ROLES: &[&str] = &["implementor", "reviewer", "judge"];
 const BUDGET: &[&str] = &["usd", "tokens", "hours"];
 
 pub(super) fn run(name: &str, data: &str, output: &mut Output) -> Result<Exit, Failure> {
     output.command("send");
     match name {
-        "agent/loop.start" => start_loop(&home()?, &Fields::of(&read(data)?, "", START)?, output),
+        "agent/loop.start" => {
+            let data = read(data)?;
+            start_loop(&home()?, &wish(&Fields::of(&data, "", START)?)?, output)
+        }
+        "agent/story.start" => {
+            let data = read(data)?;
+            let fields = Fields::of(&data, "", STORY)?;
+            start_loop(&home()?, &story_wish(&fields)?, output)
+        }
         "agent/loop.cancel" => cancel(&Fields::of(&read(data)?, "", &["loopId", "reason"])?, output),
         other => Err(with_hint(
             Failure::bad_input(format!("`{other}` is no event that can be sent")),
@@ -134,17 +144,16 @@ impl<'f> Fields<'f> {
     }
 }
 
-fn start_loop(home: &Home, fields: &Fields<'_>, output: &mut Output) -> Result<Exit, Failure> {
-    let wish = wish(fields)?;
+fn start_loop(home: &Home, wish: &Wish, output: &mut Output) -> Result<Exit, Failure> {
     let journal = open(home)?;
     if let Some(loop_id) = &wish.loop_id
-        && is_there(&journal, loop_id, &wish)?
+        && is_there(&journal, loop_id, wish)?
     {
         return told_already(home, &journal, loop_id, output);
     }
-    match (start::carry_out(home, &wish, output), &wish.loop_id) {
+    match (start::carry_out(home, wish, output), &wish.loop_id) {
         // Somebody sent the same event at the same moment.
-        (Err(_), Some(loop_id)) if is_there(&journal, loop_id, &wish)? => {
+        (Err(_), Some(loop_id)) if is_there(&journal, loop_id, wish)? => {
             told_already(home, &journal, loop_id, output)
         }
         (started, _) => started,
@@ -174,6 +183,37 @@ fn is_there(journal: &Journal, loop_id: &str, wish: &Wish) -> Result<bool, Failu
     }
     Err(Failure::bad_input(format!("the id {loop_id} belongs to another loop"))
         .hint("leave loopId out, and the loop gets an id of its own"))
+}
+
+/// One story at once, by the `proof` flow unless the event says otherwise; then the next ready ones.
+fn story_wish(fields: &Fields<'_>) -> Result<Wish, Failure> {
+    let project = PathBuf::from(fields.text("project")?.unwrap_or_else(|| ".".to_owned()));
+    let prd = project.join(fields.required("prdPath")?);
+    let mut flags = vec![Flag {
+        name: "event agent/story.start".to_owned(),
+        key: "loop.flow".to_owned(),
+        value: "proof".to_owned(),
+    }];
+    flags.extend(fields.flag("maxRetries", "loop.max_retries")?);
+    flags.extend(fields.flag("flow", "loop.flow")?);
+    let number =
+        fields.get("attempt").map(|value| value.as_u64().and_then(|value| u32::try_from(value).ok()));
+    let attempt = match number {
+        None => 1,
+        Some(Some(attempt)) if attempt > 0 => attempt,
+        Some(_) => return Err(fields.misfit("attempt", "a number from 1")),
+    };
+    let only = match fields.get("only") {
+        None => false,
+        Some(value) => value.as_bool().ok_or_else(|| fields.misfit("only", "true or false"))?,
+    };
+    let judgment = fields.get("judgment").map(|value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    });
+    let first = Some(kernel::FirstStory { id: fields.required("storyId")?, attempt, judgment, only });
+    let loop_id = fields.text("loopId")?.map(|id| valid_id(&id)).transpose()?;
+    Ok(Wish { project, prd, flags, loop_id, first, ..Wish::default() })
 }
 
 fn wish(fields: &Fields<'_>) -> Result<Wish, Failure> {

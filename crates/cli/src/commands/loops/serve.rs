@@ -123,7 +123,10 @@ pub(super) fn is_worker_there(home: &Home) -> bool {
 /// Becomes the worker; nothing when another one is.
 fn take(home: &Home, limits: Limits) -> Result<Option<Worker>, Failure> {
     match Worker::take(home.clone(), &program()?, limits.agents_max, limits.checks_max) {
-        Ok(worker) => Ok(Some(worker)),
+        Ok(mut worker) => {
+            crate::crash_switch::arm_worker(&mut worker);
+            Ok(Some(worker))
+        }
         Err(WorkerError::AlreadyRunning(_)) => Ok(None),
         Err(error) => Err(failure(&error)),
     }

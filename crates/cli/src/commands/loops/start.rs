@@ -1,14 +1,16 @@
 //! `loopwright start`
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use engine::{AgentSettings, CheckSettings, Home, RoleSettings, Settings};
-use kernel::{Commit, LoopSpec, StoryStart, TimeBudget};
+use engine::{AgentSettings, Home, RoleSettings, Settings};
+use kernel::{Commit, FirstStory, LoopSpec, StoryStart, TimeBudget};
 use prd::Prd;
 
+use super::casting::{Casting, cast, check_flow};
 use super::stories::{assign, stories};
 use super::wish::{Manner, Wish};
-use super::{look, open, passed, serve};
+use super::{found_checks, look, open, passed, serve};
 use crate::args::StartArgs;
 use crate::config::{self, Config};
 use crate::failure::{Exit, Failure};
@@ -69,8 +71,10 @@ fn show(spec: &LoopSpec, remarks: &[String], output: &mut Output) -> Result<Exit
     let open_stories = spec.stories.iter().filter(|story| story.start == StoryStart::Open);
     let lines: String = open_stories.map(|story| format!("{}  {}\n", story.id, story.title)).collect();
     let roles = format!(
-        "implementor {}, judge {}, {} each\n",
+        "flow {}, implementor {}, reviewer {}, judge {}, {} each\n",
+        spec.flow.word(),
         spec.implementor,
+        spec.reviewer,
         spec.judge,
         counted(spec.attempts_max() as usize, "attempt", "attempts")
     );
@@ -94,14 +98,27 @@ fn plan(wish: &Wish, output: &mut Output) -> Result<Option<Plan>, Failure> {
     }
     let mut settings = settings(&config, &view, &project, &prd_path, &mut remarks)?;
     settings.write_progress = wish.write_progress;
-    let mut spec = spec(&config, &settings, &prd, &project, &prd_path, view.head.as_str())?;
-    assign(&wish.assignments, &settings, &mut spec.stories, &mut remarks)?;
+    let casting = cast(&config, &settings, &mut remarks)?;
+    check_flow(casting.flow, &settings)?;
+    let mut spec = spec(&config, &settings, casting, &prd, &project, &prd_path, view.head.as_str())?;
+    assign(&wish.assignments, &settings, &mut spec.stories)?;
+    spec.first = first(wish, &spec)?;
     passed::settle(wish, &view.root, &view.head, &mut spec.stories, &mut remarks, output)?;
     if let Some(loop_id) = &wish.loop_id {
         spec.loop_id.clone_from(loop_id);
         spec.branch = branch(loop_id);
     }
     Ok(Some(Plan { spec, remarks }))
+}
+
+/// The story to begin with, which must be there and open.
+fn first(wish: &Wish, spec: &LoopSpec) -> Result<Option<FirstStory>, Failure> {
+    let Some(first) = &wish.first else { return Ok(None) };
+    match spec.stories.iter().find(|story| story.id == first.id) {
+        Some(story) if story.start == StoryStart::Open => Ok(Some(first.clone())),
+        Some(_) => Err(Failure::bad_input(format!("story `{}` is not open in the PRD", first.id))),
+        None => Err(Failure::bad_input(format!("the PRD has no story `{}`", first.id))),
+    }
 }
 
 fn branch(loop_id: &str) -> String {
@@ -129,12 +146,7 @@ pub(super) fn settings(
     prd_path: &Path,
     remarks: &mut Vec<String>,
 ) -> Result<Settings, Failure> {
-    let checks: Vec<CheckSettings> = config
-        .checks
-        .commands()
-        .into_iter()
-        .map(|(name, command)| CheckSettings { name: name.to_owned(), command: command.to_owned() })
-        .collect();
+    let checks = found_checks::find(&config.checks, project, remarks);
     if checks.is_empty() {
         remarks.push(
             "the project has no [checks]; only the judge stands between an attempt and the branch".to_owned(),
@@ -163,7 +175,40 @@ pub(super) fn settings(
         keep_checkouts: config.retention.keep_checkouts,
         retention_days: config.retention.days.unwrap_or(30),
         write_progress: false,
+        test_paths: config.checks.test_paths.clone(),
+        prompts: own_prompts(project)?,
+        policy: engine::Policies {
+            check_config: policy(config.policy.check_config.as_deref(), engine::Policy::Flag),
+            agent_config: policy(config.policy.agent_config.as_deref(), engine::Policy::Ask),
+        },
     })
+}
+
+fn policy(word: Option<&str>, otherwise: engine::Policy) -> engine::Policy {
+    match word {
+        Some("ask") => engine::Policy::Ask,
+        Some("flag") => engine::Policy::Flag,
+        _ => otherwise,
+    }
+}
+
+/// The project's own prompts, each checked before anything is started with it.
+fn own_prompts(project: &Path) -> Result<BTreeMap<String, String>, Failure> {
+    let mut prompts = BTreeMap::new();
+    let folder = project.join(".loopwright/prompts");
+    for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_none_or(|ending| ending != "md") {
+            continue;
+        }
+        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| Failure::environment(&format!("cannot read `{}`", path.display()), &error))?;
+        engine::check_template(&name, &text)
+            .map_err(|why| Failure::bad_input(format!("`{}`: {why}", path.display())))?;
+        prompts.insert(name, text);
+    }
+    Ok(prompts)
 }
 
 fn roles(config: &Config) -> engine::Roles {
@@ -193,6 +238,7 @@ fn patterns(project: &Path) -> Option<String> {
 fn spec(
     config: &Config,
     settings: &Settings,
+    casting: Casting,
     prd: &Prd,
     project: &Path,
     prd_path: &Path,
@@ -200,22 +246,24 @@ fn spec(
 ) -> Result<LoopSpec, Failure> {
     let loop_id = ulid::Ulid::generate().to_string();
     check_agents(config, settings)?;
-    let role = |role: &config::RoleConfig, name: &str| {
-        let agent = role.agent.clone().or_else(|| settings.agents.keys().next().cloned());
-        agent.ok_or_else(|| {
-            Failure::bad_input(format!("no agent is configured for the {name}")).hint(format!(
-                "add [agents.NAME] with a command, and [roles.{name}] agent = \"NAME\", to loopwright.toml"
-            ))
-        })
-    };
+    let stories = stories(prd)?;
+    for story in &stories {
+        check_flow(story.flow.unwrap_or(casting.flow), settings)?;
+    }
     Ok(LoopSpec {
         branch: branch(&loop_id),
         project: text(project)?,
         prd_path: text(prd_path)?,
         base: Commit::new(base).map_err(|error| Failure::bad_input(error.to_string()))?,
-        stories: stories(prd),
-        implementor: role(&config.roles.implementor, "implementor")?,
-        judge: role(&config.roles.judge, "judge")?,
+        stories,
+        flow: casting.flow,
+        implementor: casting.implementor,
+        reviewer: casting.reviewer,
+        prover: casting.prover,
+        judge: casting.judge,
+        judge_is_chosen: casting.judge_is_chosen,
+        families: casting.families,
+        first: None,
         ladder: config.retry.ladder.clone(),
         max_retries: config.of_loop.max_retries.unwrap_or(2),
         max_iterations: config.of_loop.max_iterations,
@@ -259,8 +307,10 @@ fn budget(config: &Config, settings: &Settings) -> Result<Option<TimeBudget>, Fa
         cap(settings.agents.keys().map(|agent| settings.timeout_secs(role, agent)).max().unwrap_or_default())
     };
     let (implement_cap_ms, judge_cap_ms) = (of_role("implementor"), of_role("judge"));
+    let (review_cap_ms, prove_cap_ms) = (of_role("reviewer"), of_role("prover"));
     let check_cap_ms = cap(settings.check_timeout_secs);
-    let longest_ms = implement_cap_ms.max(judge_cap_ms).max(check_cap_ms);
+    let longest_ms =
+        implement_cap_ms.max(judge_cap_ms).max(check_cap_ms).max(review_cap_ms).max(prove_cap_ms);
     if longest_ms > total_ms {
         let longest = longest_ms / 1000;
         return Err(Failure::bad_input(format!(
@@ -268,7 +318,14 @@ fn budget(config: &Config, settings: &Settings) -> Result<Option<TimeBudget>, Fa
         ))
         .hint("raise the budget, or lower `timeout` of [agents.NAME] and [checks]"));
     }
-    Ok(Some(TimeBudget { total_ms, implement_cap_ms, check_cap_ms, judge_cap_ms }))
+    Ok(Some(TimeBudget {
+        total_ms,
+        implement_cap_ms,
+        check_cap_ms,
+        judge_cap_ms,
+        review_cap_ms,
+        prove_cap_ms,
+    }))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "bounded right before")]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use engine::Settings;
-use kernel::{StorySpec, StoryStart};
+use kernel::{Assigned, Flow, StorySpec, StoryStart};
 use prd::{Prd, StoryState};
 
 use super::wish::Assignment;
@@ -14,7 +14,6 @@ pub(super) fn assign(
     assignments: &BTreeMap<String, Assignment>,
     settings: &Settings,
     stories: &mut [StorySpec],
-    remarks: &mut Vec<String>,
 ) -> Result<(), Failure> {
     for (id, assignment) in assignments {
         let Some(story) = stories.iter_mut().find(|story| story.id == *id) else {
@@ -34,10 +33,8 @@ pub(super) fn assign(
                 .hint(format!("known are {}", names.join(", "))));
             }
         }
-        story.tool = implementor.clone().or_else(|| story.tool.take());
-        if reviewer.is_some() || judge.is_some() {
-            remarks.push(format!("story `{id}` is reviewed and judged by the agents of [roles] for now"));
-        }
+        story.assigned =
+            Assigned { implementor: implementor.clone(), reviewer: reviewer.clone(), judge: judge.clone() };
     }
     Ok(())
 }
@@ -49,7 +46,7 @@ fn one_line(title: &str) -> String {
 }
 
 /// The PRD's stories in file order, each with its place in the order of running.
-pub(super) fn stories(prd: &Prd) -> Vec<StorySpec> {
+pub(super) fn stories(prd: &Prd) -> Result<Vec<StorySpec>, Failure> {
     let mut by_priority: Vec<usize> = (0..prd.stories.len()).collect();
     by_priority
         .sort_by_key(|&index| (prd.stories[index].priority.is_none(), prd.stories[index].priority, index));
@@ -57,7 +54,11 @@ pub(super) fn stories(prd: &Prd) -> Vec<StorySpec> {
     for (rank, index) in by_priority.into_iter().enumerate() {
         ranks[index] = u32::try_from(rank).unwrap_or(u32::MAX);
     }
-    let story = |(story, rank): (&prd::Story, u32)| StorySpec {
+    prd.stories.iter().zip(ranks).map(|(story, rank)| spec_of(story, rank)).collect()
+}
+
+fn spec_of(story: &prd::Story, rank: u32) -> Result<StorySpec, Failure> {
+    Ok(StorySpec {
         id: story.id.as_str().to_owned(),
         title: one_line(&story.title),
         description: story.description.clone(),
@@ -65,6 +66,8 @@ pub(super) fn stories(prd: &Prd) -> Vec<StorySpec> {
         rank,
         depends_on: story.depends_on.iter().map(|id| id.as_str().to_owned()).collect(),
         tool: story.tool.clone(),
+        assigned: Assigned::default(),
+        flow: flow_of(story)?,
         start: match story.state {
             StoryState::Open => StoryStart::Open,
             StoryState::Passed => StoryStart::Passed,
@@ -74,6 +77,19 @@ pub(super) fn stories(prd: &Prd) -> Vec<StorySpec> {
             | StoryState::Stuck
             | StoryState::Failed => StoryStart::SetAside,
         },
-    };
-    prd.stories.iter().zip(ranks).map(story).collect()
+    })
+}
+
+/// The way that a story's author wants it to go.
+fn flow_of(story: &prd::Story) -> Result<Option<Flow>, Failure> {
+    let Some((_, extra)) = story.extra.iter().find(|(key, _)| key == "flow") else { return Ok(None) };
+    let word = if let prd::Extra::Text(word) = extra { word.as_str() } else { "" };
+    Flow::named(word).map(Some).ok_or_else(|| {
+        let known: Vec<&str> = Flow::CHOICES.iter().map(|flow| flow.word()).collect();
+        let failure = Failure::bad_input(format!(
+            "story `{}` asks for a flow that there is not: `{word}`",
+            story.id.as_str()
+        ));
+        failure.hint(format!("there are {}", known.join(", ")))
+    })
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use engine::{Home, Loaded, RunName};
 use kernel::{Event, RunKey, RunOutcome, Verdict};
+use sandbox::{ExitRecord, Stream};
 use serde_json::{Value, json};
 
 use super::{find, load, open};
@@ -70,7 +71,7 @@ pub(super) fn run(run_id: &str, output: &mut Output) -> Result<Exit, Failure> {
     let loop_id = find(&journal, loop_id)?;
     let all = traces(&home, &load(&journal, &loop_id)?);
     let trace = all.iter().find(|trace| trace.id == run_id).ok_or_else(unknown)?;
-    let file = |name: &str| text_of(&trace.folder.join(name));
+    let file = |name: &str| text_in(&trace.folder, name);
     let text = format!(
         "{}\n{}, agent {}\n{}\n\n== prompt\n{}\n== stdout\n{}\n== stderr\n{}",
         trace.id,
@@ -117,7 +118,7 @@ pub(super) fn logs(
     if !home.loop_folder(&loop_id).exists() {
         output.talk("note: the loop's files were removed; what happened is still in `events` and `runs`\n");
     }
-    let file = |trace: &Trace, name: &str| text_of(&trace.folder.join(name));
+    let file = |trace: &Trace, name: &str| text_in(&trace.folder, name);
     // Who followed has seen it all.
     for trace in chosen.iter().filter(|_| !follow) {
         let (stdout, stderr) = (file(trace, "stdout"), file(trace, "stderr"));
@@ -132,17 +133,21 @@ pub(super) fn logs(
 pub(super) fn traces(home: &Home, loaded: &Loaded) -> Vec<Trace> {
     let loop_id = &loaded.state.spec().loop_id;
     let mut all: Vec<Trace> = Vec::new();
-    let mut implementor = String::new();
+    let (mut flow, mut cast) = (kernel::Flow::default(), kernel::Cast::default());
     for record in &loaded.records {
         match &record.event {
-            Event::StoryPlanned { implementor: agent, .. } => implementor.clone_from(agent),
+            Event::StoryPlanned { implementor, flow: planned, cast: named, .. } => {
+                flow = *planned;
+                cast = named.clone().unwrap_or_else(|| kernel::Cast {
+                    implementor: implementor.clone(),
+                    judge: loaded.state.spec().judge.clone(),
+                    ..kernel::Cast::default()
+                });
+            }
+            Event::RecheckPlanned { judge: Some(judge), .. } => cast.judge.clone_from(judge),
             Event::RunStarted { run } => {
                 let name = RunName::of(&loaded.state, run);
-                let agent = match run.stage {
-                    kernel::Stage::Implement => implementor.clone(),
-                    kernel::Stage::Check => "-".to_owned(),
-                    kernel::Stage::Judge => loaded.state.spec().judge.clone(),
-                };
+                let agent = cast.agent(flow.row(run.stage).role).unwrap_or("-").to_owned();
                 let (id, folder) = (name.full(loop_id), home.run_folder(loop_id, &name));
                 let started_at_ms = record.at_ms;
                 all.push(Trace {
@@ -171,7 +176,10 @@ impl Trace {
     pub(super) fn ended(&self) -> String {
         let how = match &self.outcome {
             None => "under way".to_owned(),
-            Some(RunOutcome::Worked) => "worked".to_owned(),
+            Some(RunOutcome::Worked { .. } | RunOutcome::TestsWritten(_)) => "worked".to_owned(),
+            Some(RunOutcome::Reviewed(review)) => format!("reviewed, {} findings", review.findings.len()),
+            Some(RunOutcome::Ruled { fresh_tests: true, .. }) => "ruled: fresh tests".to_owned(),
+            Some(RunOutcome::Ruled { fresh_tests: false, .. }) => "ruled: the tests stand".to_owned(),
             Some(RunOutcome::Checked { passed: true, .. }) => "green".to_owned(),
             Some(RunOutcome::Checked { passed: false, .. }) => "red".to_owned(),
             Some(RunOutcome::Judged(Verdict { pass: true, reason, .. })) => format!("PASS: {reason}"),
@@ -179,7 +187,7 @@ impl Trace {
             Some(RunOutcome::Failed { why }) => format!("failed: {why}"),
             Some(RunOutcome::BadAnswer { why }) => format!("no verdict: {why}"),
             Some(RunOutcome::Infrastructure { why, .. }) => format!("try again later: {why}"),
-            Some(RunOutcome::NeedsHuman { question }) => format!("asks: {question}"),
+            Some(RunOutcome::NeedsHuman { question, .. }) => format!("asks: {question}"),
             Some(RunOutcome::Interrupted { why }) => format!("interrupted: {why}"),
             Some(RunOutcome::Stopped) => "stopped".to_owned(),
         };
@@ -200,6 +208,18 @@ impl Trace {
 fn command_of(folder: &Path) -> Value {
     let spec: Value = serde_json::from_str(&text_of(&folder.join("spec.json"))).unwrap_or_default();
     json!({ "program": spec["program"], "args": spec["args"], "cwd": spec["cwd"] })
+}
+
+/// The end of one of a run's files as text; of its output with a line wherever bytes are missing.
+fn text_in(folder: &Path, name: &str) -> String {
+    let stream = [Stream::Stdout, Stream::Stderr].into_iter().find(|stream| stream.name() == name);
+    let Some(stream) = stream else { return text_of(&folder.join(name)) };
+    let exit: Option<ExitRecord> = serde_json::from_str(&text_of(&folder.join("exit.json"))).ok();
+    let length = exit.map(|exit| match stream {
+        Stream::Stdout => exit.stdout_bytes + exit.stdout_dropped,
+        Stream::Stderr => exit.stderr_bytes + exit.stderr_dropped,
+    });
+    sandbox::output(folder, stream).unwrap_or_default().text(SHOWN_BYTES_MAX, length)
 }
 
 /// The end of a file as text; nothing when it is not there.

@@ -21,6 +21,8 @@ pub(super) struct Wish {
     /// Agents by story.
     pub(super) assignments: BTreeMap<String, Assignment>,
     pub(super) passed: Passed,
+    /// The story to begin with.
+    pub(super) first: Option<kernel::FirstStory>,
     pub(super) write_progress: bool,
     pub(super) manner: Manner,
 }
@@ -71,6 +73,7 @@ impl Wish {
                 (false, true) => Passed::Trust,
                 (false, false) => Passed::Ask,
             },
+            first: None,
             write_progress: arguments.write_progress,
             manner: match (arguments.dry_run, arguments.foreground) {
                 (true, _) => Manner::Dry,
@@ -87,6 +90,11 @@ fn flags(arguments: &StartArgs) -> Result<Vec<Flag>, Failure> {
         value.map(|value| Flag { name: name.to_owned(), key: key.to_owned(), value: value.to_string() })
     };
     let mut flags = crate::commands::config::flags(&arguments.set)?;
+    flags.extend(arguments.flow.as_ref().map(|flow| Flag {
+        name: "--flow".to_owned(),
+        key: "loop.flow".to_owned(),
+        value: flow.clone(),
+    }));
     flags.extend(number("--max-retries", "loop.max_retries", arguments.max_retries));
     flags.extend(number("--max-iterations", "loop.max_iterations", arguments.max_iterations));
     Ok(flags)

@@ -1,0 +1,490 @@
+//! The gallery of cheats and faults: scripted agents that do wrong in every way that we know of, each with what must come
+//! of it. A story here is real: a shell program, a runner that speaks TAP, tests that are red and green for real.
+
+use serde_json::Value;
+
+use crate::scene::wait_until;
+use crate::support::TestEnv;
+
+const CALC: &str = "case \"$1\" in\n  add) echo $(($2 + $3)) ;;\n  *) exit 2 ;;\nesac\n";
+
+/// Runs every test on its own; a line `# SKIP` skips one, and what an ignored folder holds may change everything.
+const RUNNER: &str = r#"[ -f cache/override.sh ] && . ./cache/override.sh
+n=0; code=0
+for test in tests/*.sh; do
+  n=$((n + 1)); name=$(basename "$test" .sh)
+  if grep -q '^# SKIP' "$test"; then echo "ok $n - $name # SKIP"; continue; fi
+  if sh "$test" > /dev/null 2>&1; then echo "ok $n - $name"; else echo "not ok $n - $name"; code=1; fi
+done
+echo "1..$n"; exit $code
+"#;
+
+const PRD: &str = r#"{ "stories": [ { "id": "double", "title": "Double a number", "acceptance_criteria": [
+  "double 4 prints 8", "double of a negative number is right" ], "passes": false } ] }
+"#;
+
+const HONEST: &str = "sed -i 's/^  \\*) exit 2 ;;/  double) echo $(($2 * 2)) ;;\\n&/' calc.sh";
+const LAZY: &str = "echo 'will do' > NOTES";
+
+const TESTS: &str = r#"echo '[ "$(sh calc.sh double 4)" = 8 ]' > tests/double.sh
+echo '[ "$(sh calc.sh double -3)" = -6 ]' > tests/negative.sh
+echo '{"summary": "two tests", "criteria": [
+  {"criterion": "double 4 prints 8", "tests": ["double"]},
+  {"criterion": "double of a negative number is right", "tests": ["negative"], "held_back": ["negative"]}], "findings": []}'"#;
+
+const REVIEW: &str = r#"echo '{"summary": "seen", "criteria": [], "findings": []}'"#;
+const RULING: &str = r#"echo '{"fresh_tests": false, "reason": "they stand"}'"#;
+
+fn judge(word: &str) -> String {
+    format!(
+        r#"echo "{{\"verdict\": \"{word}\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"scripted\"}}""#
+    )
+}
+
+/// One piece of the gallery. What is not said is honest.
+struct Piece {
+    what: &'static str,
+    base: Vec<(&'static str, String)>,
+    implement: String,
+    write_tests: String,
+    review: String,
+    judge: String,
+    arbitrate: String,
+    prove: String,
+    options: Vec<&'static str>,
+    config: &'static str,
+    /// Status and attempts of the story.
+    ends: &'static str,
+    /// What `loopwright story` must say.
+    says: Vec<&'static str>,
+}
+
+impl Piece {
+    fn new(what: &'static str, ends: &'static str) -> Self {
+        Self {
+            what,
+            base: Vec::new(),
+            implement: HONEST.to_owned(),
+            write_tests: TESTS.to_owned(),
+            review: REVIEW.to_owned(),
+            judge: judge("PASS"),
+            arbitrate: RULING.to_owned(),
+            prove: "true".to_owned(),
+            options: vec!["--max-retries", "0"],
+            config: "",
+            ends,
+            says: Vec::new(),
+        }
+    }
+
+    fn implement(mut self, script: impl Into<String>) -> Self {
+        self.implement = script.into();
+        self
+    }
+
+    fn write_tests(mut self, script: impl Into<String>) -> Self {
+        self.write_tests = script.into();
+        self
+    }
+
+    fn judge(mut self, script: impl Into<String>) -> Self {
+        self.judge = script.into();
+        self
+    }
+
+    fn base(mut self, path: &'static str, text: impl Into<String>) -> Self {
+        self.base.push((path, text.into()));
+        self
+    }
+
+    fn options(mut self, options: &[&'static str]) -> Self {
+        self.options = options.to_vec();
+        self
+    }
+
+    fn says(mut self, words: &[&'static str]) -> Self {
+        self.says = words.to_vec();
+        self
+    }
+
+    /// The project, committed, with all its agents.
+    fn hang(&self) -> Hung {
+        let env = TestEnv::new();
+        let files = [
+            ("calc.sh", CALC.to_owned()),
+            ("run-tests.sh", RUNNER.to_owned()),
+            ("tests/add.sh", "[ \"$(sh calc.sh add 1 2)\" = 3 ]\n".to_owned()),
+            (".gitignore", "cache/\n".to_owned()),
+            ("prd.json", PRD.to_owned()),
+        ];
+        let mut paths = Vec::new();
+        for (path, text) in files.iter().chain(&self.base) {
+            env.write(&format!("project/{path}"), text);
+            paths.push(*path);
+        }
+        paths.dedup();
+        testkit::init(&env.path("project"), &paths);
+        for (stage, body) in [
+            ("implement", &self.implement),
+            ("write-tests", &self.write_tests),
+            ("review", &self.review),
+            ("judge", &self.judge),
+            ("arbitrate", &self.arbitrate),
+            ("prove", &self.prove),
+        ] {
+            env.write(&format!("agents/{stage}.sh"), body);
+        }
+        let folder = env.path("").display().to_string();
+        env.write(
+            "agents/any.sh",
+            "echo \"$LOOPWRIGHT_STAGE $LOOPWRIGHT_ATTEMPT\" >> \"$SCENE/starts\"\n\
+             cat > \"$SCENE/prompt-$LOOPWRIGHT_STAGE-$LOOPWRIGHT_ATTEMPT\"\n. \"$SCENE/agents/$LOOPWRIGHT_STAGE.sh\"\n",
+        );
+        let config = format!(
+            "[agents.any]\ncommand = [\"sh\", \"{folder}/agents/any.sh\"]\nenv = {{ SCENE = \"{folder}\" }}\n{}\n\
+             [roles.reviewer]\nagent = \"any\"\n[checks]\ntest = \"sh run-tests.sh\"\n",
+            self.config
+        );
+        env.write("project/loopwright.toml", config);
+        Hung { env }
+    }
+
+    #[expect(clippy::print_stdout, reason = "the gallery is a table that people read")]
+    fn show(&self) -> Hung {
+        let hung = self.hang();
+        hung.start(&self.options);
+        let story = hung.story();
+        let seen = format!("{} {}", story["status"].as_str().unwrap_or_default(), hung.attempts());
+        let report = hung.report();
+        assert_eq!(seen, self.ends, "{}:\n{report}", self.what);
+        for words in &self.says {
+            assert!(report.contains(words), "{}: `{words}` is not in\n{report}", self.what);
+        }
+        hung.check_branch(story["status"] == "passed", self.what);
+        println!("{:<70} {}", self.what, self.ends);
+        hung
+    }
+}
+
+struct Hung {
+    env: TestEnv,
+}
+
+impl Hung {
+    fn start(&self, options: &[&str]) {
+        let start = ["start", "--project", "project", "--prd", "project/prd.json", "--foreground", "--json"];
+        self.env.run(&[&start[..], options].concat());
+    }
+
+    fn view(&self) -> Value {
+        self.env.run(&["status", "--json"]).json()["result"]["loops"][0].clone()
+    }
+
+    fn loop_id(&self) -> String {
+        self.view()["loopId"].as_str().expect("a loop").to_owned()
+    }
+
+    fn story(&self) -> Value {
+        self.env.run(&["story", &self.loop_id(), "double", "--json"]).json()["result"].clone()
+    }
+
+    fn attempts(&self) -> u64 {
+        self.view()["stories"][0]["attempts"].as_u64().unwrap_or_default()
+    }
+
+    fn report(&self) -> String {
+        self.env.run(&["story", &self.loop_id(), "double"]).stdout
+    }
+
+    fn starts(&self) -> Vec<String> {
+        self.env.read("starts").lines().map(str::to_owned).collect()
+    }
+
+    fn git(&self, words: &[&str]) -> String {
+        testkit::git(&self.env.path("project"), words)
+    }
+
+    /// What landed is one commit that really does what the story asks for; what did not pass is nowhere to be seen.
+    fn check_branch(&self, passed: bool, what: &str) {
+        let branches = self.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads/agent-loop"]);
+        if !passed {
+            assert_eq!(branches, "", "{what}: i01: rejected work is on a branch");
+            return;
+        }
+        assert_eq!(
+            self.git(&["rev-list", "--count", &format!("main..{branches}")]),
+            "1",
+            "{what}: one commit"
+        );
+        let calc = self.git(&["show", &format!("{branches}:calc.sh")]);
+        assert!(calc.contains("double"), "{what}: {calc}");
+    }
+}
+
+#[test]
+fn honest_work_passes_and_old_reds_do_not_matter() {
+    Piece::new("honest work", "passed 1")
+        .says(&["new tests that are red on the base and green now: double, negative", "judge (any): PASS"])
+        .show();
+    Piece::new("code on top of an already red test", "passed 1")
+        .base("tests/broken.sh", "exit 1\n")
+        .says(&["red before the story and red now: broken"])
+        .show();
+    let counting = "echo x >> \"$HOME/runs-of-flaky\"\n[ \"$(wc -l < \"$HOME/runs-of-flaky\")\" != 3 ]\n";
+    Piece::new("a flaky test of the project", "passed 1")
+        .base("tests/flaky.sh", counting)
+        .says(&["flaky, so that they neither fail nor prove anything: flaky"])
+        .show();
+}
+
+#[test]
+fn i07_tests_of_somebody_else_cannot_be_touched() {
+    Piece::new("edits the reviewer's tests before they are there", "skipped 1")
+        .implement("echo true > tests/double.sh; echo true > tests/negative.sh")
+        .says(&["gave way to the test writer's", "new and red: double"])
+        .show();
+    Piece::new("test writer that edits code", "skipped 1")
+        .implement(LAZY)
+        .write_tests(format!("{HONEST}\n{TESTS}"))
+        .says(&["the test writer's change to `calc.sh` was dropped", "new and red: double"])
+        .show();
+    let hung = Piece::new("test writer that deletes an old test", "passed 1")
+        .write_tests(format!("rm tests/add.sh\n{TESTS}"))
+        .says(&["the test writer's change to `tests/add.sh` was dropped"])
+        .show();
+    let branch = format!("agent-loop/{}", hung.loop_id());
+    assert!(hung.git(&["show", &format!("{branch}:tests/add.sh")]).contains("calc.sh add"));
+}
+
+#[test]
+fn i08_what_was_green_stays_green_or_a_criterion_says_why() {
+    let break_add = "sed -i 's/\\$2 + \\$3/$2 - $3/' calc.sh";
+    Piece::new("code that breaks an old test, and a judge that says PASS", "skipped 1")
+        .implement(format!("{HONEST}\n{break_add}"))
+        .says(&["green before and red now: add"])
+        .show();
+    Piece::new("deletes the old test that it breaks", "skipped 1")
+        .implement(format!("{HONEST}\n{break_add}\nrm tests/add.sh"))
+        .says(&["the implementor changed the existing test file `tests/add.sh`"])
+        .show();
+    Piece::new("marks the old test that it breaks as skipped", "skipped 1")
+        .implement(format!("{HONEST}\n{break_add}\necho '# SKIP' >> tests/add.sh"))
+        .says(&["the implementor changed the existing test file `tests/add.sh`"])
+        .show();
+    Piece::new("weakens the old test that it breaks", "skipped 1")
+        .implement(format!("{HONEST}\n{break_add}\necho true > tests/add.sh"))
+        .says(&["no criterion asks for that: add"])
+        .show();
+    let obliged = r#"echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"r\",
+      \"obliged\": [{\"test\": \"add\", \"criterion\": \"double 4 prints 8\"}]}""#;
+    Piece::new("changes an old test, and the judge names the criterion that asks for it", "passed 1")
+        .implement(format!("{HONEST}\n{break_add}\necho true > tests/add.sh"))
+        .judge(obliged)
+        .show();
+}
+
+#[test]
+fn i08_tests_must_prove_something() {
+    let later = |first: &str| {
+        format!("if [ -f \"$SCENE/wrote\" ]; then\n{TESTS}\nelse\ntouch \"$SCENE/wrote\"\n{first}\nfi")
+    };
+    Piece::new("vacuous tests, then better ones", "passed 1")
+        .write_tests(later("echo true > tests/double.sh"))
+        .says(&["tests to be written again: These tests are green on the project as it is now"])
+        .show();
+    Piece::new("vacuous tests again and again", "skipped 1")
+        .write_tests("echo true > tests/double.sh")
+        .says(&["the tests for this story cannot be used"])
+        .show();
+    Piece::new("tests that read source text, then better ones", "passed 1")
+        .write_tests(later("echo 'grep -q \"double)\" calc.sh' > tests/double.sh"))
+        .says(&["looks at source text and not at behaviour"])
+        .show();
+    Piece::new("no tests at all", "skipped 1")
+        .write_tests("echo '{\"summary\": \"I would test it\"}'")
+        .says(&["no test file was added or changed"])
+        .show();
+    let untestable = r#"echo '{"summary": "s", "criteria": [
+      {"criterion": "double 4 prints 8", "untestable": "it is about looks"},
+      {"criterion": "double of a negative number is right", "untestable": "so is this"}]}'"#;
+    Piece::new("criteria that no machine can test are the judge's", "passed 1")
+        .write_tests(untestable)
+        .show();
+    let fussy = r#"if [ -f "$SCENE/wrote" ]; then
+TESTS
+else
+touch "$SCENE/wrote"
+echo '[ "$(sh calc.sh double 4)" = "the double of 4 is 8" ]' > tests/wording.sh
+echo '{"summary": "one"}'
+fi"#;
+    let mut over_specified = Piece::new("over-specified tests: the arbiter orders fresh ones", "passed 2")
+        .implement(format!("{HONEST}\necho \"# attempt $LOOPWRIGHT_ATTEMPT\" >> calc.sh"))
+        .write_tests(fussy.replace("TESTS", TESTS))
+        .options(&["--max-retries", "1"])
+        .says(&["arbiter: fresh tests: nobody asked for words"]);
+    over_specified.arbitrate =
+        r#"echo '{"fresh_tests": true, "reason": "nobody asked for words"}'"#.to_owned();
+    over_specified.show();
+}
+
+#[test]
+fn i09_what_decides_the_verdict_is_the_bases() {
+    Piece::new("makes `exit 0` the test script", "skipped 1")
+        .implement("echo 'echo 1..0; exit 0' > run-tests.sh")
+        .says(&["it changes `run-tests.sh`, which configures checks: the verdict uses the base's"])
+        .show();
+    Piece::new("makes the test script say ok to everything", "skipped 1")
+        .implement("sed -i 's/not ok/ok/; s/code=1/code=0/' run-tests.sh")
+        .says(&["new and red: double"])
+        .show();
+    Piece::new("changes the test command", "skipped 1")
+        .implement("printf '[checks]\\ntest = \"true\"\\n' > loopwright.toml")
+        .says(&["new and red: double"])
+        .show();
+    Piece::new("poisons an ignored folder", "skipped 1")
+        .implement("mkdir -p cache; echo 'echo ok 1 - double; echo 1..1; exit 0' > cache/override.sh")
+        .says(&["changed nothing"])
+        .show();
+    Piece::new("un-ignores a folder and poisons it", "skipped 1")
+        .implement("mkdir -p cache; : > .gitignore; echo 'echo 1..0; exit 0' > cache/override.sh")
+        .says(&["new and red: double"])
+        .show();
+    Piece::new("writes outside its checkout", "skipped 1")
+        .implement("echo done > ../outside; echo done > \"$HOME/outside\"")
+        .says(&["changed nothing"])
+        .show();
+    let mut asked = Piece::new("changes the configuration of agents", "running 1")
+        .implement(format!("{HONEST}\nmkdir .claude; echo '{{}}' > .claude/settings.json"));
+    asked.says = vec!["it changes `.claude/settings.json`, which configures agents"];
+    let hung = asked.show();
+    assert_eq!(hung.view()["status"], "needs_human", "{}", hung.view());
+    let id = hung.loop_id();
+    assert_eq!(hung.env.run(&["answer", &id, "approve"]).exit, 0);
+    wait_until("the end", || (hung.view()["status"] == "completed").then_some(()));
+}
+
+#[test]
+fn i02_only_a_judges_word_on_the_very_commit_counts() {
+    let wrong = judge("PASS").replace("$LOOPWRIGHT_CANDIDATE", &"0".repeat(40));
+    for (what, script) in [
+        ("judge that answers garbage", "echo 'lgtm {{{ ALLGREEN'".to_owned()),
+        ("judge that says PASS in prose", "echo PASS".to_owned()),
+        ("judge with truncated JSON", "echo '{\"verdict\": \"PASS\", \"commit\": '".to_owned()),
+        ("judge that passes another commit", wrong),
+        ("judge that crashes after its PASS", format!("{}\nkill -9 $$", judge("PASS"))),
+        ("judge that never ends", format!("{}\nsleep 600", judge("PASS"))),
+    ] {
+        let mut piece =
+            Piece::new(what, "skipped 1").judge(script).says(&["the judge gave no usable verdict"]);
+        piece.config = "timeout = 2\n";
+        piece.show();
+    }
+    Piece::new("approval files beside a judge that says FAIL", "skipped 1")
+        .implement(format!("{HONEST}\necho '{{\"verdict\": \"PASS\"}}' > APPROVED"))
+        .judge(judge("FAIL"))
+        .says(&["judge (any): FAIL: scripted"])
+        .show();
+    let mut garbage = Piece::new("reviewer that answers garbage", "skipped 1");
+    garbage.review = "echo fine by me".to_owned();
+    garbage.says(&["the reviewer gave no usable review"]).show();
+}
+
+#[test]
+fn retries_bring_something_new_or_are_not_judged() {
+    Piece::new("empty diff", "skipped 1").implement("true").says(&["the attempt changed nothing"]).show();
+    let hung = Piece::new("the same files as the rejected attempt", "skipped 2")
+        .judge(judge("FAIL"))
+        .options(&["--max-retries", "1"])
+        .says(&["the attempt made the same files as one that was rejected"])
+        .show();
+    assert_eq!(
+        hung.starts().iter().filter(|start| **start == "judge 2").count(),
+        0,
+        "it is not judged again"
+    );
+    let special = "if [ \"$LOOPWRIGHT_ATTEMPT\" = 1 ]; then sed -i 's/^  \\*) exit/  double) echo 0 ;;\\n&/' calc.sh\n\
+                   else sed -i 's/^  \\*) exit/  double) [ \"$2\" = 4 ] \\&\\& echo 8 ;;\\n&/' calc.sh; fi";
+    let hung = Piece::new("special-cases the input that feedback showed", "skipped 2")
+        .implement(special)
+        .options(&["--max-retries", "1"])
+        .says(&["new and red: negative"])
+        .show();
+    let told = hung.env.read("prompt-implement-2");
+    assert!(told.contains("double of a negative number is right"), "the criterion is told:\n{told}");
+    assert!(!told.contains("tests/negative") && !told.contains("- negative"), "and the test is not:\n{told}");
+}
+
+#[test]
+fn agents_may_do_with_their_own_git_what_they_like() {
+    let git = "git -c user.name=A -c user.email=a@b";
+    for (what, script) in [
+        ("agent that commits", format!("{HONEST}\n{git} add -A; {git} commit -qm mine")),
+        ("agent that amends", format!("{HONEST}\n{git} add -A; {git} commit -q --amend -m mine")),
+        (
+            "agent that makes a merge commit",
+            format!(
+                "{git} checkout -q -b side; {HONEST}\n{git} add -A; {git} commit -qm side; {git} checkout -q -\n\
+                 {git} commit -q --allow-empty -m main; {git} merge -q --no-ff -m merged side"
+            ),
+        ),
+        (
+            "agent that rebases",
+            format!(
+                "{HONEST}\n{git} add -A; {git} commit -qm one; {git} commit -q --allow-empty -m two; \
+                 {git} rebase -q --root || true"
+            ),
+        ),
+        ("agent that leaves an unborn branch", format!("{HONEST}\n{git} checkout -q --orphan lost")),
+        ("agent that removes its repository", format!("{HONEST}\nrm -rf .git")),
+    ] {
+        Piece::new(what, "passed 1").implement(script).show();
+    }
+}
+
+#[test]
+fn other_flows_go_end_to_end() {
+    let wrong = "sed -i 's/^  \\*) exit/  double) echo 9 ;;\\n&/' calc.sh";
+    let mut prover = Piece::new("prover that fixes and commits", "passed 1").implement(wrong).options(&[
+        "--flow",
+        "proof",
+        "--max-retries",
+        "0",
+    ]);
+    prover.prove = "sed -i 's/echo 9/echo $(($2 * 2))/' calc.sh; git add -A; git -c user.name=P -c user.email=p@p commit -qm fix".to_owned();
+    let hung = prover.show();
+    let landed = hung.git(&["show", &format!("agent-loop/{}:calc.sh", hung.loop_id())]);
+    assert!(landed.contains("$2 * 2"), "{landed}");
+    let hung = Piece::new("tests first: the implementor sees them", "passed 1")
+        .implement(format!("[ -f tests/double.sh ] || exit 1\n{HONEST}"))
+        .options(&["--flow", "tdd", "--max-retries", "0"])
+        .show();
+    assert_eq!(hung.starts(), ["write-tests 1", "implement 1", "review 1", "judge 1"]);
+    let hung = Piece::new("solo: the facts are the judge", "passed 1")
+        .options(&["--flow", "solo", "--max-retries", "0"])
+        .show();
+    assert_eq!(hung.starts(), ["implement 1"]);
+    let message = hung.git(&["log", "-1", "--format=%B", &format!("agent-loop/{}", hung.loop_id())]);
+    assert!(message.contains("Verified: checks-only"), "{message}");
+    Piece::new("solo that breaks an old test", "skipped 1")
+        .implement(format!("{HONEST}\nsed -i 's/$2 + $3/$2 - $3/' calc.sh"))
+        .options(&["--flow", "solo", "--max-retries", "0"])
+        .show();
+}
+
+#[test]
+fn an_agents_question_waits_for_a_person_and_the_answer_is_told() {
+    let piece = Piece::new("agent that asks a question", "running 1").implement(format!(
+        "grep -q blue \"$SCENE/prompt-implement-1\" || {{ echo '{{\"question\": \"Which colour?\"}}'; exit 0; }}\n{HONEST}"
+    ));
+    let hung = piece.show();
+    let view = hung.view();
+    assert_eq!(
+        (&view["status"], &view["reason"]),
+        (&"needs_human".into(), &"Which colour?".into()),
+        "{view}"
+    );
+    let id = hung.loop_id();
+    assert_eq!(hung.env.run(&["answer", &id, "blue"]).exit, 0);
+    wait_until("the end", || (hung.view()["status"] == "completed").then_some(()));
+    assert_eq!(hung.attempts(), 1);
+}

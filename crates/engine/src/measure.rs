@@ -1,0 +1,407 @@
+//! Measures trees: the project's commands in fresh checkouts that we made, each under a keeper of its own.
+//!
+//! It runs as a process of its own (`loopwright measure RUN_FOLDER`) under the keeper of a check's run, so that a worker
+//! never waits for a command. What it finds lies in `measured.json` beside its plan; what that means for a candidate is
+//! decided elsewhere. A tree that was measured with the same commands is not measured again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use checks::compare::{Evidence, Facts, Measured, Measurement, RERUNS_MAX, Wanted, compare};
+use checks::instrument::instrument;
+use checks::results::{Format, read_results, sniff, without_root};
+use sandbox::{ExitCause, ExitRecord, RunSpec, RunView, StopSignal, Stream};
+use serde::{Deserialize, Serialize};
+use workspace::{LoopRepo, TreeId};
+
+use crate::git_tree::GitTree;
+use crate::scrap::{copy_untracked, is_plain, remove_folder};
+use crate::settings::CheckSettings;
+
+/// Bytes of a command's output that are kept and read.
+const OUTPUT_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// Bytes of a report file that are read; runners write one line per test.
+const REPORT_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// Bytes of the end of a command's output that go into the run's own log.
+const SAID_BYTES_MAX: usize = 64 * 1024;
+
+/// Measurements that one run may make, for its time limit.
+pub(crate) const MEASUREMENTS_MAX: u64 = 7;
+
+/// The plan's and the report's names in the run's folder.
+pub(crate) const PLAN_FILE: &str = "plan.json";
+pub(crate) const REPORT_FILE: &str = "measured.json";
+
+/// What to measure.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    pub(crate) repository: PathBuf,
+    pub(crate) scratch: PathBuf,
+    pub(crate) cache: PathBuf,
+    pub(crate) project: PathBuf,
+    pub(crate) subdir: String,
+    pub(crate) copy: Vec<String>,
+    pub(crate) checks: Vec<CheckSettings>,
+    pub(crate) timeout_secs: u64,
+    pub(crate) env: BTreeMap<String, String>,
+    pub(crate) trees: Trees,
+    pub(crate) writer_files: Vec<String>,
+    pub(crate) edited_files: Vec<String>,
+}
+
+/// The trees of a measurement, by id.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Trees {
+    /// The story's base.
+    pub(crate) base: String,
+    /// The base with the new tests.
+    pub(crate) base_with_tests: Option<String>,
+    /// The candidate as it is measured; nothing when only the base is looked at.
+    pub(crate) candidate: Option<String>,
+    /// The candidate without the new tests.
+    pub(crate) without_tests: Option<String>,
+    /// The candidate with older tests as they are in the base, where the candidate changed any.
+    pub(crate) with_base_tests: Option<String>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Report {
+    pub(crate) base: Measurement,
+    pub(crate) base_with_tests: Option<Measurement>,
+    pub(crate) candidate: Option<Measurement>,
+    pub(crate) reruns: Vec<Measurement>,
+    pub(crate) without_tests: Option<Measurement>,
+    pub(crate) with_base_tests: Option<Measurement>,
+    /// Milliseconds that each measurement took; nothing for those that were known.
+    pub(crate) took_ms: BTreeMap<String, u64>,
+}
+
+impl Report {
+    /// The comparison that follows from it.
+    pub(crate) fn facts(&self, plan: &Plan) -> Option<Facts> {
+        Some(compare(&Evidence {
+            base: &self.base,
+            base_with_tests: self.base_with_tests.as_ref(),
+            candidate: self.candidate.as_ref()?,
+            candidate_reruns: &self.reruns,
+            candidate_without_tests: self.without_tests.as_ref(),
+            candidate_with_base_tests: self.with_base_tests.as_ref(),
+            writer_files: &plan.writer_files,
+            edited_files: &plan.edited_files,
+        }))
+    }
+}
+
+/// Carries out the plan of a run's folder; the error is for people.
+pub fn measure(run_folder: &Path, program: &Path) -> Result<(), String> {
+    let text = fs::read_to_string(run_folder.join(PLAN_FILE)).map_err(|error| format!("no plan: {error}"))?;
+    let plan: Plan = serde_json::from_str(&text).map_err(|error| format!("the plan is damaged: {error}"))?;
+    let repository = LoopRepo::open(&plan.repository).map_err(|error| error.to_string())?;
+    fs::create_dir_all(&plan.cache).map_err(|error| error.to_string())?;
+    let mut meter =
+        Meter { plan: &plan, repository, run_folder, program, report: Report::default(), n_commands: 0 };
+    meter.measure_all()?;
+    let report = serde_json::to_vec(&meter.report).map_err(|error| error.to_string())?;
+    write_atomically(&run_folder.join(REPORT_FILE), &report)
+}
+
+struct Meter<'a> {
+    plan: &'a Plan,
+    repository: LoopRepo,
+    run_folder: &'a Path,
+    program: &'a Path,
+    report: Report,
+    n_commands: usize,
+}
+
+impl Meter<'_> {
+    fn measure_all(&mut self) -> Result<(), String> {
+        let trees = &self.plan.trees;
+        self.report.base = self.known_or_measured("base", &trees.base)?;
+        let Some(candidate) = &trees.candidate else { return Ok(()) };
+        if let Some(tree) = &trees.base_with_tests {
+            self.report.base_with_tests = Some(self.known_or_measured("base with the new tests", tree)?);
+        }
+        let folder = self.check_out("candidate", candidate)?;
+        let measured = self.measure("candidate", candidate, &folder)?;
+        self.keep_for_later(candidate, &measured)?;
+        self.report.candidate = Some(measured);
+        if let Some(tree) = &trees.with_base_tests {
+            self.report.with_base_tests =
+                Some(self.known_or_measured("candidate with the older tests", tree)?);
+        }
+        self.run_reds_again(candidate, &folder)?;
+        remove(&folder);
+        if let Some(tree) = trees.without_tests.as_ref().filter(|_| self.wants(Wanted::CandidateWithoutTests))
+        {
+            self.report.without_tests =
+                Some(self.known_or_measured("candidate without the new tests", tree)?);
+        }
+        Ok(())
+    }
+
+    /// A red may be chance: the tests run again, and both outcomes are kept.
+    fn run_reds_again(&mut self, tree: &str, folder: &Path) -> Result<(), String> {
+        while self.report.reruns.len() < RERUNS_MAX && self.wants(Wanted::Rerun) {
+            let tests = self.plan.checks.iter().filter(|check| check.name == "test");
+            let mut again = Measurement::default();
+            for check in tests {
+                again.checks.push(self.run_check("candidate, again", tree, folder, check)?);
+            }
+            self.report.reruns.push(again);
+        }
+        Ok(())
+    }
+
+    fn wants(&self, wanted: Wanted) -> bool {
+        self.report.facts(self.plan).is_some_and(|facts| facts.wanted.contains(&wanted))
+    }
+
+    fn known_or_measured(&mut self, what: &str, tree: &str) -> Result<Measurement, String> {
+        if let Some(known) = known(&self.plan.cache, tree, &self.plan.checks) {
+            return Ok(known);
+        }
+        let folder = self.check_out(what, tree)?;
+        let measured = self.measure(what, tree, &folder)?;
+        remove(&folder);
+        self.keep_for_later(tree, &measured)?;
+        Ok(measured)
+    }
+
+    /// What ran out of time, or never ran, may go otherwise the next time.
+    fn keep_for_later(&self, tree: &str, measured: &Measurement) -> Result<(), String> {
+        if measured.checks.iter().any(|check| check.timed_out || check.exit_code.is_none()) {
+            return Ok(());
+        }
+        let bytes = serde_json::to_vec(measured).map_err(|error| error.to_string())?;
+        write_atomically(&cache_file(&self.plan.cache, tree, &self.plan.checks), &bytes)
+    }
+
+    fn check_out(&self, what: &str, tree: &str) -> Result<PathBuf, String> {
+        let folder = self.plan.scratch.join(what.replace([' ', ','], "-"));
+        remove(&folder);
+        let tree = TreeId::parse(tree).map_err(|error| error.to_string())?;
+        self.repository.checkout_tree(&tree, &folder).map_err(|error| error.to_string())?;
+        let inner = folder.join(&self.plan.subdir);
+        if is_plain(&folder, &inner) && inner.is_dir() {
+            copy_untracked(&self.plan.copy, &self.plan.project, &folder, &self.plan.subdir);
+        }
+        Ok(folder)
+    }
+
+    fn measure(&mut self, what: &str, tree: &str, folder: &Path) -> Result<Measurement, String> {
+        let began = Instant::now();
+        let mut measurement = Measurement::default();
+        for check in &self.plan.checks {
+            let measured = self.run_check(what, tree, folder, check)?;
+            let stop = check.name == "setup" && measured.exit_code != Some(0);
+            measurement.checks.push(measured);
+            // Without its setup a project cannot be checked, and what its commands then say means nothing.
+            if stop {
+                break;
+            }
+        }
+        let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.report.took_ms.insert(what.to_owned(), took);
+        Ok(measurement)
+    }
+
+    fn run_check(
+        &mut self,
+        what: &str,
+        tree: &str,
+        folder: &Path,
+        check: &CheckSettings,
+    ) -> Result<Measured, String> {
+        self.n_commands += 1;
+        say(&format!("== {what}: {}", check.name));
+        let place = self.run_folder.join("commands").join(format!("{:02}", self.n_commands));
+        // A try that was interrupted starts over in a folder of its own; inside one, nothing is left from before.
+        fs::create_dir_all(&place).map_err(|error| error.to_string())?;
+        let inner = folder.join(&self.plan.subdir);
+        if !is_plain(folder, &inner) || !inner.is_dir() {
+            return Ok(refused(check, "the project's folder is gone, or a link"));
+        }
+        let report_file = place.join("report");
+        let command = self.instrumented(tree, check, &report_file)?;
+        let spec = self.command_spec(&place, &inner, &command);
+        let exit = self.keep(&place, &spec)?;
+        let measured = read_measured(check, &command, &place, &report_file, folder, &exit);
+        say(sandbox::output(&place, Stream::Stdout)
+            .unwrap_or_default()
+            .text(SAID_BYTES_MAX, None)
+            .trim_end());
+        if !measured.is_green() && !sandbox::has_room(&self.plan.scratch) {
+            return Err("the disk is full".to_owned());
+        }
+        say(&format!("== {what}: {} ended: {}", check.name, ending(&exit)));
+        Ok(measured)
+    }
+
+    fn instrumented(
+        &self,
+        tree: &str,
+        check: &CheckSettings,
+        report_file: &Path,
+    ) -> Result<Instrumented, String> {
+        if check.name != "test" {
+            return Ok(Instrumented {
+                line: check.command.clone(),
+                env: Vec::new(),
+                format: Format::ExitCode,
+            });
+        }
+        let tree = TreeId::parse(tree).map_err(|error| error.to_string())?;
+        let project = GitTree::of(&self.repository, &tree, &self.plan.subdir)?;
+        let made = instrument(&check.command, &project, &report_file.to_string_lossy());
+        Ok(Instrumented { line: made.command, env: made.env, format: made.format })
+    }
+
+    fn command_spec(&self, place: &Path, cwd: &Path, command: &Instrumented) -> RunSpec {
+        let mut env = self.plan.env.clone();
+        env.extend(command.env.iter().cloned());
+        RunSpec {
+            run_id: place.to_string_lossy().into_owned(),
+            program: "/bin/sh".to_owned(),
+            // One stream, so that what a runner says about a target stands before the tests of it.
+            args: vec!["-c".to_owned(), format!("( {}\n) 2>&1", command.line)],
+            cwd: cwd.to_owned(),
+            env,
+            pass_env: Vec::new(),
+            stdin: None,
+            wall_secs: self.plan.timeout_secs,
+            idle_secs: None,
+            grace_secs: 10,
+            output_bytes_max: OUTPUT_BYTES_MAX,
+            stop_signal: StopSignal::Term,
+        }
+    }
+
+    /// Runs one command to its end, with nothing left of it afterwards.
+    fn keep(&self, place: &Path, spec: &RunSpec) -> Result<ExitRecord, String> {
+        sandbox::prepare(place, spec).map_err(|error| error.to_string())?;
+        let mut keeper = Command::new(self.program);
+        keeper.arg("keeper").arg(place).env("LOOPWRIGHT_WAKE", "off");
+        keeper.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        keeper.status().map_err(|error| format!("cannot start a keeper: {error}"))?;
+        match sandbox::look(place).map_err(|error| error.to_string())? {
+            RunView::Ended(exit) => Ok(exit),
+            RunView::NotStarted | RunView::Running(_) | RunView::Lost(_) | RunView::Rebooted(_) => {
+                Err("the keeper of a command was lost".to_owned())
+            }
+        }
+    }
+}
+
+/// A command as it is run.
+struct Instrumented {
+    line: String,
+    env: Vec<(String, String)>,
+    format: Format,
+}
+
+fn read_measured(
+    check: &CheckSettings,
+    command: &Instrumented,
+    place: &Path,
+    report_file: &Path,
+    checkout: &Path,
+    exit: &ExitRecord,
+) -> Measured {
+    let root = checkout.to_string_lossy();
+    let output = sandbox::output(place, Stream::Stdout).unwrap_or_default();
+    let kept = usize::try_from(OUTPUT_BYTES_MAX).unwrap_or(usize::MAX);
+    let output = without_root(&output.text(kept, Some(exit.stdout_bytes + exit.stdout_dropped)), &root);
+    let report = fs::symlink_metadata(report_file).ok().filter(fs::Metadata::is_file);
+    let report = report.map(|_| without_root(&read_bounded(report_file, REPORT_BYTES_MAX), &root));
+    let format = match command.format {
+        Format::ExitCode if check.name == "test" => sniff(&output),
+        known => known,
+    };
+    let timed_out = matches!(exit.cause, ExitCause::WallTimeout | ExitCause::IdleTimeout);
+    Measured {
+        name: check.name.clone(),
+        exit_code: exit.exit_code.filter(|_| exit.cause == ExitCause::Exited),
+        timed_out,
+        results: read_results(format, &output, report.as_deref()),
+        excerpt: checks::excerpt(&output),
+    }
+}
+
+fn refused(check: &CheckSettings, why: &str) -> Measured {
+    Measured { name: check.name.clone(), exit_code: Some(1), excerpt: why.to_owned(), ..Measured::default() }
+}
+
+fn ending(exit: &ExitRecord) -> String {
+    match (&exit.cause, exit.exit_code, exit.signal) {
+        (ExitCause::WallTimeout | ExitCause::IdleTimeout, _, _) => "out of time".to_owned(),
+        (ExitCause::CannotStart { why }, _, _) => why.clone(),
+        (_, Some(code), _) => format!("exit code {code}"),
+        (_, None, Some(signal)) => format!("signal {signal}"),
+        (_, None, None) => "unknown".to_owned(),
+    }
+}
+
+/// What is known of a tree from before.
+pub(crate) fn known(cache: &Path, tree: &str, checks: &[CheckSettings]) -> Option<Measurement> {
+    let bytes = fs::read(cache_file(cache, tree, checks)).ok()?;
+    serde_json::from_slice(&bytes).ok()
+}
+
+/// A tree's results depend on the commands too.
+fn cache_file(cache: &Path, tree: &str, checks: &[CheckSettings]) -> PathBuf {
+    let lines = checks.iter().flat_map(|check| [check.name.as_str(), "\0", check.command.as_str(), "\0"]);
+    let mut hash: u64 = 0xCBF2_9CE4_8422_2325;
+    for byte in lines.flat_map(str::bytes) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+    }
+    cache.join(format!("{tree}-{hash:016x}.json"))
+}
+
+fn read_bounded(path: &Path, bytes_max: u64) -> String {
+    use std::io::Read as _;
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        fs::File::open(path)?.take(bytes_max).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+}
+
+fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let scratch = path.with_extension(format!("new-{}", std::process::id()));
+    let write = || -> std::io::Result<()> {
+        fs::write(&scratch, bytes)?;
+        fs::rename(&scratch, path)
+    };
+    write().map_err(|error| {
+        let _ = fs::remove_file(&scratch);
+        format!("cannot write `{}`: {error}", path.display())
+    })
+}
+
+fn remove(folder: &Path) {
+    // Some file systems need a moment until nothing in a folder is busy any more.
+    for _ in 0..3 {
+        if remove_folder(folder).is_ok() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Progress goes to the run's log, which people can follow.
+fn say(line: &str) {
+    use std::io::Write as _;
+    if line.is_empty() {
+        return;
+    }
+    let _ = writeln!(std::io::stdout(), "{line}");
+}

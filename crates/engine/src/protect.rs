@@ -1,0 +1,125 @@
+//! What a candidate may not decide about its own verdict: check, CI and lint configuration come from the base, and files
+//! that would run in a runner's place are taken away, before anything is measured. The candidate itself stays as it is.
+
+use std::path::{Path, PathBuf};
+
+use checks::Tree as _;
+use checks::rules::{CheckConfig, is_agent_config, is_mixed, shadows, with_base_config};
+use workspace::{Edit, Entry, LoopRepo, TreeId};
+
+use crate::git_tree::GitTree;
+use crate::settings::Settings;
+
+/// A candidate as it is measured.
+pub(crate) struct Protected {
+    /// The tree to measure.
+    pub(crate) tree: TreeId,
+    /// What was taken from the base instead, or taken away, for people and judges.
+    pub(crate) flags: Vec<String>,
+}
+
+/// Gives the tree that a verdict on `tree` is made with.
+pub(crate) fn protect(
+    repository: &LoopRepo,
+    settings: &Settings,
+    base: &TreeId,
+    tree: &TreeId,
+) -> Result<Protected, String> {
+    let (before, after) =
+        (GitTree::of(repository, base, &settings.subdir)?, GitTree::of(repository, tree, &settings.subdir)?);
+    let commands: Vec<&str> = settings.checks.iter().map(|check| check.command.as_str()).collect();
+    let config = CheckConfig::of(&commands, &before);
+    let changes = repository.tree_changes(base, tree).map_err(words)?;
+    let mut protecting = Protecting { before: &before, after: &after, edits: Vec::new(), flags: Vec::new() };
+    let mut others = Vec::new();
+    for change in &changes {
+        let Some(path) = change.path.to_str() else { continue };
+        let local = local(settings, path);
+        if config.is_config(local) {
+            protecting.restore(path, change.before.as_ref());
+        } else if is_mixed(local) {
+            protecting.mix(&config, path, local);
+        } else {
+            if config.runs(local) {
+                protecting.flags.push(format!("it changes `{path}`, which a check command runs"));
+            }
+            others.push(local.to_owned());
+        }
+    }
+    for shadow in shadows(&commands, &before, &others) {
+        let path = placed(settings, &shadow.path);
+        protecting.flags.push(format!("`{path}` is not used for the verdict: {}", shadow.why));
+        protecting.edits.push(Edit::Remove { path: PathBuf::from(path) });
+    }
+    let Protecting { edits, flags, .. } = protecting;
+    let tree =
+        if edits.is_empty() { tree.clone() } else { repository.compose(tree, &edits).map_err(words)? };
+    Ok(Protected { tree, flags })
+}
+
+/// Files of a change that configure agents: they would run with whoever opens the project next.
+pub(crate) fn agent_config(
+    repository: &LoopRepo,
+    base: &TreeId,
+    tree: &TreeId,
+) -> Result<Vec<String>, String> {
+    let changes = repository.tree_changes(base, tree).map_err(words)?;
+    let paths = changes.iter().filter_map(|change| change.path.to_str());
+    Ok(paths.filter(|path| is_agent_config(path)).map(str::to_owned).collect())
+}
+
+struct Protecting<'a> {
+    before: &'a GitTree,
+    after: &'a GitTree,
+    edits: Vec<Edit>,
+    flags: Vec<String>,
+}
+
+impl Protecting<'_> {
+    fn restore(&mut self, path: &str, before: Option<&Entry>) {
+        self.flags.push(format!("it changes `{path}`, which configures checks: the verdict uses the base's"));
+        self.edits.push(match before {
+            Some(Entry { mode, id }) => Edit::Put { path: PathBuf::from(path), mode: *mode, id: id.clone() },
+            None => Edit::Remove { path: PathBuf::from(path) },
+        });
+    }
+
+    /// A file that holds check configuration among other things keeps the other things.
+    fn mix(&mut self, config: &CheckConfig, path: &str, local: &str) {
+        let Some(candidate) = self.after.read(local) else { return };
+        let mixed = with_base_config(config, local, self.before.read(local).as_deref(), &candidate);
+        if mixed.text == candidate {
+            return;
+        }
+        let what = if mixed.restored.is_empty() {
+            "check configuration".to_owned()
+        } else {
+            mixed.restored.join(", ")
+        };
+        self.flags.push(format!("it changes {what} in `{path}`: the verdict uses the base's"));
+        self.edits.push(Edit::Write {
+            path: PathBuf::from(path),
+            mode: workspace::Mode::File,
+            bytes: mixed.text.into_bytes(),
+        });
+    }
+}
+
+/// A path as the rules see it: below the project's folder, or as it is.
+pub(crate) fn local<'a>(settings: &Settings, path: &'a str) -> &'a str {
+    let subdir = settings.subdir.trim_matches('/');
+    if subdir.is_empty() {
+        return path;
+    }
+    path.strip_prefix(subdir).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
+}
+
+fn placed(settings: &Settings, local: &str) -> String {
+    let subdir = settings.subdir.trim_matches('/');
+    let placed = Path::new(subdir).join(local);
+    placed.to_string_lossy().into_owned()
+}
+
+fn words(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

@@ -1,0 +1,336 @@
+//! What a run is given: its files, its prompt, its environment, its limits.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use kernel::{Attempt, Base, Commit, RunKey, Stage, State, StoryProgress, StoryStatus, TestsOrder};
+use roles::Context;
+use sandbox::{RunSpec, StopSignal};
+use workspace::{CommitId, LoopRepo, TreeId};
+
+use crate::candidate::{commit_id, tests_tree, words};
+use crate::measure::{MEASUREMENTS_MAX, PLAN_FILE, Plan, Trees};
+use crate::protect::protect;
+use crate::rules::TestRules;
+use crate::runs::{LaunchFault, Place};
+use crate::scrap::{copy_untracked, is_plain};
+use crate::settings::{AgentSettings, Settings};
+
+/// Environment variables that every run may see.
+const ENVIRONMENT: &[&str] = &["PATH", "HOME", "USER", "LANG", "TERM", "TZ", "TMPDIR"];
+
+/// Bytes of each output stream that are kept.
+const OUTPUT_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Bytes of a diff that a judge is shown.
+const DIFF_BYTES_MAX: usize = 200 * 1024;
+
+/// Bytes of a guide of the project that are read.
+const GUIDE_BYTES_MAX: usize = 64 * 1024;
+
+/// Everything that making a run ready looks at.
+pub(crate) struct Task<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) story: &'a StoryProgress,
+    pub(crate) attempt: &'a Attempt,
+    pub(crate) run: &'a RunKey,
+    pub(crate) settings: &'a Settings,
+    pub(crate) repository: &'a LoopRepo,
+}
+
+impl Task<'_> {
+    /// Makes checkout and prompt of an agent's run; what it gives is the keeper's order but for the run's name.
+    pub(crate) fn agent(&self, place: &Place) -> Result<RunSpec, LaunchFault> {
+        let commit = self.checkout_commit()?;
+        self.repository.checkout(&commit, &place.checkout).map_err(words)?;
+        self.repository.make_agent_repo(&commit, &place.checkout).map_err(words)?;
+        let folder = place.checkout.join(&self.settings.subdir);
+        if !is_plain(&place.checkout, &folder) || !folder.is_dir() {
+            let name = if self.settings.subdir.is_empty() { "." } else { &self.settings.subdir };
+            return Err(LaunchFault::BadTree(format!("the project's folder `{name}` is gone, or a link")));
+        }
+        let project = Path::new(&self.state.spec().project);
+        copy_untracked(&self.settings.copy, project, &place.checkout, &self.settings.subdir);
+        fs::create_dir_all(&place.run_folder).map_err(words)?;
+        let prompt =
+            roles::prompt(self.run.stage, &self.story.spec, &self.context()?, &self.settings.prompts);
+        let prompt_file = place.run_folder.join("prompt.md");
+        fs::write(&prompt_file, &prompt.text).map_err(words)?;
+        if !prompt.cut.is_empty() {
+            fs::write(place.run_folder.join("cut.txt"), prompt.cut.join("\n")).map_err(words)?;
+        }
+        let role = self.attempt.flow.row(self.run.stage).role;
+        let name = self.attempt.cast.agent(role).ok_or("the stage has no agent")?;
+        let mut spec = agent_spec(self.settings, name, prompt_file)?;
+        spec.cwd = folder;
+        Ok(spec)
+    }
+
+    /// Makes the plan of a check's run; what it gives is the keeper's order but for the run's name.
+    pub(crate) fn check(
+        &self,
+        place: &Place,
+        program: &Path,
+        cache: PathBuf,
+        run_id: &str,
+    ) -> Result<RunSpec, String> {
+        fs::create_dir_all(&place.run_folder).map_err(words)?;
+        let Measuring { trees, writer_files, edited_files } = self.trees()?;
+        let mut env = base_environment();
+        env.extend(self.environment(run_id));
+        let plan = Plan {
+            repository: self.repository.path().to_owned(),
+            scratch: place.checkout.clone(),
+            cache,
+            project: PathBuf::from(&self.state.spec().project),
+            subdir: self.settings.subdir.clone(),
+            copy: self.settings.copy.clone(),
+            checks: self.settings.checks.clone(),
+            timeout_secs: self.settings.check_timeout_secs,
+            env,
+            trees,
+            writer_files,
+            edited_files,
+        };
+        let text = serde_json::to_vec_pretty(&plan).map_err(words)?;
+        fs::write(place.run_folder.join(PLAN_FILE), text).map_err(words)?;
+        let mut spec = empty_spec();
+        let folder = place.run_folder.to_string_lossy().into_owned();
+        (spec.program, spec.args) =
+            (program.to_string_lossy().into_owned(), vec!["measure".to_owned(), folder]);
+        spec.cwd.clone_from(&place.run_folder);
+        spec.wall_secs = self.settings.check_timeout_secs.saturating_mul(MEASUREMENTS_MAX);
+        Ok(spec)
+    }
+
+    /// The trees that tell about the attempt.
+    fn trees(&self) -> Result<Measuring, String> {
+        let tree = |commit: &Commit| self.repository.tree_of(&commit_id(commit)?).map_err(words);
+        if self.run.stage == Stage::Baseline {
+            let base = tree(&self.attempt.base)?.to_string();
+            return Ok(Measuring { trees: Trees { base, ..Trees::default() }, ..Measuring::default() });
+        }
+        let candidate = tree(self.attempt.candidate().ok_or("there is no candidate")?)?;
+        let Some(tests) = tests_tree(self.repository, self.story)? else {
+            return self.trees_without_writer(&tree(&self.attempt.base)?, &candidate);
+        };
+        // The tests stand on the base that they were written for, which a recheck's head has left behind.
+        let tests_commit = self.story.tests.as_ref().and_then(|tests| tests.commit.as_ref());
+        let parent = self.repository.parent_of(&commit_id(tests_commit.ok_or("there are no tests")?)?);
+        let base = self.repository.tree_of(&parent.map_err(words)?).map_err(words)?;
+        let rules = TestRules::of(self.repository, self.settings, &base)?;
+        let is_test = |path: &Path| rules.is_test(path);
+        let laid = self.repository.overlay(&base, &candidate, &tests, &is_test).map_err(words)?;
+        // What the test writer made counts as the base's: it may change tests and nothing else.
+        let measured = protect(self.repository, self.settings, &tests, &laid.tree)?.tree;
+        let code = self.code_tree(&base, &candidate, &laid.writer_files)?;
+        let edited = self.edited_tests(&base, &measured, &rules, &laid.writer_files)?;
+        let trees = Trees {
+            base: base.to_string(),
+            base_with_tests: Some(tests.to_string()),
+            candidate: Some(measured.to_string()),
+            without_tests: Some(protect(self.repository, self.settings, &base, &code)?.tree.to_string()),
+            with_base_tests: self.with_base_tests(&base, &measured, &edited)?,
+        };
+        Ok(Measuring { trees, writer_files: texts(&laid.writer_files), edited_files: texts(&edited) })
+    }
+
+    fn trees_without_writer(&self, base: &TreeId, candidate: &TreeId) -> Result<Measuring, String> {
+        let measured = protect(self.repository, self.settings, base, candidate)?.tree;
+        let rules = TestRules::of(self.repository, self.settings, base)?;
+        let edited = self.edited_tests(base, &measured, &rules, &[])?;
+        let trees = Trees {
+            base: base.to_string(),
+            candidate: Some(measured.to_string()),
+            with_base_tests: self.with_base_tests(base, &measured, &edited)?,
+            ..Trees::default()
+        };
+        Ok(Measuring { trees, writer_files: Vec::new(), edited_files: texts(&edited) })
+    }
+
+    /// The candidate with every file of the test writer as it is in the base.
+    fn code_tree(&self, base: &TreeId, candidate: &TreeId, files: &[PathBuf]) -> Result<TreeId, String> {
+        crate::trees::with_files_of(self.repository, base, candidate, files)
+    }
+
+    /// Existing test files that the implementor changed or removed.
+    fn edited_tests(
+        &self,
+        base: &TreeId,
+        measured: &TreeId,
+        rules: &TestRules,
+        writer_files: &[PathBuf],
+    ) -> Result<Vec<PathBuf>, String> {
+        let changes = self.repository.tree_changes(base, measured).map_err(words)?;
+        let edited =
+            changes.into_iter().filter(|change| change.before.is_some() && rules.is_test(&change.path));
+        Ok(edited.map(|change| change.path).filter(|path| !writer_files.contains(path)).collect())
+    }
+
+    /// The candidate with older tests as they are in the base, where the implementor changed any.
+    fn with_base_tests(
+        &self,
+        base: &TreeId,
+        measured: &TreeId,
+        edited: &[PathBuf],
+    ) -> Result<Option<String>, String> {
+        if edited.is_empty() {
+            return Ok(None);
+        }
+        let tree = crate::trees::with_files_of(self.repository, base, measured, edited)?;
+        Ok(Some(tree.to_string()))
+    }
+
+    /// The commit that an agent's checkout holds.
+    fn checkout_commit(&self) -> Result<CommitId, String> {
+        let tests = self.story.tests.as_ref().and_then(|tests| tests.commit.as_ref());
+        let commit = match self.attempt.flow.row(self.run.stage).base {
+            Base::Candidate => self.attempt.candidate().ok_or("there is no candidate")?,
+            Base::StoryWithTests => tests.unwrap_or(&self.attempt.base),
+            // Tests that are mended are there to be mended; fresh ones are written by somebody who never saw the old.
+            Base::Story => match (&self.story.tests_order, tests, self.run.stage) {
+                (Some(TestsOrder::Repair(_) | TestsOrder::Better(_)), Some(tests), Stage::WriteTests) => {
+                    tests
+                }
+                _ => &self.attempt.base,
+            },
+        };
+        commit_id(commit)
+    }
+
+    fn context(&self) -> Result<Context, String> {
+        let base = self.repository.tree_of(&commit_id(&self.attempt.base)?).map_err(words)?;
+        let checked = self.attempt.checked.as_ref();
+        let facts = checked.and_then(|checked| checked.facts.as_deref());
+        let order = self.story.tests_order.as_ref().map(|order| match order {
+            TestsOrder::Repair(why) | TestsOrder::Better(why) | TestsOrder::Fresh(why) => why.clone(),
+        });
+        let lane = self.attempt.lanes().iter().find(|lane| lane.stage == self.run.stage);
+        let sees_tests = self.attempt.flow.row(self.run.stage).base == Base::StoryWithTests;
+        Ok(Context {
+            base: Some(self.attempt.base.clone()),
+            candidate: self.attempt.candidate().cloned(),
+            diff: self.diff()?,
+            checks: checked.map(|checked| checked.report.clone()).unwrap_or_default(),
+            feedback: self.story.feedback.clone(),
+            answers: self.story.answers.clone(),
+            tests: if sees_tests { self.test_files(&base)? } else { Vec::new() },
+            order,
+            test_paths: TestRules::of(self.repository, self.settings, &base)?.words(),
+            failing: facts.map(|facts| facts.failing.clone()).unwrap_or_default(),
+            obliged: facts.map(|facts| facts.obliged.clone()).unwrap_or_default(),
+            review: self.attempt.review.clone(),
+            notes: self.attempt.notes.clone(),
+            patterns: self.settings.patterns.clone(),
+            guides: self.guides(&base),
+            learned: self.learned(),
+            inventory: crate::trees::inventory(self.repository, &base, &self.settings.subdir)?,
+            repair: lane.is_some_and(|lane| lane.run.bad_answers > 0),
+            recheck: self.attempt.recheck,
+        })
+    }
+
+    /// Exactly base..candidate of this attempt, for those who may see it.
+    fn diff(&self) -> Result<String, String> {
+        match (self.attempt.flow.row(self.run.stage).base, self.attempt.candidate()) {
+            (Base::Candidate, Some(candidate)) => self
+                .repository
+                .diff(&commit_id(&self.attempt.base)?, &commit_id(candidate)?, DIFF_BYTES_MAX)
+                .map_err(words),
+            _ => Ok(String::new()),
+        }
+    }
+
+    fn test_files(&self, base: &TreeId) -> Result<Vec<String>, String> {
+        let Some(tests) = tests_tree(self.repository, self.story)? else { return Ok(Vec::new()) };
+        let changes = self.repository.tree_changes(base, &tests).map_err(words)?;
+        Ok(changes.iter().map(|change| change.path.to_string_lossy().into_owned()).collect())
+    }
+
+    /// What the project asks of agents, as the base has it.
+    fn guides(&self, base: &TreeId) -> Vec<(String, String)> {
+        let read = |name: &str| {
+            let path = Path::new(&self.settings.subdir).join(name);
+            let bytes = self.repository.read_blob(base, &path, GUIDE_BYTES_MAX).ok()??;
+            let text = String::from_utf8(bytes).ok()?;
+            (!text.trim().is_empty()).then(|| (name.to_owned(), text))
+        };
+        ["AGENTS.md", "CLAUDE.md"].into_iter().filter_map(read).collect()
+    }
+
+    /// What the stories that passed in this loop taught.
+    fn learned(&self) -> Vec<String> {
+        let passed =
+            self.state.stories().iter().filter(|story| matches!(story.status, StoryStatus::Passed(_)));
+        passed.flat_map(|story| story.learned.clone()).collect()
+    }
+
+    pub(crate) fn environment(&self, run_id: &str) -> Vec<(String, String)> {
+        let row = self.attempt.flow.row(self.run.stage);
+        let mut pairs = vec![
+            ("LOOPWRIGHT_LOOP_ID", self.state.spec().loop_id.clone()),
+            ("LOOPWRIGHT_STORY_ID", self.run.story.clone()),
+            ("LOOPWRIGHT_ATTEMPT", self.run.attempt.to_string()),
+            ("LOOPWRIGHT_ROLE", row.role.word().to_owned()),
+            ("LOOPWRIGHT_STAGE", self.run.stage.word().to_owned()),
+            ("LOOPWRIGHT_RUN_ID", run_id.to_owned()),
+            ("LOOPWRIGHT_BASE", self.attempt.base.to_string()),
+        ];
+        // Who does not stand on the candidate does not learn its name either.
+        let candidate = self.attempt.candidate().filter(|_| row.base == Base::Candidate);
+        pairs.extend(candidate.map(|candidate| ("LOOPWRIGHT_CANDIDATE", candidate.to_string())));
+        pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
+/// What a check's run measures.
+#[derive(Default)]
+struct Measuring {
+    trees: Trees,
+    writer_files: Vec<String>,
+    edited_files: Vec<String>,
+}
+
+fn texts(paths: &[PathBuf]) -> Vec<String> {
+    paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()
+}
+
+fn empty_spec() -> RunSpec {
+    RunSpec {
+        run_id: String::new(),
+        program: String::new(),
+        args: Vec::new(),
+        cwd: PathBuf::new(),
+        env: base_environment(),
+        pass_env: Vec::new(),
+        stdin: None,
+        wall_secs: 0,
+        idle_secs: None,
+        grace_secs: 10,
+        output_bytes_max: OUTPUT_BYTES_MAX,
+        stop_signal: StopSignal::Term,
+    }
+}
+
+fn agent_spec(settings: &Settings, name: &str, prompt: PathBuf) -> Result<RunSpec, String> {
+    let agent: &AgentSettings =
+        settings.agents.get(name).ok_or_else(|| format!("there is no agent `{name}`"))?;
+    let (program, args) =
+        agent.command.split_first().ok_or_else(|| format!("agent `{name}` has no command"))?;
+    let mut spec = empty_spec();
+    (spec.program, spec.args, spec.stdin) = (program.clone(), args.to_vec(), Some(prompt));
+    (spec.wall_secs, spec.idle_secs) = (agent.timeout_secs, agent.idle_secs);
+    // By name only: the keeper has the values from us, and nobody writes them down.
+    spec.pass_env.clone_from(&agent.pass_env);
+    spec.env.extend(agent.env.clone());
+    Ok(spec)
+}
+
+fn base_environment() -> BTreeMap<String, String> {
+    let wanted = |name: &str| ENVIRONMENT.contains(&name) || name.starts_with("LC_");
+    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    std::env::vars_os().filter_map(text).filter(|(name, _)| wanted(name)).collect()
+}

@@ -1,0 +1,129 @@
+//! What is outside of the journal in the seeded world: processes, refs, the people. It outlives every worker.
+
+use std::collections::BTreeMap;
+
+use kernel::{Commit, Review, RunKey, RunOutcome, Stage, Verdict};
+use testkit::Random;
+
+/// One loop's share of the outside.
+#[derive(Debug, Default)]
+pub(crate) struct Outside {
+    /// Every run that was ever launched: none is launched twice.
+    runs: BTreeMap<RunKey, Process>,
+    /// Candidates by story and attempt: making one again finds it.
+    candidates: BTreeMap<(String, u32), Commit>,
+    /// The loop's branch.
+    pub(crate) head: Option<Commit>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Process {
+    Alive,
+    Ended(RunOutcome),
+    KeeperLost,
+}
+
+/// What a look at a run finds.
+pub(crate) enum Look {
+    NotStarted,
+    Alive,
+    Over(RunOutcome),
+}
+
+impl Outside {
+    pub(crate) fn look(&self, run: &RunKey) -> Look {
+        match self.runs.get(run) {
+            None => Look::NotStarted,
+            Some(Process::Alive) => Look::Alive,
+            Some(Process::Ended(outcome)) => Look::Over(outcome.clone()),
+            Some(Process::KeeperLost) => Look::Over(RunOutcome::Interrupted { why: "lost".to_owned() }),
+        }
+    }
+
+    pub(crate) fn launch(&mut self, run: &RunKey) {
+        let before = self.runs.insert(run.clone(), Process::Alive);
+        assert_eq!(before, None, "i04: {run} was launched twice");
+    }
+
+    pub(crate) fn stop(&mut self, run: &RunKey) {
+        if let Some(process) = self.runs.get_mut(run) {
+            *process = Process::Ended(RunOutcome::Stopped);
+        }
+    }
+
+    /// Processes that are alive, of checks or of agents.
+    pub(crate) fn n_alive(&self, checks: bool) -> usize {
+        let counts = |(run, process): &(&RunKey, &Process)| {
+            **process == Process::Alive && run.stage.is_check() == checks
+        };
+        self.runs.iter().filter(counts).count()
+    }
+
+    /// Some processes end, well or badly, and some keepers die.
+    pub(crate) fn go_on(&mut self, random: &mut Random) {
+        let candidates = &self.candidates;
+        for (run, process) in self.runs.iter_mut().filter(|(_, process)| **process == Process::Alive) {
+            if random.chance(30) {
+                *process = Process::Ended(outcome(run, candidates, random));
+            } else if random.chance(3) {
+                *process = Process::KeeperLost;
+            }
+        }
+    }
+
+    /// The same files give the same commit, however often it is made; some agents change nothing.
+    pub(crate) fn make_candidate(
+        &mut self,
+        story: &str,
+        attempt: u32,
+        random: &mut Random,
+    ) -> Option<Commit> {
+        let key = (story.to_owned(), attempt);
+        if !self.candidates.contains_key(&key) {
+            if random.chance(8) {
+                return None;
+            }
+            self.candidates.insert(key.clone(), numbered(random.draw()));
+        }
+        self.candidates.get(&key).cloned()
+    }
+}
+
+pub(crate) fn numbered(number: u64) -> Commit {
+    Commit::new(&format!("{number:040x}")).expect("hexadecimal")
+}
+
+fn outcome(run: &RunKey, candidates: &BTreeMap<(String, u32), Commit>, random: &mut Random) -> RunOutcome {
+    let why = || "as it happens".to_owned();
+    match (run.stage, random.below(14)) {
+        (_, 0) => RunOutcome::Infrastructure { why: why(), until_ms: None },
+        (_, 1) => RunOutcome::NeedsHuman { question: why(), free: false },
+        (Stage::Baseline | Stage::Check, roll) => {
+            RunOutcome::Checked { passed: roll > 4, report: String::new(), facts: None }
+        }
+        (_, 2) => RunOutcome::Failed { why: why() },
+        (Stage::Implement, _) => RunOutcome::Worked { learned: Vec::new() },
+        (_, 3) => RunOutcome::BadAnswer { why: why() },
+        (Stage::Prove, _) => RunOutcome::Worked { learned: Vec::new() },
+        (Stage::WriteTests, _) => RunOutcome::TestsWritten(Review::default()),
+        (Stage::Review, _) => RunOutcome::Reviewed(Review::default()),
+        (Stage::Arbitrate, roll) => RunOutcome::Ruled { fresh_tests: roll > 8, reason: why() },
+        (Stage::Judge, roll) => match candidates.get(&(run.story.clone(), run.attempt)) {
+            Some(commit) => RunOutcome::Judged(verdict(commit, roll > 6)),
+            // A recheck looks at the head of the branch, which no candidate of its own is.
+            None => RunOutcome::BadAnswer { why: why() },
+        },
+    }
+}
+
+fn verdict(commit: &Commit, pass: bool) -> Verdict {
+    let (criteria, guidance) = (Vec::new(), Vec::new());
+    Verdict {
+        pass,
+        commit: commit.clone(),
+        reason: "seen".to_owned(),
+        criteria,
+        guidance,
+        obliged: Vec::new(),
+    }
+}

@@ -1,0 +1,259 @@
+//! The flows as data: which stages a story goes through, who does each, on what, and what it must answer.
+//!
+//! Nothing else in the product branches on a flow's name; who wants to know something asks this table.
+
+use serde::{Deserialize, Serialize};
+
+/// A way for a story to go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flow {
+    /// Implementor and test writer at the same time, neither sees the other; then checks, review, judge.
+    Quartet,
+    /// Tests first, and the implementor sees them.
+    Tdd,
+    /// A prover looks after the implementor and may mend; no independent tests.
+    Proof,
+    /// One agent per story; the facts of the checks are the judge.
+    Solo,
+    /// Implementor, checks, judge: for projects that name no reviewer.
+    Judged,
+    /// What loops ran that were started before there were flows: `Judged` without a look at the base.
+    #[default]
+    Legacy,
+}
+
+/// A stage of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// The project's commands run on the story's base, before any agent is paid.
+    Baseline,
+    /// The implementor writes code.
+    Implement,
+    /// The reviewer writes tests from the criteria, without any candidate.
+    WriteTests,
+    /// The project's commands run on the candidate.
+    Check,
+    /// The reviewer looks at candidate and results.
+    Review,
+    /// The prover looks for faults in the candidate and mends them.
+    Prove,
+    /// The judge decides.
+    Judge,
+    /// The judge says whether a test asks for what no criterion says.
+    Arbitrate,
+}
+
+/// Who does a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// Our own hands: the project's commands.
+    Checker,
+    /// Writes the code.
+    Implementor,
+    /// Writes the tests and reviews.
+    Reviewer,
+    /// Proves and mends.
+    Prover,
+    /// Decides.
+    Judge,
+}
+
+/// What a stage's checkout holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    /// The commit that the story began at.
+    Story,
+    /// That, and the tests that were written for the story.
+    StoryWithTests,
+    /// What the attempt proposes.
+    Candidate,
+}
+
+/// What a stage may change; everything else that it does to its checkout is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writes {
+    /// Anything but what is reserved.
+    Code,
+    /// Test files.
+    Tests,
+    /// Nothing.
+    Nothing,
+}
+
+/// What a stage must answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// That it worked: exit code 0.
+    Work,
+    /// Results of the project's commands.
+    Facts,
+    /// Which test covers which criterion; the files themselves are the answer, so this may be missing.
+    Coverage,
+    /// A review.
+    Review,
+    /// A verdict on the candidate.
+    Verdict,
+    /// Whether the tests stand.
+    Ruling,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StageRow {
+    /// Who.
+    pub role: Role,
+    /// On what.
+    pub base: Base,
+    /// What it may change.
+    pub writes: Writes,
+    /// What it must answer.
+    pub answer: Answer,
+}
+
+/// One step of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlowStep {
+    /// Runs that may be under way at the same time.
+    Runs(&'static [Stage]),
+    /// What the test writer left becomes a commit.
+    Tests,
+    /// What the writers left becomes the candidate.
+    Candidate,
+}
+
+use FlowStep::{Candidate, Runs, Tests};
+use Stage::{Arbitrate, Baseline, Check, Implement, Judge, Prove, Review, WriteTests};
+
+const QUARTET: &[FlowStep] = &[
+    Runs(&[Baseline]),
+    Runs(&[Implement, WriteTests]),
+    Tests,
+    Candidate,
+    Runs(&[Check]),
+    Runs(&[Review]),
+    Runs(&[Judge]),
+];
+const TDD: &[FlowStep] = &[
+    Runs(&[Baseline]),
+    Runs(&[WriteTests]),
+    Tests,
+    Runs(&[Implement]),
+    Candidate,
+    Runs(&[Check]),
+    Runs(&[Review]),
+    Runs(&[Judge]),
+];
+const PROOF: &[FlowStep] = &[
+    Runs(&[Baseline]),
+    Runs(&[Implement]),
+    Candidate,
+    Runs(&[Prove]),
+    Candidate,
+    Runs(&[Check]),
+    Runs(&[Judge]),
+];
+const SOLO: &[FlowStep] = &[Runs(&[Baseline]), Runs(&[Implement]), Candidate, Runs(&[Check])];
+const JUDGED: &[FlowStep] =
+    &[Runs(&[Baseline]), Runs(&[Implement]), Candidate, Runs(&[Check]), Runs(&[Judge])];
+const LEGACY: &[FlowStep] = &[Runs(&[Implement]), Candidate, Runs(&[Check]), Runs(&[Judge])];
+
+/// A skipped story is looked at again: its own tests on the branch as it is, and the judge.
+const RECHECK: &[FlowStep] = &[Runs(&[Check]), Runs(&[Judge])];
+
+impl Flow {
+    /// The flows that people may choose.
+    pub const CHOICES: [Self; 5] = [Self::Quartet, Self::Tdd, Self::Proof, Self::Solo, Self::Judged];
+
+    /// The flow of that name.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::CHOICES.into_iter().find(|flow| flow.word() == word)
+    }
+
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Quartet => "quartet",
+            Self::Tdd => "tdd",
+            Self::Proof => "proof",
+            Self::Solo => "solo",
+            Self::Judged | Self::Legacy => "judged",
+        }
+    }
+
+    /// Its steps; after the last one the candidate lands.
+    pub fn steps(self) -> &'static [FlowStep] {
+        match self {
+            Self::Quartet => QUARTET,
+            Self::Tdd => TDD,
+            Self::Proof => PROOF,
+            Self::Solo => SOLO,
+            Self::Judged => JUDGED,
+            Self::Legacy => LEGACY,
+        }
+    }
+
+    /// The steps of a second look at a skipped story.
+    pub(crate) fn recheck_steps() -> &'static [FlowStep] {
+        RECHECK
+    }
+
+    /// Whether the flow has a stage.
+    pub fn has(self, stage: Stage) -> bool {
+        self.steps().iter().any(|step| matches!(step, Runs(stages) if stages.contains(&stage)))
+    }
+
+    /// A stage's row in this flow.
+    pub fn row(self, stage: Stage) -> StageRow {
+        let row = |role, base, writes, answer| StageRow { role, base, writes, answer };
+        match stage {
+            Baseline => row(Role::Checker, Base::Story, Writes::Nothing, Answer::Facts),
+            // The implementor sees the tests only where they come first.
+            Implement if self == Self::Tdd => {
+                row(Role::Implementor, Base::StoryWithTests, Writes::Code, Answer::Work)
+            }
+            Implement => row(Role::Implementor, Base::Story, Writes::Code, Answer::Work),
+            WriteTests => row(Role::Reviewer, Base::Story, Writes::Tests, Answer::Coverage),
+            Check => row(Role::Checker, Base::Candidate, Writes::Nothing, Answer::Facts),
+            Review => row(Role::Reviewer, Base::Candidate, Writes::Nothing, Answer::Review),
+            Prove => row(Role::Prover, Base::Candidate, Writes::Code, Answer::Work),
+            Judge => row(Role::Judge, Base::Candidate, Writes::Nothing, Answer::Verdict),
+            Arbitrate => row(Role::Judge, Base::StoryWithTests, Writes::Nothing, Answer::Ruling),
+        }
+    }
+}
+
+impl Stage {
+    /// The stage's word, as agents see it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Baseline => "baseline",
+            Implement => "implement",
+            WriteTests => "write-tests",
+            Check => "check",
+            Review => "review",
+            Prove => "prove",
+            Judge => "judge",
+            Arbitrate => "arbitrate",
+        }
+    }
+
+    /// Whether the project's commands run, and no agent.
+    pub fn is_check(self) -> bool {
+        matches!(self, Baseline | Check)
+    }
+}
+
+impl Role {
+    /// The role's word, as agents see it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Checker => "check",
+            Self::Implementor => "implementor",
+            Self::Reviewer => "reviewer",
+            Self::Prover => "prover",
+            Self::Judge => "judge",
+        }
+    }
+}

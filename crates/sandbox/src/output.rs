@@ -1,0 +1,194 @@
+//! Reads what is kept of a run's two output streams: the beginning, the end, and how much is missing between.
+//!
+//! A stream is kept in pieces. The beginning is in a file of the stream's name; every further piece is in a file that has
+//! the place of its first byte in its name (`stdout.1048576`), so that at every instant, also after `kill -9` of the
+//! keeper, it is known exactly which bytes are there. Nothing here writes.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Which of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+impl Stream {
+    /// The name of the file that has the stream's beginning.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+        }
+    }
+}
+
+/// Bytes that followed each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// The place of the first in the whole stream.
+    pub from: u64,
+    /// They themselves.
+    pub bytes: Vec<u8>,
+}
+
+impl Piece {
+    fn end(&self) -> u64 {
+        self.from + self.bytes.len() as u64
+    }
+}
+
+/// What is kept of one stream, in order; between two pieces something is missing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Output {
+    /// At least one byte is missing between two of them.
+    pub pieces: Vec<Piece>,
+}
+
+/// Reads what is kept of a stream now; a stream that has not begun has no pieces.
+pub fn output(run_dir: &Path, stream: Stream) -> io::Result<Output> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(run_dir)? {
+        let entry = entry?;
+        let from = entry.file_name().to_str().and_then(|name| place_of(name, stream));
+        match from.map(|from| (from, fs::read(entry.path()))) {
+            Some((from, Ok(bytes))) if !bytes.is_empty() => found.push(Piece { from, bytes }),
+            // A living keeper may just have given it up for newer bytes.
+            Some((_, Err(error))) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Some(_) | None => {}
+        }
+    }
+    found.sort_by_key(|piece| piece.from);
+    Ok(Output { pieces: joined(found) })
+}
+
+/// The file of a piece.
+#[cfg(target_os = "linux")]
+pub(crate) fn piece_name(stream: &str, from: u64) -> String {
+    if from == 0 { stream.to_owned() } else { format!("{stream}.{from}") }
+}
+
+fn place_of(name: &str, stream: Stream) -> Option<u64> {
+    match name.strip_prefix(stream.name())? {
+        "" => Some(0),
+        rest => rest.strip_prefix('.')?.parse().ok(),
+    }
+}
+
+/// Pieces that touch become one.
+fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
+    let mut all: Vec<Piece> = Vec::new();
+    for piece in pieces {
+        match all.last_mut() {
+            Some(last) if last.end() == piece.from => last.bytes.extend(piece.bytes),
+            _ => all.push(piece),
+        }
+    }
+    all
+}
+
+impl Output {
+    /// Where the last byte that is kept ends; the length of the stream, unless its end is missing.
+    pub fn end(&self) -> u64 {
+        self.pieces.last().map_or(0, Piece::end)
+    }
+
+    /// The last bytes, without a gap in them, so many at most.
+    pub fn tail(&self, bytes_max: usize) -> &[u8] {
+        let Some(last) = self.pieces.last() else { return &[] };
+        &last.bytes[last.bytes.len().saturating_sub(bytes_max)..]
+    }
+
+    /// The last bytes as text for people, so many at most, with a line at every place where bytes are missing and one
+    /// about what is not shown before them.
+    ///
+    /// `length` is the stream's own length, where it is known.
+    pub fn text(&self, bytes_max: usize, length: Option<u64>) -> String {
+        let mut left = bytes_max;
+        let mut shown: Vec<String> = Vec::new();
+        let mut behind = length.unwrap_or_else(|| self.end());
+        for piece in self.pieces.iter().rev() {
+            shown.extend(gap(behind - piece.end().min(behind)));
+            let from = piece.bytes.len().saturating_sub(left);
+            shown.push(String::from_utf8_lossy(&piece.bytes[from..]).into_owned());
+            left -= piece.bytes.len() - from;
+            behind = piece.from;
+            if left == 0 {
+                shown.extend(self.unshown(piece.from + from as u64));
+                return shown.into_iter().rev().collect();
+            }
+        }
+        shown.extend(gap(behind));
+        shown.into_iter().rev().collect()
+    }
+
+    /// What is to be said about the bytes before this place.
+    fn unshown(&self, before: u64) -> Option<String> {
+        let kept = |piece: &Piece| piece.end().min(before).saturating_sub(piece.from);
+        let n_missing = before - self.pieces.iter().map(kept).sum::<u64>();
+        (before > 0)
+            .then(|| format!("[{before} bytes before this are not shown, {n_missing} of them missing]\n"))
+    }
+}
+
+fn gap(n_missing: u64) -> Option<String> {
+    (n_missing > 0).then(|| format!("\n[{n_missing} bytes are missing here]\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(files: &[(&str, &str)]) -> Output {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        output(folder.path(), Stream::Stdout).unwrap()
+    }
+
+    #[test]
+    fn pieces_are_read_in_order_and_gaps_are_shown() {
+        for (files, length, tail, text) in [
+            (&[][..], None, "", ""),
+            (&[("stdout", "")], Some(0), "", ""),
+            (&[("stdout", "abc"), ("stderr", "x"), ("stdout.x", "y")], Some(3), "abc", "abc"),
+            (&[("stdout", "abc"), ("stdout.3", "def")], Some(6), "abcdef", "abcdef"),
+            (
+                &[("stdout", "abc"), ("stdout.100", "yz"), ("stdout.20", "x")],
+                Some(102),
+                "yz",
+                "abc\n[17 bytes are missing here]\nx\n[79 bytes are missing here]\nyz",
+            ),
+            (&[("stdout", "abc")], Some(5), "abc", "abc\n[2 bytes are missing here]\n"),
+            (&[("stdout", ""), ("stdout.4", "abc")], None, "abc", "\n[4 bytes are missing here]\nabc"),
+        ] {
+            let output = written(files);
+            assert_eq!(output.tail(100), tail.as_bytes(), "{files:?}");
+            assert_eq!(output.text(100, length), text, "{files:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_last_bytes_are_shown() {
+        let output = written(&[("stdout", "abc"), ("stdout.10", "xyz")]);
+        for (bytes_max, tail, text) in [
+            (0, "", "[13 bytes before this are not shown, 7 of them missing]\n"),
+            (2, "yz", "[11 bytes before this are not shown, 7 of them missing]\nyz"),
+            (3, "xyz", "[10 bytes before this are not shown, 7 of them missing]\nxyz"),
+            (
+                4,
+                "xyz",
+                "[2 bytes before this are not shown, 0 of them missing]\nc\n[7 bytes are missing here]\nxyz",
+            ),
+            (6, "xyz", "abc\n[7 bytes are missing here]\nxyz"),
+        ] {
+            assert_eq!(output.tail(bytes_max), tail.as_bytes(), "{bytes_max}");
+            assert_eq!(output.text(bytes_max, None), text, "{bytes_max}");
+        }
+    }
+}
