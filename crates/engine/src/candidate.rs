@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use kernel::{Attempt, Commit, Event, RunKey, Stage, State, StoryProgress, TestsOrder};
-use workspace::{CommitId, LoopRepo, Overlay, TreeId};
+use workspace::{CommitId, LoopRepo, Overlay, Reason, Snapshot, TreeId};
 
 use crate::home::RunName;
 use crate::protect::{agent_config, protect};
@@ -52,8 +52,8 @@ impl Worker {
     pub(crate) fn make_candidate(&self, loop_id: &str, id: &str, attempt: u32) -> Landed {
         let making = self.making(loop_id)?;
         let (story, active) = making.state.active().ok_or("no story is being worked on")?;
-        let code = match self.code(&making, loop_id, active, id, attempt)? {
-            Code::There(tree) => tree,
+        let (code, left_out) = match self.code(&making, loop_id, active, id, attempt)? {
+            Code::There { tree, notes } => (tree, notes),
             Code::Nothing(why) => return Ok(Some(nothing_new(id, attempt, why))),
         };
         let (base, base_tree) = making.base_of(active)?;
@@ -71,7 +71,8 @@ impl Worker {
         }
         let name = reference("candidates", id, &candidate_name(story, active));
         making.repository.move_ref(&name, None, &commit).map_err(words)?;
-        let (notes, ask) = making.notes(&base_tree, &tests, &overlay)?;
+        let (mut notes, ask) = making.notes(&base_tree, &tests, &overlay)?;
+        notes.extend(left_out);
         let commit = Commit::new(commit.as_str()).map_err(words)?;
         Ok(Some(Event::CandidateMade { story: id.to_owned(), attempt, commit, notes, ask }))
     }
@@ -97,7 +98,7 @@ impl Worker {
         if let Some(commit) = making.repository.read_ref(&name).map_err(words)? {
             // An earlier self got this far; the checkout may be gone already.
             self.retire(loop_id, &checkout);
-            return Ok(Code::There(making.repository.tree_of(&commit).map_err(words)?));
+            return Code::of(&making.repository, &commit);
         }
         if !checkout.is_dir() {
             return Ok(Code::Nothing("the attempt left no checkout behind"));
@@ -111,11 +112,11 @@ impl Worker {
         }
         let commit = making
             .repository
-            .commit(&left.tree, &base, &format!("{kind}: {id}\n"), active.planned_at_ms / 1000)
+            .commit(&left.tree, &base, &code_message(kind, id, &left), active.planned_at_ms / 1000)
             .map_err(words)?;
         making.repository.move_ref(&name, None, &commit).map_err(words)?;
         self.retire(loop_id, &checkout);
-        Ok(Code::There(left.tree))
+        Code::of(&making.repository, &commit)
     }
 
     /// The checkout of the last try of a stage.
@@ -140,8 +141,40 @@ impl Worker {
 
 /// The implementor's files.
 enum Code {
-    There(TreeId),
+    There { tree: TreeId, notes: Vec<String> },
     Nothing(&'static str),
+}
+
+impl Code {
+    /// Its commit says what was left out, so that whoever finds it later says the same.
+    fn of(repository: &LoopRepo, commit: &CommitId) -> Result<Self, String> {
+        let tree = repository.tree_of(commit).map_err(words)?;
+        let message = repository.message_of(commit).map_err(words)?;
+        let notes = message.lines().skip(2).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+        Ok(Self::There { tree, notes })
+    }
+}
+
+/// The message of the implementor's own commit: what of its work is not in it, and why.
+fn code_message(kind: &str, id: &str, left: &Snapshot) -> String {
+    let why = |reason: Reason| match reason {
+        Reason::Special => "a pipe, a socket or a device",
+        Reason::TooLarge => "too large",
+        Reason::ReservedName => "a name of git's own",
+        Reason::InSubmodule => "in a submodule",
+        Reason::Unreadable => "it cannot be read",
+        Reason::InTheWay => "in the way of a file that is kept",
+        Reason::IgnoredByBase => "the base ignores it",
+        Reason::BuildFolder => "such folders are filled by tools",
+    };
+    let one_line = |path: &Path| path.to_string_lossy().replace(['\n', '\r'], " ");
+    let left_out = left.left_out.iter().take(NOTES_MAX);
+    let left_out =
+        left_out.map(|left| format!("`{}` was left out: {}", one_line(&left.path), why(left.reason)));
+    let ignored = left.newly_ignored.iter().take(NOTES_MAX);
+    let ignored = ignored.map(|path| format!("its own new rules ignore `{}`", one_line(path)));
+    let notes: Vec<String> = left_out.chain(ignored).collect();
+    format!("{kind}: {}\n\n{}\n", id.replace('\n', " "), notes.join("\n"))
 }
 
 /// The writer's tests; with the commit that an earlier self made of them.

@@ -149,6 +149,12 @@ impl LoopRepo {
         TreeId::parse(&self.git().args(["rev-parse", "--verify", "--end-of-options", &peeled]).line()?)
     }
 
+    /// A commit's message.
+    pub fn message_of(&self, commit: &CommitId) -> Result<String, GitError> {
+        let words = ["log", "-1", "--no-show-signature", "--format=%B", commit.as_str()];
+        Ok(String::from_utf8_lossy(&self.git().args(words).run()?).into_owned())
+    }
+
     /// The first parent of a commit.
     pub fn parent_of(&self, commit: &CommitId) -> Result<CommitId, GitError> {
         let parent = format!("{commit}^1");

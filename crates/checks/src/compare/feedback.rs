@@ -10,6 +10,8 @@ use crate::text::{clip, head};
 pub const FEEDBACK_BYTES_MAX: usize = 12_000;
 /// Longest message of one test in it.
 const MESSAGE_BYTES: usize = 800;
+/// Most tests of one kind that are named in the first line.
+const NAMED_MAX: usize = 5;
 /// Most tests of one kind that are told one by one.
 const TOLD_MAX: usize = 20;
 
@@ -53,7 +55,10 @@ impl Teller<'_> {
         if told.is_empty() {
             return String::new();
         }
-        let mut text = format!("{title}\n");
+        // The first line alone stands in lists of stories.
+        let names: Vec<&str> = told.iter().take(NAMED_MAX).map(|test| test.name.as_str()).collect();
+        let more = if told.len() > NAMED_MAX { ", …" } else { "" };
+        let mut text = format!("{title} {}{more}\n", names.join(", "));
         for test in told.iter().take(TOLD_MAX) {
             text += &format!("- {}\n", test.name);
             for line in self.without_source(head(&test.message, MESSAGE_BYTES)).lines() {

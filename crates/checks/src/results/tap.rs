@@ -52,7 +52,18 @@ impl Reader {
             self.take_test(indent(line).min(INDENT_MAX), rest, TestStatus::Failed);
         } else if let Some(rest) = text.strip_prefix("ok") {
             self.take_test(indent(line).min(INDENT_MAX), rest, TestStatus::Passed);
+        } else if let Some(comment) =
+            text.strip_prefix("# ").filter(|comment| !comment.starts_with("Subtest"))
+        {
+            self.take_comment(comment);
         }
+    }
+
+    /// Plain runners say in comments behind a test why it failed.
+    fn take_comment(&mut self, comment: &str) {
+        let Some(found) = self.last.and_then(|at| self.tests.get_mut(at)) else { return };
+        let before = found.message.take().map(|message| message + "\n").unwrap_or_default();
+        found.message = Some(clip(&format!("{before}{comment}"), MESSAGE_BYTES_MAX));
     }
 
     fn take_test(&mut self, depth: usize, rest: &str, status: TestStatus) {

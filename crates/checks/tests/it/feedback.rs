@@ -15,7 +15,7 @@ fn feedback_names_what_is_red() {
     let held_back = BTreeMap::from([("m".to_owned(), "multiplying by zero gives zero".to_owned())]);
     assert_eq!(
         feedback(&facts, &held_back),
-        "These were green before the change and are not any more:\n- b\n    b is off\nThese new tests are not green:\n\
+        "These were green before the change and are not any more: b\n- b\n    b is off\nThese new tests are not green: n\n\
          - n\n    n is off\nNot met: multiplying by zero gives zero\nThe check `lint` is red:\nexit code 1\n --> \
          tests/new.rs:2:3\nin `m` something is off\nm_other"
     );

@@ -14,7 +14,9 @@ use crate::output::{NextAction, Output};
 
 const PRD: &str = include_str!("../../demo/project/prd.json");
 const TEST: &str = include_str!("../../demo/project/test.sh");
+const FIRST_TEST: &str = include_str!("../../demo/project/tests/plan.sh");
 const IMPLEMENTOR: &str = include_str!("../../demo/agents/implementor.sh");
+const REVIEWER: &str = include_str!("../../demo/agents/reviewer.sh");
 const JUDGE: &str = include_str!("../../demo/agents/judge.sh");
 
 pub(crate) fn run(keep: Option<&Path>, output: &mut Output) -> Result<Exit, Failure> {
@@ -44,6 +46,11 @@ pub(crate) fn run(keep: Option<&Path>, output: &mut Output) -> Result<Exit, Fail
     output.talk("\n== Look at it\n");
     let look = format!("git -C {} log -p {}", project.display(), view.branch);
     output.data(&format!("{look}\n"))?;
+    output.talk(&format!(
+        "LOOPWRIGHT_HOME={} loopwright story {} shout    # why it passed\n",
+        home.root().display(),
+        view.loop_id
+    ));
     output.next(NextAction::new(look, "read the accepted commits"));
     output.next(NextAction::new("loopwright start --project P --prd F", "run a loop of your own"));
     match exit {
@@ -77,15 +84,20 @@ fn make_folder(keep: Option<&Path>) -> Result<PathBuf, Failure> {
 fn fill(folder: &Path, project: &Path) -> Result<(), Failure> {
     let agents = folder.join("agents");
     let config = format!(
-        "[agents.builder]\ncommand = [\"sh\", \"{0}/implementor.sh\"]\n\n[agents.judge]\ncommand = [\"sh\", \"{0}/judge.sh\"]\n\n\
-         [roles.implementor]\nagent = \"builder\"\n\n[roles.judge]\nagent = \"judge\"\n\n[checks]\ntest = \"sh test.sh\"\n",
+        "[agents.builder]\ncommand = [\"sh\", \"{0}/implementor.sh\"]\n\n\
+         [agents.tester]\ncommand = [\"sh\", \"{0}/reviewer.sh\"]\n\n\
+         [agents.judge]\ncommand = [\"sh\", \"{0}/judge.sh\"]\n\n\
+         [roles.implementor]\nagent = \"builder\"\n\n[roles.reviewer]\nagent = \"tester\"\n\n\
+         [roles.judge]\nagent = \"judge\"\n\n[checks]\ntest = \"sh test.sh\"\n",
         agents.display()
     );
     let files = [
         (agents.join("implementor.sh"), IMPLEMENTOR),
+        (agents.join("reviewer.sh"), REVIEWER),
         (agents.join("judge.sh"), JUDGE),
         (project.join("prd.json"), PRD),
         (project.join("test.sh"), TEST),
+        (project.join("tests/plan.sh"), FIRST_TEST),
         (project.join("loopwright.toml"), config.as_str()),
     ];
     for (path, text) in files {

@@ -19,11 +19,12 @@ const FREE_BYTES_MIN: u64 = 1024 * 1024 * 1024;
 pub(crate) fn init(project: &Path, output: &mut Output) -> Result<Exit, Failure> {
     output.command("init");
     let path = project.join("loopwright.toml");
+    let (commands, found) = found_checks(project);
     let made = OpenOptions::new()
         .write(true)
         .create_new(true)
         .open(&path)
-        .and_then(|mut file| file.write_all(TEMPLATE.as_bytes()));
+        .and_then(|mut file| file.write_all(TEMPLATE.replace("{{checks}}", &commands).as_bytes()));
     made.map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
             Failure::bad_input(format!("`{}` is there already, and is left as it is", path.display()))
@@ -31,10 +32,24 @@ pub(crate) fn init(project: &Path, output: &mut Output) -> Result<Exit, Failure>
         _ => Failure::environment(&format!("cannot make `{}`", path.display()), &error),
     })?;
     output.data(&format!("made {}; name your agents and checks in it\n", path.display()))?;
-    output.result(|| json!({ "file": path }))?;
+    for remark in &found {
+        output.talk(&format!("{remark}\n"));
+    }
+    output.result(|| json!({ "file": path, "found": found }))?;
     output.next(NextAction::new("loopwright doctor", "see whether everything is there"));
     output.next(NextAction::new("loopwright start --prd FILE", "start a loop"));
     Ok(Exit::Done)
+}
+
+/// The checks that the project's files show, as lines of the configuration, and how each was found.
+fn found_checks(project: &Path) -> (String, Vec<String>) {
+    let mut remarks = Vec::new();
+    let checks = super::loops::found_checks::find(&config::ChecksConfig::default(), project, &mut remarks);
+    if checks.is_empty() {
+        return ("# setup = \"npm ci\"\n# test = \"npm test\"".to_owned(), remarks);
+    }
+    let line = |check: &engine::CheckSettings| format!("{} = {}", check.name, json!(check.command));
+    (checks.iter().map(line).collect::<Vec<_>>().join("\n"), remarks)
 }
 
 /// One thing that was looked at: what was found, and what to do if it is not well.

@@ -347,7 +347,7 @@ fn i09_what_decides_the_verdict_is_the_bases() {
         .show();
     Piece::new("un-ignores a folder and poisons it", "skipped 1")
         .implement("mkdir -p cache; : > .gitignore; echo 'echo 1..0; exit 0' > cache/override.sh")
-        .says(&["new and red: double"])
+        .says(&["new and red: double", "`cache` was left out: the base ignores it"])
         .show();
     Piece::new("writes outside its checkout", "skipped 1")
         .implement("echo done > ../outside; echo done > \"$HOME/outside\"")

@@ -1,0 +1,1 @@
+[ -s prd.json ] || { echo "the plan is gone"; exit 1; }
