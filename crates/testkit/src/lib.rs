@@ -6,8 +6,10 @@
 
 mod crash;
 mod git;
+mod model_server;
 mod random;
 
 pub use crash::{CrashSwitch, Moments};
 pub use git::{git, init, try_git};
+pub use model_server::{Fault, ModelServer, Request, Step};
 pub use random::{Random, number};

@@ -1,0 +1,73 @@
+//! Days and dates of the calendar, without zones and without a clock.
+
+/// The number of days from 1970-01-01 to a date, if there is such a date.
+pub(crate) fn days(year: i64, month: u32, day: u32) -> Option<i64> {
+    if !(1970..=9999).contains(&year)
+        || !(1..=12).contains(&month)
+        || day < 1
+        || day > month_days(year, month)
+    {
+        return None;
+    }
+    let (month, day) = (i64::from(month), i64::from(day));
+    // Years begin in March, so that a leap day is the last of its year.
+    let year = if month <= 2 { year - 1 } else { year };
+    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    Some(365 * year + year / 4 - year / 100 + year / 400 + day_of_year - 719_468)
+}
+
+/// The date that lies so many days after 1970-01-01: year, month, day.
+pub(crate) fn date(days: i64) -> (i64, u32, u32) {
+    let days = days + 719_468;
+    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day_of_year = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    (year, u32::try_from(month).unwrap_or(1), u32::try_from(day).unwrap_or(1))
+}
+
+/// The day of the week, Monday being 0.
+pub(crate) fn weekday(days: i64) -> i64 {
+    (days + 3).rem_euclid(7)
+}
+
+fn month_days(year: i64, month: u32) -> u32 {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    match month {
+        2 if is_leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_day_of_four_centuries_is_found_again() {
+        let mut expected = 0;
+        for year in 1970..2370 {
+            for month in 1..=12 {
+                for day in 1..=month_days(year, month) {
+                    assert_eq!(days(year, month, day), Some(expected));
+                    assert_eq!(date(expected), (year, month, day));
+                    expected += 1;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn there_is_no_such_day() {
+        for (year, month, day) in [(2026, 2, 29), (2026, 13, 1), (2026, 4, 31), (2026, 1, 0), (1969, 12, 31)]
+        {
+            assert_eq!(days(year, month, day), None, "{year}-{month}-{day}");
+        }
+        assert_eq!(weekday(0), 3, "1970-01-01 was a Thursday");
+    }
+}

@@ -1,0 +1,303 @@
+//! claude: `claude -p --output-format stream-json`. A failed request says `"subtype":"success"`: `is_error` decides.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::evidence::Evidence;
+use crate::exit::Exit;
+use crate::facts::{Facts, Family, LoginCheck, Sessions};
+use crate::json;
+use crate::parser::{Claim, Dialect};
+use crate::record::Record;
+use crate::session::Session;
+use crate::spec::{CommandSpec, HomeLink, StopSignal, Task};
+use crate::usage::{Counted, Tokens, micro_usd};
+use crate::version::Version;
+
+/// Requests that it repeats by itself: four bridge a hiccup in eight seconds, its own ten take three minutes.
+const RETRIES: &str = "4";
+
+pub(crate) fn facts() -> Facts {
+    Facts {
+        name: "claude",
+        program: "claude",
+        stop_signal: StopSignal::Term,
+        wall_secs: 20 * 60,
+        idle_secs: 10 * 60,
+        family: Some(Family::Anthropic),
+        sessions: Sessions::NamedAndResumed,
+        takes_schema: true,
+        tells_cost: true,
+        executes: &[],
+        tried: Some((Version::new(2, 1, 197), Version::new(2, 1, 325))),
+        known_bad: &[],
+        version_args: &["--version"],
+        login: LoginCheck::Command(&["auth", "status"]),
+        install: "npm install -g @anthropic-ai/claude-code",
+        log_in: "claude auth login",
+    }
+}
+
+pub(crate) fn command(task: &Task) -> CommandSpec {
+    let facts = facts();
+    let mut args: Vec<String> = [
+        "-p",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        // Our sandbox is the wall.
+        "--dangerously-skip-permissions",
+        // Neither servers nor hooks of the repository run.
+        "--strict-mcp-config",
+        "--setting-sources",
+        "user",
+    ]
+    .map(str::to_owned)
+    .into();
+    let pair = |flag: &str, value: &str| [flag.to_owned(), value.to_owned()];
+    args.extend(task.model.iter().flat_map(|model| pair("--model", model)));
+    args.extend(task.effort.iter().flat_map(|effort| pair("--effort", effort)));
+    args.extend(task.schema.iter().flat_map(|schema| pair("--json-schema", schema)));
+    match &task.session {
+        Session::Fresh => {}
+        Session::FreshAs(id) => args.extend(pair("--session-id", id.as_str())),
+        Session::Resume(id) => args.extend(pair("--resume", id.as_str())),
+    }
+    args.extend(task.extra_args.iter().cloned());
+    CommandSpec {
+        program: task.program.clone().unwrap_or_else(|| facts.program.to_owned()),
+        args,
+        env: environment(task),
+        // It believes to be inside another session of its own, or takes settings of one.
+        removed_env: ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"].map(str::to_owned).into(),
+        pass_env: [
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_AUTH_TOKEN",
+            "ANTHROPIC_BASE_URL",
+            "CLAUDE_CODE_OAUTH_TOKEN",
+        ]
+        .map(str::to_owned)
+        .into(),
+        stdin: task.prompt.clone(),
+        files: Vec::new(),
+        links: vec![HomeLink {
+            at: ".credentials.json".to_owned(),
+            folder_variable: Some("CLAUDE_CONFIG_DIR"),
+            folder: ".claude",
+            file: ".credentials.json",
+        }],
+        stop_signal: facts.stop_signal,
+        wall_secs: facts.wall_secs,
+        idle_secs: facts.idle_secs,
+    }
+}
+
+fn environment(task: &Task) -> BTreeMap<String, String> {
+    let home = task.config_home.display().to_string();
+    [
+        ("CLAUDE_CONFIG_DIR", home.as_str()),
+        // As root it refuses to run without asking, unless it is told that it is jailed.
+        ("IS_SANDBOX", "1"),
+        ("CLAUDE_CODE_MAX_RETRIES", RETRIES),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_AUTOUPDATER", "1"),
+        ("DISABLE_TELEMETRY", "1"),
+        ("DISABLE_ERROR_REPORTING", "1"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .into()
+}
+
+/// What a stream of claude has said of its end.
+#[derive(Debug, Default)]
+pub(crate) struct Stream {
+    end: Option<End>,
+    /// When the plan's allowance is there again, told while it was used up.
+    resets_at: Option<u64>,
+    /// The word for the last failed request.
+    error: Option<String>,
+}
+
+#[derive(Debug)]
+struct End {
+    is_error: bool,
+    subtype: String,
+    reason: String,
+    evidence: Evidence,
+    /// Tools that were forbidden, and the question where it was one.
+    denied: Option<(String, Option<String>)>,
+}
+
+impl Dialect for Stream {
+    fn event(&mut self, event: &Value, record: &mut Record) {
+        match json::text(event, &["type"]).unwrap_or_default() {
+            "system" => system(event, record),
+            "assistant" => self.assistant(event, record),
+            "user" => tool_results(event, record),
+            "result" => self.result(event, record),
+            "rate_limit_event" => {
+                let info = ["rate_limit_info", "status"];
+                if json::text(event, &info) == Some("rejected") {
+                    self.resets_at = json::number(event, &["rate_limit_info", "resetsAt"]);
+                }
+            }
+            "stream_event" | "tool_progress" | "auth_status" | "prompt_suggestion" | "keep_alive" => {}
+            _ => record.unknown_event(),
+        }
+    }
+
+    fn claim(&self, _: &Record, _: &Exit) -> Claim {
+        let Some(end) = &self.end else { return Claim::Unfinished };
+        let said = || end.evidence.text().to_owned();
+        if !end.is_error {
+            return match &end.denied {
+                None => Claim::Done,
+                Some((_, Some(question))) => Claim::Asked(question.clone()),
+                Some((tool, None)) => Claim::Denied(format!("it was not allowed to use {tool}")),
+            };
+        }
+        match (end.subtype.as_str(), end.reason.as_str()) {
+            // Older versions give no reason when they are interrupted.
+            (_, "aborted_tools" | "aborted_streaming") | ("error_during_execution", "") => Claim::Interrupted,
+            ("error_max_turns" | "error_max_budget_usd" | "error_max_structured_output_retries", _)
+            | (_, "max_turns" | "budget_exhausted") => Claim::GaveUp(said()),
+            _ => Claim::Broke(end.evidence.clone()),
+        }
+    }
+}
+
+impl Stream {
+    fn assistant(&mut self, event: &Value, record: &mut Record) {
+        if let Some(error) = json::text(event, &["error"]) {
+            // A message of the CLI about a failed request, not of the model.
+            self.error = Some(error.to_owned());
+            let reset = ["api_error_params", "rate_limit_info", "resetsAt"];
+            self.resets_at = json::number(event, &reset).or(self.resets_at);
+            return;
+        }
+        record.name_model(json::text(event, &["message", "model"]));
+        let is_of_subagent = json::at(event, &["parent_tool_use_id"]).is_some();
+        for part in json::list(event, &["message", "content"]) {
+            match json::text(part, &["type"]) {
+                Some("text") if !is_of_subagent => {
+                    record.said(json::text(part, &["text"]).unwrap_or_default());
+                }
+                Some("tool_use") => {
+                    let tool = json::text(part, &["name"]).unwrap_or_default();
+                    record.tool_started(tool, &detail(json::at(part, &["input"])));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn result(&mut self, event: &Value, record: &mut Record) {
+        let text = |key| json::text(event, &[key]).unwrap_or_default();
+        record.name_session(json::text(event, &["session_id"]));
+        usage(event, record);
+        let subtype = text("subtype");
+        let is_error = json::truth(event, &["is_error"]).unwrap_or(true) || subtype.starts_with("error");
+        let errors =
+            json::list(event, &["errors"]).iter().filter_map(Value::as_str).collect::<Vec<_>>().join("; ");
+        let said = if text("result").is_empty() { &errors } else { text("result") };
+        let status = json::number(event, &["api_error_status"]).and_then(|status| u16::try_from(status).ok());
+        let mut evidence = Evidence::of_status(status, said);
+        for code in [json::text(event, &["api_error"]), json::text(event, &["api_error_type"])] {
+            evidence.add_code(code);
+        }
+        evidence.add_code(self.error.as_deref());
+        evidence.add_code(json::text(event, &["terminal_reason"]));
+        evidence.set_reset(self.resets_at);
+        if !is_error {
+            let structured = json::at(event, &["structured_output"]).map(ToString::to_string);
+            record.said(structured.as_deref().unwrap_or(said));
+        }
+        let denied = denied(event);
+        self.end = Some(End {
+            is_error,
+            subtype: subtype.to_owned(),
+            reason: text("terminal_reason").to_owned(),
+            evidence,
+            denied,
+        });
+    }
+}
+
+fn system(event: &Value, record: &mut Record) {
+    match json::text(event, &["subtype"]).unwrap_or_default() {
+        "init" => {
+            record.name_session(json::text(event, &["session_id"]));
+            record.name_model(json::text(event, &["model"]));
+        }
+        "api_retry" => {
+            let status = json::number(event, &["error_status"]).and_then(|status| u16::try_from(status).ok());
+            let error = json::text(event, &["error"]).unwrap_or_default();
+            let mut evidence = Evidence::of_status(status, error);
+            // Without a status there was no answer at all.
+            let code = if status.is_none() && error == "unknown" { "connection_failed" } else { error };
+            evidence.add_code(Some(code));
+            record.retrying(evidence);
+        }
+        // What ran when a signal came: its end, told right after, was not its own.
+        "task_notification" if json::text(event, &["status"]) == Some("stopped") => record.tool_was_stopped(),
+        _ => {}
+    }
+}
+
+fn tool_results(event: &Value, record: &mut Record) {
+    for part in json::list(event, &["message", "content"]) {
+        if json::text(part, &["type"]) == Some("tool_result") {
+            record.tool_ended(json::truth(part, &["is_error"]).unwrap_or(false));
+        }
+    }
+}
+
+/// What a tool was called for: its command or its file.
+fn detail(input: Option<&Value>) -> String {
+    let Some(input) = input else { return String::new() };
+    let keys = ["command", "file_path", "path", "pattern", "url", "description", "query"];
+    let told = keys.iter().find_map(|key| json::text(input, &[key]));
+    told.unwrap_or_default().to_owned()
+}
+
+/// Which tools were forbidden. A question that nobody could answer comes as a forbidden tool too.
+fn denied(event: &Value) -> Option<(String, Option<String>)> {
+    let denials = json::list(event, &["permission_denials"]);
+    let tool = |denial| json::text(denial, &["tool_name"]).unwrap_or("a tool");
+    let asked = denials.iter().find(|denial| tool(denial) == "AskUserQuestion");
+    if let Some(denial) = asked {
+        let first = json::list(denial, &["tool_input", "questions"]).first();
+        let question = first.and_then(|first| json::text(first, &["question"]));
+        let question =
+            question.or_else(|| json::text(denial, &["tool_input", "question"])).unwrap_or("not told");
+        return Some(("AskUserQuestion".to_owned(), Some(question.to_owned())));
+    }
+    denials.first().map(|denial| (tool(denial).to_owned(), None))
+}
+
+/// Takes what it used since the last result where it says so, helpers and other models included. Else its tokens are of
+/// the run, and its cost is of the whole session.
+fn usage(event: &Value, record: &mut Record) {
+    let usage = &mut record.usage;
+    if let Some(models) = json::at(event, &["model_usage_since_last_result"]).and_then(Value::as_object) {
+        let count = |model: &Value, key: &str| json::number(model, &[key]).unwrap_or_default();
+        let tokens = models.values().fold(Tokens::default(), |sum, model| {
+            let input = count(model, "inputTokens").saturating_add(count(model, "cacheCreationInputTokens"));
+            let cached = count(model, "cacheReadInputTokens");
+            sum.plus(Tokens { input, cached, output: count(model, "outputTokens") })
+        });
+        let dollars = models.values().map(|model| json::float(model, &["costUSD"])).sum::<Option<f64>>();
+        usage.tokens = Some(usage.tokens.unwrap_or_default().plus(tokens));
+        let before = usage.cost_micro_usd.unwrap_or_default();
+        usage.cost_micro_usd = dollars.and_then(micro_usd).map(|cost| cost.saturating_add(before));
+        return;
+    }
+    let Some(told) = json::at(event, &["usage"]) else { return };
+    let count = |key| json::number(told, &[key]).unwrap_or_default();
+    let input = count("input_tokens").saturating_add(count("cache_creation_input_tokens"));
+    let tokens = Tokens { input, cached: count("cache_read_input_tokens"), output: count("output_tokens") };
+    usage.tokens = Some(usage.tokens.unwrap_or_default().plus(tokens));
+    usage.cost_micro_usd = json::float(event, &["total_cost_usd"]).and_then(micro_usd);
+    usage.cost_of = Counted::Session;
+}

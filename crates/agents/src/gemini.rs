@@ -1,0 +1,199 @@
+//! gemini: `gemini --output-format stream-json`. Its exit code is the status of the failed request, cut to a byte.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::evidence::Evidence;
+use crate::exit::Exit;
+use crate::facts::{Facts, Family, LoginCheck, Sessions};
+use crate::json;
+use crate::parser::{Claim, Dialect};
+use crate::record::Record;
+use crate::session::Session;
+use crate::spec::{CommandSpec, HomeFile, HomeLink, Keep, StopSignal, Task};
+use crate::usage::Tokens;
+use crate::version::Version;
+
+pub(crate) fn facts() -> Facts {
+    Facts {
+        name: "gemini",
+        program: "gemini",
+        stop_signal: StopSignal::Term,
+        wall_secs: 20 * 60,
+        idle_secs: 10 * 60,
+        family: Some(Family::Google),
+        sessions: Sessions::Resumed,
+        takes_schema: false,
+        tells_cost: false,
+        executes: &[],
+        tried: Some((Version::new(0, 61, 0), Version::new(0, 61, 0))),
+        known_bad: &[],
+        version_args: &["--version"],
+        login: LoginCheck::Credentials,
+        install: "npm install -g @google/gemini-cli",
+        log_in: "start gemini and choose how to log in, or set GEMINI_API_KEY",
+    }
+}
+
+pub(crate) fn command(task: &Task) -> CommandSpec {
+    let facts = facts();
+    // It runs no tool by itself in a folder that it does not trust. By the flag it does, and still leaves the hooks of the
+    // repository alone; by the variable it runs them too.
+    let mut args: Vec<String> =
+        ["--output-format", "stream-json", "--yolo", "--skip-trust", "--allowed-mcp-server-names=none"]
+            .map(str::to_owned)
+            .into();
+    let pair = |flag: &str, value: &str| [flag.to_owned(), value.to_owned()];
+    args.extend(task.model.iter().flat_map(|model| pair("-m", model)));
+    if let Session::Resume(id) = &task.session {
+        args.extend(pair("--resume", id.as_str()));
+    }
+    args.extend(task.extra_args.iter().cloned());
+    CommandSpec {
+        program: task.program.clone().unwrap_or_else(|| facts.program.to_owned()),
+        args,
+        env: environment(task),
+        removed_env: ["GEMINI_CLI_TRUST_WORKSPACE", "GEMINI_CLI_SYSTEM_SETTINGS_PATH"]
+            .map(str::to_owned)
+            .into(),
+        pass_env: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT"]
+            .map(str::to_owned)
+            .into(),
+        stdin: task.prompt.clone(),
+        files: vec![HomeFile {
+            path: ".gemini/settings.json".to_owned(),
+            content: settings(),
+            keep: Keep::Theirs,
+        }],
+        links: vec![HomeLink {
+            at: ".gemini/oauth_creds.json".to_owned(),
+            folder_variable: None,
+            folder: ".gemini",
+            file: "oauth_creds.json",
+        }],
+        stop_signal: facts.stop_signal,
+        wall_secs: facts.wall_secs,
+        idle_secs: facts.idle_secs,
+    }
+}
+
+fn environment(task: &Task) -> BTreeMap<String, String> {
+    let home = task.config_home.display().to_string();
+    // Its launcher ignores signals.
+    [("GEMINI_CLI_HOME", home.as_str()), ("GEMINI_CLI_NO_RELAUNCH", "true")]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into()
+}
+
+fn settings() -> String {
+    let settings = json!({
+        "general": { "enableAutoUpdate": false },
+        "privacy": { "usageStatisticsEnabled": false },
+        "telemetry": { "enabled": false },
+        "security": { "auth": { "selectedType": "gemini-api-key" } },
+    });
+    format!("{settings}\n")
+}
+
+/// What a stream of gemini has said of its end.
+#[derive(Debug, Default)]
+pub(crate) struct Stream {
+    end: Option<End>,
+}
+
+#[derive(Debug)]
+enum End {
+    Success,
+    Error(Evidence),
+}
+
+impl Dialect for Stream {
+    fn event(&mut self, event: &Value, record: &mut Record) {
+        let text = |key| json::text(event, &[key]).unwrap_or_default();
+        match text("type") {
+            "init" => {
+                record.name_session(json::text(event, &["session_id"]));
+                record.name_model(json::text(event, &["model"]));
+            }
+            "message" if text("role") == "assistant" => {
+                if json::truth(event, &["delta"]) == Some(true) {
+                    record.said_more(text("content"));
+                } else {
+                    record.said(text("content"));
+                }
+            }
+            // A warning, or a copy of what the result says.
+            "message" | "error" => {}
+            "tool_use" => {
+                record.forget_answer();
+                let keys = ["command", "file_path", "path", "pattern"];
+                let detail = keys.iter().find_map(|key| json::text(event, &["parameters", key]));
+                record.tool_started(text("tool_name"), detail.unwrap_or_default());
+            }
+            "tool_result" => record.tool_ended(text("status") == "error"),
+            "result" => {
+                record.usage.tokens = tokens(event);
+                self.end = Some(if text("status") == "success" {
+                    End::Success
+                } else {
+                    let mut evidence =
+                        Evidence::of_text(json::text(event, &["error", "message"]).unwrap_or_default());
+                    evidence.add_code(json::text(event, &["error", "type"]));
+                    End::Error(evidence)
+                });
+            }
+            _ => record.unknown_event(),
+        }
+    }
+
+    fn claim(&self, _: &Record, exit: &Exit) -> Claim {
+        match (&self.end, exit.code.and_then(meaning)) {
+            (_, Some(Meaning::TurnLimit)) => Claim::GaveUp("it ran out of turns".to_owned()),
+            (Some(End::Success), _) => Claim::Done,
+            (Some(End::Error(evidence)), Some(Meaning::Status(status))) => {
+                let mut evidence = evidence.clone();
+                evidence.status = Some(status);
+                Claim::Broke(evidence)
+            }
+            (Some(End::Error(evidence)), Some(Meaning::Code(code))) => {
+                let mut evidence = evidence.clone();
+                evidence.add_code(Some(code));
+                Claim::Broke(evidence)
+            }
+            (Some(End::Error(evidence)), None) => Claim::Broke(evidence.clone()),
+            (None, Some(Meaning::Code(code))) => {
+                let mut evidence = Evidence::of_text(&exit.stderr_tail);
+                evidence.add_code(Some(code));
+                Claim::Broke(evidence)
+            }
+            (None, _) => Claim::Unfinished,
+        }
+    }
+}
+
+enum Meaning {
+    Status(u16),
+    Code(&'static str),
+    TurnLimit,
+}
+
+/// What an exit code means: its own list, else an HTTP status of which only a byte is left.
+fn meaning(code: i32) -> Option<Meaning> {
+    match code {
+        41 => Some(Meaning::Code("authentication_failed")),
+        53 => Some(Meaning::TurnLimit),
+        17 => Some(Meaning::Status(529)),
+        144..=255 => u16::try_from(code + 256).ok().map(Meaning::Status),
+        _ => None,
+    }
+}
+
+/// Its output tokens leave thinking out, its total does not.
+fn tokens(event: &Value) -> Option<Tokens> {
+    let stats = json::at(event, &["stats"])?;
+    let count = |key| json::number(stats, &[key]).unwrap_or_default();
+    let (all_input, cached) = (count("input_tokens"), count("cached"));
+    let output = count("output_tokens").max(count("total_tokens").saturating_sub(all_input));
+    Some(Tokens { input: all_input.saturating_sub(cached), cached, output })
+}

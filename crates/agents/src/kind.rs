@@ -1,0 +1,89 @@
+//! The CLIs there are adapters for.
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::{Facts, Family};
+use crate::parser::Dialect;
+use crate::spec::{CommandSpec, Task};
+use crate::{claude, codex, command, gemini, opencode, pi};
+
+/// Names a CLI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// `OpenAI`'s codex.
+    Codex,
+    /// Anthropic's Claude Code.
+    Claude,
+    /// pi, for any provider.
+    Pi,
+    /// opencode, for any provider.
+    Opencode,
+    /// Google's gemini.
+    Gemini,
+    /// Any program that takes its task on standard input and ends with an exit code.
+    Command,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Codex, Self::Claude, Self::Pi, Self::Opencode, Self::Gemini, Self::Command];
+
+    /// The word for it in configuration.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Codex => "codex",
+            Self::Claude => "claude",
+            Self::Pi => "pi",
+            Self::Opencode => "opencode",
+            Self::Gemini => "gemini",
+            Self::Command => "command",
+        }
+    }
+
+    /// Reads the word for it.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+
+    /// What is known of it.
+    pub fn facts(self) -> Facts {
+        match self {
+            Self::Codex => codex::facts(),
+            Self::Claude => claude::facts(),
+            Self::Pi => pi::facts(),
+            Self::Opencode => opencode::facts(),
+            Self::Gemini => gemini::facts(),
+            Self::Command => command::facts(),
+        }
+    }
+
+    /// How to start it for a task.
+    pub fn command(self, task: &Task) -> CommandSpec {
+        match self {
+            Self::Codex => codex::command(task),
+            Self::Claude => claude::command(task),
+            Self::Pi => pi::command(task),
+            Self::Opencode => opencode::command(task),
+            Self::Gemini => gemini::command(task),
+            Self::Command => command::command(task),
+        }
+    }
+
+    /// Who made the model that answers, as far as one can tell before a run.
+    pub fn family(self, model: Option<&str>) -> Option<Family> {
+        model.and_then(Family::of_model).or(self.facts().family)
+    }
+
+    pub(crate) fn dialect(self) -> Option<Box<dyn Dialect>> {
+        match self {
+            Self::Codex => Some(Box::<codex::Stream>::default()),
+            Self::Claude => Some(Box::<claude::Stream>::default()),
+            Self::Pi => Some(Box::<pi::Stream>::default()),
+            Self::Opencode => Some(Box::<opencode::Stream>::default()),
+            Self::Gemini => Some(Box::<gemini::Stream>::default()),
+            Self::Command => None,
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Phrases by which an error text tells its cause, in lower case with plain quotes.
+//!
+//! They are looked for in a terminal error text alone, and only after a run has failed by its CLI's own rule: a review
+//! that speaks of rate limits is no rate limit.
+
+/// The allowance of a plan is used up. `rate limit reached` is not among them, see [`is_usage_limit`].
+const USAGE_LIMIT: [&str; 9] = [
+    "usage limit",
+    "usage_limit",
+    "out of extra usage",
+    "daily quota",
+    "exhausted your capacity",
+    "quota will reset",
+    "weekly limit",
+    "5-hour limit",
+    "session limit",
+];
+
+/// Nothing left to spend.
+const BILLING: [&str; 15] = [
+    "insufficient_quota",
+    "insufficient quota",
+    "quota exceeded. check your plan",
+    "exceeded your current quota",
+    "credit balance",
+    "out of credits",
+    "no credits",
+    "insufficient credits",
+    "insufficient balance",
+    "payment required",
+    "billing_error",
+    "billing hard limit",
+    "spend limit",
+    "spending limit",
+    "subscription has expired",
+];
+
+const CONTEXT: [&str; 13] = [
+    "context_length_exceeded",
+    "context window",
+    "context length",
+    "context limit",
+    "context size",
+    "ran out of room",
+    "prompt is too long",
+    "prompt too long",
+    "input is too long",
+    "input length and `max_tokens` exceed",
+    "exceeds the maximum number of tokens",
+    "too many input tokens",
+    "request too large",
+];
+
+const LOGIN: [&str; 26] = [
+    "not logged in",
+    "please run /login",
+    "/login",
+    "log in again",
+    "login required",
+    "sign in again",
+    "invalid api key",
+    "incorrect api key",
+    "invalid x-api-key",
+    "api key not valid",
+    "api_key_invalid",
+    "no api key",
+    "missing api key",
+    "api key is missing",
+    "api key not found",
+    "missing environment variable",
+    "missing bearer",
+    "invalid bearer",
+    "unauthorized",
+    "authentication",
+    "unauthenticated",
+    "token has expired",
+    "token expired",
+    "token was revoked",
+    "refresh token",
+    "set an auth method",
+];
+
+const RATE: [&str; 9] = [
+    "rate limit",
+    "rate_limit",
+    "ratelimit",
+    "too many requests",
+    "resource_exhausted",
+    "resource has been exhausted",
+    "requests per minute",
+    "tokens per min",
+    "quota exceeded",
+];
+
+const OVERLOADED: [&str; 16] = [
+    "overloaded",
+    "at capacity",
+    "high demand",
+    "service unavailable",
+    "temporarily unavailable",
+    "internal server error",
+    "internal_server_error",
+    "internal error",
+    "server_error",
+    "server error",
+    "server had an error",
+    "bad gateway",
+    "gateway timeout",
+    "try again later",
+    "server-side issue",
+    "model is unavailable",
+];
+
+const NETWORK: [&str; 37] = [
+    "econnrefused",
+    "econnreset",
+    "enotfound",
+    "etimedout",
+    "ehostunreach",
+    "enetunreach",
+    "eai_again",
+    "epipe",
+    "connection refused",
+    "connection reset",
+    "connection error",
+    "connection failed",
+    "connection closed",
+    "connection lost",
+    "connection dropped",
+    "connection timed out",
+    "closed before message completed",
+    "error sending request",
+    "error decoding response body",
+    "waiting for network",
+    "network error",
+    "network is unreachable",
+    "fetch failed",
+    "socket hang up",
+    "socket connection",
+    "stream disconnected",
+    "stream ended",
+    "stream closed",
+    "stream error",
+    "premature close",
+    "unable to connect",
+    "cannot connect",
+    "dns error",
+    "getaddrinfo",
+    "request timed out",
+    "timed out",
+    "terminated",
+];
+
+const PERMISSION: [&str; 7] = [
+    "cannot be used with root",
+    "not inside a trusted directory",
+    "permission_error",
+    "permission denied",
+    "does not have permission",
+    "not allowed to",
+    "forbidden",
+];
+
+/// The program does not know a flag, or wants a newer one below it.
+const TOO_OLD: [&str; 8] = [
+    "unexpected argument",
+    "unknown option",
+    "unknown argument",
+    "unrecognized option",
+    "unrecognized subcommand",
+    "unrecognized arguments",
+    "requires node",
+    "unsupported engine",
+];
+
+/// The session is not there any more.
+const SESSION_LOST: [&str; 6] = [
+    "no rollout found",
+    "no conversation found",
+    "session not found",
+    "no session found",
+    "no sessions found",
+    "invalid session identifier",
+];
+
+/// The program itself is not there.
+const NOT_INSTALLED: [&str; 3] = ["command not found", "no such file or directory", "cannot find module"];
+
+fn any(text: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| text.contains(phrase))
+}
+
+pub(crate) fn is_usage_limit(text: &str) -> bool {
+    any(text, &USAGE_LIMIT) || hits_a_limit(text) || reaches_a_limit(text)
+}
+
+/// `You've hit your org's monthly limit`, whatever they call the limit next; but not a rate limit.
+fn hits_a_limit(text: &str) -> bool {
+    ["hit your", "reached your", "exceeded your"].iter().any(|verb| {
+        let Some(at) = text.find(verb) else { return false };
+        let clause: String =
+            text[at + verb.len()..].chars().take(40).take_while(|c| !".·;".contains(*c)).collect();
+        clause.contains("limit") && !clause.contains("rate limit")
+    })
+}
+
+/// `5-hour limit reached`, but not `Rate limit reached for …`.
+fn reaches_a_limit(text: &str) -> bool {
+    text.match_indices("limit reached").any(|(at, _)| !text[..at].ends_with("rate "))
+}
+
+pub(crate) fn is_spend_limit(text: &str) -> bool {
+    any(text, &["spend limit", "spending limit"])
+}
+
+pub(crate) fn is_billing(text: &str) -> bool {
+    any(text, &BILLING)
+}
+
+pub(crate) fn is_context(text: &str) -> bool {
+    any(text, &CONTEXT)
+}
+
+pub(crate) fn is_login(text: &str) -> bool {
+    any(text, &LOGIN)
+}
+
+pub(crate) fn is_rate(text: &str) -> bool {
+    any(text, &RATE)
+}
+
+pub(crate) fn is_overloaded(text: &str) -> bool {
+    any(text, &OVERLOADED)
+}
+
+pub(crate) fn is_network(text: &str) -> bool {
+    any(text, &NETWORK)
+}
+
+pub(crate) fn is_permission(text: &str) -> bool {
+    any(text, &PERMISSION)
+}
+
+pub(crate) fn is_too_old(text: &str) -> bool {
+    any(text, &TOO_OLD)
+}
+
+pub(crate) fn is_session_lost(text: &str) -> bool {
+    any(text, &SESSION_LOST)
+}
+
+pub(crate) fn is_not_installed(text: &str) -> bool {
+    any(text, &NOT_INSTALLED)
+}

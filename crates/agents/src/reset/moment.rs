@@ -1,0 +1,271 @@
+//! A moment as people write it: a day, a time of day, a zone, each of which may be missing.
+
+use super::scan::Scan;
+use crate::civil;
+use crate::exit::Clock;
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 3600;
+const DAY: i64 = 86_400;
+
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+
+/// Zones with one meaning everywhere (RFC 822), in hours.
+const ZONES: [(&str, i64); 12] = [
+    ("utc", 0),
+    ("gmt", 0),
+    ("ut", 0),
+    ("z", 0),
+    ("est", -5),
+    ("edt", -4),
+    ("cst", -6),
+    ("cdt", -5),
+    ("mst", -7),
+    ("mdt", -6),
+    ("pst", -8),
+    ("pdt", -7),
+];
+
+/// Says what a time of day means that has passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Passed {
+    /// Tomorrow.
+    #[default]
+    IsTomorrow,
+    /// That it is over: the CLI would have named the day if it were another one.
+    IsOver,
+}
+
+/// Which day.
+enum Day {
+    /// Not said.
+    Any,
+    /// So many days from today.
+    Ahead(i64),
+    /// The next of that name.
+    Weekday(i64),
+    /// A date of this year or the next.
+    OfMonth(u32, u32),
+    /// A date.
+    Date(i64),
+}
+
+/// Reads a moment, in milliseconds since 1970.
+pub(super) fn read(scan: &mut Scan<'_>, passed: Passed, clock: &Clock) -> Option<u64> {
+    let day = read_day(scan);
+    scan.skip_blanks();
+    if scan.peek_word() == Some("at") {
+        scan.word();
+        scan.skip_blanks();
+    }
+    let mut ahead = *scan;
+    let time = read_time(&mut ahead);
+    if time.is_some() {
+        *scan = ahead;
+    }
+    if time.is_none() && !matches!(day, Day::Date(_) | Day::OfMonth(..)) {
+        return None;
+    }
+    let offset = read_zone(scan, clock)?;
+    let now = i64::try_from(clock.now_ms / 1000).ok()?;
+    let at = settle(&day, time.unwrap_or(0), now + offset, passed)? - offset;
+    u64::try_from(at).ok()?.checked_mul(1000)
+}
+
+/// Puts day and time together, in seconds of local time.
+fn settle(day: &Day, time: i64, now: i64, passed: Passed) -> Option<i64> {
+    let today = now.div_euclid(DAY);
+    let at = |day: i64| day * DAY + time;
+    match *day {
+        Day::Date(day) => Some(at(day)),
+        Day::Ahead(n) => Some(at(today + n)),
+        Day::Weekday(name) => {
+            let ahead = (name - civil::weekday(today)).rem_euclid(7);
+            let next = at(today + ahead);
+            Some(if next > now { next } else { next + 7 * DAY })
+        }
+        Day::OfMonth(month, day) => {
+            let (year, ..) = civil::date(today);
+            let this_year = civil::days(year, month, day).map(at).filter(|&at| at > now);
+            this_year.or_else(|| civil::days(year + 1, month, day).map(at))
+        }
+        Day::Any if passed == Passed::IsOver => Some(at(today)),
+        Day::Any => Some(next_time_of_day(at(today), now)),
+    }
+}
+
+/// A time of day that has passed means tomorrow. Within its own minute it has not passed yet: seconds are not written,
+/// so the end of that minute is meant at the latest.
+fn next_time_of_day(today: i64, now: i64) -> i64 {
+    if today > now {
+        today
+    } else if now < today + MINUTE {
+        today + MINUTE
+    } else {
+        today + DAY
+    }
+}
+
+fn read_day(scan: &mut Scan<'_>) -> Day {
+    let mut ahead = *scan;
+    let day = try_day(&mut ahead);
+    if day.is_some() {
+        *scan = ahead;
+    }
+    day.unwrap_or(Day::Any)
+}
+
+fn try_day(scan: &mut Scan<'_>) -> Option<Day> {
+    if let Some(date) = read_iso_date(scan) {
+        return Some(date);
+    }
+    if let Some(word) = scan.peek_word() {
+        if let Some(n) = ["today", "tomorrow"].iter().position(|name| *name == word) {
+            scan.word();
+            return Some(Day::Ahead(i64::try_from(n).ok()?));
+        }
+        if let Some(name) = name_index(&WEEKDAYS, word) {
+            scan.word();
+            scan.take('.');
+            scan.skip_blanks();
+            // `Sun, 15 Nov 2026`: the date says it better.
+            let mut ahead = *scan;
+            let date = read_written_date(&mut ahead);
+            if date.is_some() {
+                *scan = ahead;
+            }
+            return date.or(Some(Day::Weekday(name)));
+        }
+    }
+    read_written_date(scan)
+}
+
+/// `2026-11-16`, and the `t` behind it.
+fn read_iso_date(scan: &mut Scan<'_>) -> Option<Day> {
+    let mut ahead = *scan;
+    let year = ahead.number(4).filter(|year| *year >= 1970)?;
+    let month = if ahead.take('-') { ahead.number(2)? } else { return None };
+    let day = if ahead.take('-') { ahead.number(2)? } else { return None };
+    ahead.take('t');
+    *scan = ahead;
+    civil::days(i64::from(year), month, day).map(Day::Date)
+}
+
+/// `Sep 29th, 2026` or `29 September 2026`, the year as one likes.
+fn read_written_date(scan: &mut Scan<'_>) -> Option<Day> {
+    let mut ahead = *scan;
+    let first = ahead.number(2);
+    if first.is_some() {
+        skip_ordinal(&mut ahead);
+        ahead.skip_blanks();
+    }
+    let month = u32::try_from(name_index(&MONTHS, ahead.word()?)? + 1).ok()?;
+    ahead.take('.');
+    ahead.skip_blanks();
+    let day = match first {
+        Some(day) => day,
+        None => {
+            let day = ahead.number(2)?;
+            skip_ordinal(&mut ahead);
+            day
+        }
+    };
+    let mut beyond = ahead;
+    beyond.skip_blanks();
+    let year = beyond.number(4).filter(|year| *year >= 1970);
+    *scan = if year.is_some() { beyond } else { ahead };
+    match year {
+        Some(year) => civil::days(i64::from(year), month, day).map(Day::Date),
+        None => Some(Day::OfMonth(month, day)),
+    }
+}
+
+fn skip_ordinal(scan: &mut Scan<'_>) {
+    if scan.peek_word().is_some_and(|word| ["st", "nd", "rd", "th"].contains(&word)) {
+        scan.word();
+    }
+}
+
+/// Names may be cut, down to three letters.
+fn name_index(names: &[&str], word: &str) -> Option<i64> {
+    let at = names.iter().position(|name| word.len() >= 3 && name.starts_with(word))?;
+    i64::try_from(at).ok()
+}
+
+/// A time of day in seconds: `9:26 pm`, `3pm`, `15:00`, `00:46:00.123`. A bare number is none.
+fn read_time(scan: &mut Scan<'_>) -> Option<i64> {
+    let hour = i64::from(scan.number(2)?);
+    let has_minutes = scan.take(':');
+    let minute = if has_minutes { i64::from(scan.number(2)?) } else { 0 };
+    let second = if has_minutes && scan.take(':') { i64::from(scan.number(2)?) } else { 0 };
+    if scan.rest().starts_with('.') && scan.rest()[1..].starts_with(|c: char| c.is_ascii_digit()) {
+        scan.take('.');
+        scan.digits();
+    }
+    let mut ahead = *scan;
+    ahead.skip_blanks();
+    let hour = match ahead.word() {
+        Some(half @ ("am" | "pm" | "a" | "p")) if (1..=12).contains(&hour) => {
+            *scan = ahead;
+            hour % 12 + if half.starts_with('p') { 12 } else { 0 }
+        }
+        Some("am" | "pm") => return None,
+        _ if has_minutes => hour,
+        _ => return None,
+    };
+    let is_time = hour < 24 && minute < 60 && second < 60;
+    is_time.then_some(hour * HOUR + minute * MINUTE + second)
+}
+
+/// The offset of the zone that is named here in seconds, the machine's own where none is named, nothing where it is not
+/// known.
+fn read_zone(scan: &mut Scan<'_>, clock: &Clock) -> Option<i64> {
+    let local = i64::from(clock.local_offset_secs);
+    let text = scan.rest().trim_start();
+    if let Some(inside) = text.strip_prefix('(') {
+        return named_zone(inside.split(')').next()?.trim(), clock);
+    }
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || "/_+-:".contains(c))).unwrap_or(text.len());
+    let word = text[..end].trim_end_matches([':', '-']);
+    if word.contains('/') && word.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return named_zone(word, clock);
+    }
+    Some(named_zone(word, clock).unwrap_or(local))
+}
+
+fn named_zone(name: &str, clock: &Clock) -> Option<i64> {
+    let by_operator = clock.zones.iter().find(|(zone, _)| zone.eq_ignore_ascii_case(name));
+    if let Some((_, offset)) = by_operator {
+        return Some(i64::from(*offset));
+    }
+    let end = name.find(['+', '-']).unwrap_or(name.len());
+    let (base, offset) = name.split_at(end);
+    if base.is_empty() && offset.is_empty() {
+        return None;
+    }
+    let hours = if base.is_empty() { 0 } else { ZONES.iter().find(|(zone, _)| *zone == base)?.1 };
+    Some(hours * HOUR + if offset.is_empty() { 0 } else { read_offset(offset)? })
+}
+
+/// `+02:00`, `+0200`, `-8`.
+fn read_offset(text: &str) -> Option<i64> {
+    let sign = if text.starts_with('-') { -1 } else { 1 };
+    let digits: String = text[1..].chars().filter(|c| *c != ':').collect();
+    let number: i64 = digits.parse().ok()?;
+    let (hours, minutes) = if digits.len() > 2 { (number / 100, number % 100) } else { (number, 0) };
+    (hours <= 14 && minutes < 60).then_some(sign * (hours * HOUR + minutes * MINUTE))
+}

@@ -1,0 +1,283 @@
+//! A model that follows a script: a server on the loopback that speaks the languages of the model makers, so that the
+//! real agent CLIs can be driven without a model and without an account.
+//!
+//! Every request that declares tools takes one step of the script. Requests without tools (titles, probes) get a canned
+//! answer and take nothing. After the last step every answer is `done.`
+
+mod anthropic;
+mod fault;
+mod gemini;
+mod http;
+mod openai;
+mod step;
+mod tools;
+
+use std::io::{self, BufReader};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+pub use fault::Fault;
+pub use step::Step;
+
+use http::{Answer, Incoming};
+use step::Action;
+
+/// How often a hanging answer looks whether anybody still waits for it.
+const PING: Duration = Duration::from_millis(100);
+
+/// A scripted model server. It ends when it is dropped, and with the process in any case.
+#[derive(Debug)]
+pub struct ModelServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+/// A request that the server got.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The path, without its query.
+    pub path: String,
+    /// How many tools it declared.
+    pub n_tools: usize,
+    /// The step that it took, if it took one that was in the script.
+    pub step_index: Option<usize>,
+    /// Its body; null where it was no JSON.
+    pub body: Value,
+}
+
+#[derive(Debug)]
+struct Shared {
+    steps: Vec<Step>,
+    next: Mutex<usize>,
+    requests: Mutex<Vec<Request>>,
+    is_over: AtomicBool,
+    n_ids: AtomicUsize,
+}
+
+/// The language of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Api {
+    Responses,
+    Chat,
+    Messages,
+    Gemini,
+}
+
+impl ModelServer {
+    /// Starts a server with a script, on a free port of the loopback.
+    pub fn start(steps: Vec<Step>) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("the loopback has a free port");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let shared = Arc::new(Shared {
+            steps,
+            next: Mutex::new(0),
+            requests: Mutex::default(),
+            is_over: AtomicBool::new(false),
+            n_ids: AtomicUsize::new(1),
+        });
+        let accepting = Arc::clone(&shared);
+        thread::spawn(move || accept(&listener, &accepting));
+        Self { address, shared }
+    }
+
+    /// Where it is, such as `http://127.0.0.1:40001`; most clients want `/v1` behind it.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The requests for answers so far, in the order in which they came.
+    pub fn requests(&self) -> Vec<Request> {
+        locked(&self.shared.requests).clone()
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::SeqCst);
+        // Wakes the thread that waits for a connection, so that it sees that all is over.
+        drop(TcpStream::connect(self.address));
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+    for stream in listener.incoming() {
+        if shared.is_over.load(Ordering::SeqCst) {
+            return;
+        }
+        let Ok(stream) = stream else { continue };
+        let shared = Arc::clone(shared);
+        // A client that goes away is the client's business.
+        thread::spawn(move || drop(serve(&stream, &shared)));
+    }
+}
+
+fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let Some(incoming) = http::read(&mut BufReader::new(stream))? else { return Ok(()) };
+    let mut answer = Answer::new(stream);
+    let Some(api) = api_of(&incoming) else { return side_answer(&incoming, &mut answer) };
+    let declared = tools::declared(&incoming.body);
+    let (step_index, step) = shared.take_step(declared.is_empty());
+    locked(&shared.requests).push(Request {
+        path: incoming.path.clone(),
+        n_tools: declared.len(),
+        step_index,
+        body: incoming.body.clone(),
+    });
+    thread::sleep(step.delay);
+    Exchange { api, incoming: &incoming, declared: &declared, step: &step, shared }.play(&mut answer)
+}
+
+fn api_of(incoming: &Incoming) -> Option<Api> {
+    if incoming.method != "POST" {
+        return None;
+    }
+    let path = incoming.path.as_str();
+    [("/responses", Api::Responses), ("/chat/completions", Api::Chat), ("/messages", Api::Messages)]
+        .into_iter()
+        .find_map(|(end, api)| path.ends_with(end).then_some(api))
+        .or_else(|| path.ends_with("enerateContent").then_some(Api::Gemini))
+}
+
+/// What clients ask beside answers: lists of models, counts of tokens, whether anybody is there.
+fn side_answer(incoming: &Incoming, answer: &mut Answer<'_>) -> io::Result<()> {
+    if incoming.path.ends_with("/models") {
+        let model = json!({"id": "scripted", "object": "model", "created": 0, "owned_by": "test"});
+        return answer.json(200, &json!({"object": "list", "data": [model], "models": []}));
+    }
+    if incoming.path.ends_with("/count_tokens") {
+        return answer.json(200, &json!({"input_tokens": 100}));
+    }
+    answer.json(if incoming.method == "GET" { 404 } else { 200 }, &json!({}))
+}
+
+impl Shared {
+    fn take_step(&self, is_side_request: bool) -> (Option<usize>, Step) {
+        if is_side_request {
+            return (None, Step::text("{\"title\":\"scripted\"}"));
+        }
+        let mut next = locked(&self.next);
+        let index = *next;
+        let Some(step) = self.steps.get(index) else { return (None, Step::text("done.")) };
+        if !step.is_repeated {
+            *next += 1;
+        }
+        (Some(index), step.clone())
+    }
+
+    /// A name that no other call of this server has.
+    fn id(&self, prefix: &str) -> String {
+        let number = self.n_ids.fetch_add(1, Ordering::SeqCst);
+        format!("{prefix}_{}_{number}", std::process::id())
+    }
+}
+
+/// One request and the step that answers it.
+struct Exchange<'a> {
+    api: Api,
+    incoming: &'a Incoming,
+    declared: &'a tools::Declared,
+    step: &'a Step,
+    shared: &'a Shared,
+}
+
+/// What the model says and what it calls.
+struct Turn {
+    text: String,
+    call: Option<tools::Call>,
+}
+
+impl Exchange<'_> {
+    fn play(&self, answer: &mut Answer<'_>) -> io::Result<()> {
+        match &self.step.action {
+            Action::Status { status, body } => answer.raw(*status, &self.step.headers, body),
+            Action::Fault(fault) => {
+                let (status, headers, body) = fault.answer(self.api);
+                let all: Vec<(String, String)> =
+                    headers.into_iter().chain(self.step.headers.clone()).collect();
+                answer.raw(status, &all, &body.to_string())
+            }
+            Action::StreamFault(fault) if self.is_streaming() => {
+                self.begin(answer)?;
+                self.fail(answer, &fault.detail(self.api))
+            }
+            // Some clients ask again without a stream after one broke: they are told the same.
+            Action::StreamFault(fault) => {
+                let (status, headers, body) = fault.answer(self.api);
+                answer.raw(status, &headers, &body.to_string())
+            }
+            Action::Drop => {
+                if self.is_streaming() {
+                    self.begin(answer)?;
+                }
+                Ok(())
+            }
+            Action::Hang => {
+                self.begin(answer)?;
+                self.hang(answer)
+            }
+            Action::Shell(_) | Action::Write { .. } | Action::Tool { .. } | Action::Text(_) => {
+                self.speak(answer)
+            }
+        }
+    }
+
+    fn speak(&self, answer: &mut Answer<'_>) -> io::Result<()> {
+        let turn = Turn {
+            text: if let Action::Text(text) = &self.step.action { text.clone() } else { String::new() },
+            call: tools::choose(&self.step.action, self.declared),
+        };
+        match self.api {
+            Api::Responses => openai::responses(self, &turn, answer),
+            Api::Chat => openai::chat(self, &turn, answer),
+            Api::Messages => anthropic::messages(self, &turn, answer),
+            Api::Gemini => gemini::content(self, &turn, answer),
+        }
+    }
+
+    fn is_streaming(&self) -> bool {
+        let by_path = self.api == Api::Gemini && self.incoming.path.contains("stream");
+        by_path || self.incoming.body["stream"] == true
+    }
+
+    /// Sends what comes first in any stream, before it breaks.
+    fn begin(&self, answer: &mut Answer<'_>) -> io::Result<()> {
+        answer.begin_stream()?;
+        match self.api {
+            Api::Responses => openai::begin_responses(self, answer),
+            Api::Chat => openai::begin_chat(self, answer),
+            Api::Messages => anthropic::begin(self, answer),
+            Api::Gemini => Ok(()),
+        }
+    }
+
+    /// Ends a stream that was begun with an error.
+    fn fail(&self, answer: &mut Answer<'_>, error: &Value) -> io::Result<()> {
+        match self.api {
+            Api::Responses => openai::fail_responses(self, answer, error),
+            Api::Messages => answer.event(Some("error"), &json!({"type": "error", "error": error})),
+            Api::Chat | Api::Gemini => answer.event(None, &json!({"error": error})),
+        }
+    }
+
+    fn hang(&self, answer: &mut Answer<'_>) -> io::Result<()> {
+        while !self.shared.is_over.load(Ordering::SeqCst) {
+            thread::sleep(PING);
+            answer.ping()?;
+        }
+        Ok(())
+    }
+
+    fn model(&self) -> &Value {
+        &self.incoming.body["model"]
+    }
+}

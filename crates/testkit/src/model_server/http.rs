@@ -1,0 +1,130 @@
+//! As much HTTP as the clients need: one request, one answer, then the connection is closed.
+
+use std::io::{self, BufRead, Read, Write};
+use std::net::{Shutdown, TcpStream};
+
+use serde_json::Value;
+
+/// Longer heads and bodies are refused: no client has a reason for them.
+const HEAD_BYTES_MAX: u64 = 64 * 1024;
+const BODY_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+pub(super) struct Incoming {
+    pub(super) method: String,
+    /// Without its query.
+    pub(super) path: String,
+    /// Null where it was no JSON.
+    pub(super) body: Value,
+}
+
+/// Reads a request; nothing where the client closed the connection without one.
+pub(super) fn read(stream: &mut impl BufRead) -> io::Result<Option<Incoming>> {
+    let mut head = stream.by_ref().take(HEAD_BYTES_MAX);
+    let mut first = String::new();
+    head.read_line(&mut first)?;
+    let mut words = first.split_whitespace();
+    let (Some(method), Some(target)) = (words.next(), words.next()) else { return Ok(None) };
+    let (mut length, mut is_chunked) = (0, false);
+    loop {
+        let mut line = String::new();
+        head.read_line(&mut line)?;
+        let Some((name, value)) = line.split_once(':') else { break };
+        let value = value.trim().to_lowercase();
+        match name.to_lowercase().as_str() {
+            "content-length" => length = value.parse().unwrap_or(0),
+            "transfer-encoding" => is_chunked = value.contains("chunked"),
+            _ => {}
+        }
+    }
+    let body = if is_chunked { read_chunks(stream)? } else { read_exactly(stream, length)? };
+    let path = target.split('?').next().unwrap_or_default().to_owned();
+    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    Ok(Some(Incoming { method: method.to_owned(), path, body }))
+}
+
+fn read_exactly(stream: &mut impl BufRead, length: u64) -> io::Result<Vec<u8>> {
+    if length > BODY_BYTES_MAX {
+        return Err(io::Error::other("the body is too long"));
+    }
+    let mut body = Vec::new();
+    stream.by_ref().take(length).read_to_end(&mut body)?;
+    Ok(body)
+}
+
+fn read_chunks(stream: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line)?;
+        let digits = line.split(';').next().unwrap_or_default().trim();
+        let length = u64::from_str_radix(digits, 16).map_err(io::Error::other)?;
+        body.extend(read_exactly(stream, length)?);
+        stream.read_line(&mut String::new())?;
+        if length == 0 || body.len() as u64 > BODY_BYTES_MAX {
+            return Ok(body);
+        }
+    }
+}
+
+/// The way back to the client. The connection is closed with it.
+pub(super) struct Answer<'a> {
+    stream: &'a TcpStream,
+}
+
+impl<'a> Answer<'a> {
+    pub(super) fn new(stream: &'a TcpStream) -> Self {
+        Self { stream }
+    }
+
+    pub(super) fn json(&mut self, status: u16, body: &Value) -> io::Result<()> {
+        self.raw(status, &[], &body.to_string())
+    }
+
+    pub(super) fn raw(&mut self, status: u16, headers: &[(String, String)], body: &str) -> io::Result<()> {
+        let mut head = format!("HTTP/1.1 {status} {}\r\ncontent-type: application/json\r\n", reason(status));
+        head.extend(headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")));
+        head.push_str(&format!("content-length: {}\r\nconnection: close\r\n\r\n", body.len()));
+        self.stream.write_all(head.as_bytes())?;
+        self.stream.write_all(body.as_bytes())
+    }
+
+    pub(super) fn begin_stream(&mut self) -> io::Result<()> {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\nconnection: close\r\n\r\n";
+        self.stream.write_all(head.as_bytes())
+    }
+
+    pub(super) fn event(&mut self, name: Option<&str>, data: &Value) -> io::Result<()> {
+        let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
+        self.stream.write_all(format!("{name}data: {data}\n\n").as_bytes())
+    }
+
+    pub(super) fn end_mark(&mut self) -> io::Result<()> {
+        self.stream.write_all(b"data: [DONE]\n\n")
+    }
+
+    /// A comment in the stream, which fails once the client is gone.
+    pub(super) fn ping(&mut self) -> io::Result<()> {
+        self.stream.write_all(b": ping\n\n")
+    }
+}
+
+impl Drop for Answer<'_> {
+    fn drop(&mut self) {
+        // It may be closed already, which is as good.
+        drop(self.stream.shutdown(Shutdown::Both));
+    }
+}
+
+fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        400 => "Bad Request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        404 => "Not Found",
+        429 => "Too Many Requests",
+        500 => "Internal Server Error",
+        503 => "Service Unavailable",
+        _ => "Scripted",
+    }
+}

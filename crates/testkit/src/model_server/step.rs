@@ -1,0 +1,119 @@
+//! The steps of a script.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::fault::Fault;
+
+/// One answer of the model.
+#[derive(Debug, Clone)]
+pub struct Step {
+    pub(super) action: Action,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) delay: Duration,
+    pub(super) usage: Usage,
+    pub(super) is_repeated: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Action {
+    Shell(String),
+    Write { path: String, content: String },
+    Tool { name: String, arguments: Value },
+    Text(String),
+    Status { status: u16, body: String },
+    Fault(Fault),
+    StreamFault(Fault),
+    Hang,
+    Drop,
+}
+
+/// Tokens that an answer claims to have used.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Usage {
+    /// All that was read, the cached ones included.
+    pub(super) input: u64,
+    pub(super) cached: u64,
+    pub(super) output: u64,
+}
+
+impl Step {
+    fn of(action: Action) -> Self {
+        let usage = Usage { input: 1200, cached: 200, output: 30 };
+        Self { action, headers: Vec::new(), delay: Duration::ZERO, usage, is_repeated: false }
+    }
+
+    /// Calls the client's shell tool, whatever the client calls it.
+    pub fn shell(command: impl Into<String>) -> Self {
+        Self::of(Action::Shell(command.into()))
+    }
+
+    /// Calls the client's tool that writes a file, or its shell where it has none.
+    pub fn write(path: impl Into<String>, content: impl Into<String>) -> Self {
+        Self::of(Action::Write { path: path.into(), content: content.into() })
+    }
+
+    /// Calls a tool by its exact name.
+    pub fn tool(name: impl Into<String>, arguments: Value) -> Self {
+        Self::of(Action::Tool { name: name.into(), arguments })
+    }
+
+    /// Says something and ends the turn.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::of(Action::Text(text.into()))
+    }
+
+    /// Answers with a status and a body, exactly.
+    pub fn status(status: u16, body: impl Into<String>) -> Self {
+        Self::of(Action::Status { status, body: body.into() })
+    }
+
+    /// Answers with a failure, as the maker of the client's model would put it.
+    pub fn fault(fault: Fault) -> Self {
+        Self::of(Action::Fault(fault))
+    }
+
+    /// Begins to answer and fails inside the stream.
+    pub fn stream_fault(fault: Fault) -> Self {
+        Self::of(Action::StreamFault(fault))
+    }
+
+    /// Begins to answer and says nothing more until the client goes away.
+    pub fn hang() -> Self {
+        Self::of(Action::Hang)
+    }
+
+    /// Begins to answer and cuts the connection.
+    pub fn cut() -> Self {
+        Self::of(Action::Drop)
+    }
+
+    /// With a header, for answers that are a status or a failure.
+    #[must_use]
+    pub fn with_header(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.headers.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// After some time.
+    #[must_use]
+    pub fn delayed(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
+    }
+
+    /// With another count of tokens: all that was read, how many of them were cached, and what was written.
+    #[must_use]
+    pub fn using(mut self, input: u64, cached: u64, output: u64) -> Self {
+        self.usage = Usage { input, cached, output };
+        self
+    }
+
+    /// For every request from here on.
+    #[must_use]
+    pub fn repeated(mut self) -> Self {
+        self.is_repeated = true;
+        self
+    }
+}
