@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use engine::{AgentSettings, Home, Settings, Worker};
+use engine::{Home, Settings, Worker};
 use journal::Journal;
 use sandbox::RunView;
 
@@ -122,13 +122,9 @@ fn record_loops(folder: &Path, home: &Path) -> Outcome<()> {
         std::fs::write(project.join(format!("file-{number}.txt")), format!("line {number}\n").repeat(40))?;
     }
     let base = workspace::init_repository(&project, "start")?;
-    let agent = AgentSettings {
-        command: vec!["sleep".to_owned(), "1000".to_owned()],
-        pass_env: Vec::new(),
-        env: std::collections::BTreeMap::new(),
-        timeout_secs: 1200,
-        idle_secs: None,
-    };
+    let agent = serde_json::json!({
+        "command": ["sleep", "1000"], "pass_env": [], "env": {}, "timeout_secs": 1200, "idle_secs": null,
+    });
     let settings = serde_json::json!({
         "agents": { "builder": agent, "judge": agent }, "checks": [], "check_timeout_secs": 60, "copy": [],
         "write_back": false, "subdir": "", "root": project, "prd_in_repository": null, "patterns": null,

@@ -231,7 +231,7 @@ fn answer(effect: &Effect, state: &State, commit: Commit) -> Option<Event> {
                 }),
                 _ => return None,
             };
-            Event::RunEnded { run, outcome }
+            Event::RunEnded { run, outcome, usage: None }
         }
         Effect::MakeCandidate { story, attempt } => {
             Event::CandidateMade { story, attempt, commit, notes: Vec::new(), ask: None }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use kernel::{Attempt, Commit, Event, RunKey, Stage, State, StoryProgress, TestsOrder};
 use workspace::{CommitId, LoopRepo, Overlay, Reason, Snapshot, TreeId};
 
+use crate::hands::kind_of;
 use crate::home::RunName;
 use crate::protect::{agent_config, protect};
 use crate::rules::{TestRules, read_text};
@@ -200,7 +201,9 @@ impl Making<'_> {
     /// Neither the PRD nor what we copied in ourselves is an agent's to change or to publish.
     fn kept(&self) -> Vec<PathBuf> {
         let copied = self.settings.copy.iter().map(|name| Path::new(&self.settings.subdir).join(name));
-        self.settings.prd_in_repository.iter().map(PathBuf::from).chain(copied).collect()
+        let folders = self.settings.agents.values().flat_map(|agent| kind_of(agent).facts().executes);
+        let hidden = folders.map(|folder| PathBuf::from(*folder));
+        self.settings.prd_in_repository.iter().map(PathBuf::from).chain(copied).chain(hidden).collect()
     }
 
     /// The tree that a writing stage began with.

@@ -78,6 +78,11 @@ impl Home {
         self.loop_folder(loop_id).join("measured")
     }
 
+    /// The config homes of a loop's agents.
+    pub fn agent_homes(&self, loop_id: &str) -> PathBuf {
+        self.loop_folder(loop_id).join("agents")
+    }
+
     /// All checkouts of a loop.
     pub fn checkouts(&self, loop_id: &str) -> PathBuf {
         self.loop_folder(loop_id).join("checkouts")

@@ -7,6 +7,7 @@ mod candidate;
 mod disk;
 mod facts;
 mod git_tree;
+mod hands;
 mod home;
 mod landing;
 mod loops;

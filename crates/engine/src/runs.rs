@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use kernel::{Effect, Event, RunKey, RunOutcome, Stage};
+use kernel::{Effect, Event, RunKey, RunOutcome, RunUsage, Stage};
 use sandbox::{ExitCause, ExitRecord, RunView, Stream};
 use workspace::LoopRepo;
 
 use crate::facts::{baseline_outcome, check_outcome, surface_of};
+use crate::hands::{kind_of, summarize, unhappy, usage_of};
 use crate::home::RunName;
 use crate::measure::{PLAN_FILE, Plan, REPORT_FILE, Report, known};
 use crate::rules::TestRules;
@@ -55,6 +56,7 @@ impl Worker {
     /// Looks at a run: not started, under way, over, or lost with its keeper.
     fn watch(&mut self, loop_id: &str, run: &RunKey) -> Result<Option<Event>, WorkerError> {
         let Some(place) = self.place(loop_id, run) else { return Ok(None) };
+        let mut usage = None;
         let outcome = match place.look() {
             Ok(RunView::Running(_)) => return Ok(None),
             Ok(RunView::NotStarted) if self.was_just_launched(&place) => return Ok(None),
@@ -76,7 +78,11 @@ impl Worker {
                 Err(LaunchFault::Ours(why)) => RunOutcome::Infrastructure { why, until_ms: None },
                 Err(LaunchFault::BadTree(why)) => RunOutcome::Failed { why },
             },
-            Ok(RunView::Ended(exit)) => self.outcome(loop_id, run, &place, &exit),
+            Ok(RunView::Ended(exit)) => {
+                let (outcome, used) = self.outcome(loop_id, run, &place, &exit);
+                usage = used;
+                outcome
+            }
             Ok(RunView::Lost(_)) => match sandbox::sweep(&place.run_folder) {
                 Ok(_) => RunOutcome::Interrupted { why: "its keeper died".to_owned() },
                 Err(error) => RunOutcome::Infrastructure { why: error.to_string(), until_ms: None },
@@ -91,7 +97,7 @@ impl Worker {
             // What a writer made is still needed; every other checkout has done its duty.
             self.retire(loop_id, &place.checkout);
         }
-        Ok(Some(Event::RunEnded { run: run.clone(), outcome }))
+        Ok(Some(Event::RunEnded { run: run.clone(), outcome, usage }))
     }
 
     /// Ends a run's processes; only when all are gone is it over.
@@ -115,7 +121,7 @@ impl Worker {
         }
         self.retire(loop_id, &place.checkout);
         self.crash_point(Moment::AfterDeed)?;
-        Ok(Some(Event::RunEnded { run: run.clone(), outcome: RunOutcome::Stopped }))
+        Ok(Some(Event::RunEnded { run: run.clone(), outcome: RunOutcome::Stopped, usage: None }))
     }
 
     pub(crate) fn place(&self, loop_id: &str, run: &RunKey) -> Option<Place> {
@@ -165,7 +171,7 @@ impl Worker {
         let mut spec = if run.stage.is_check() {
             task.check(place, &self.program, self.home.measured(loop_id), &run_id)?
         } else {
-            task.agent(place)?
+            task.agent(place, &self.home.agent_homes(loop_id))?
         };
         crate::role_settings::apply(settings, attempt.flow.row(run.stage).role.word(), &mut spec);
         spec.env.extend(task.environment(&run_id));
@@ -174,8 +180,17 @@ impl Worker {
     }
 
     /// What a run's end means. One that failed on a full disk failed for a reason of ours, and costs no attempt.
-    fn outcome(&self, loop_id: &str, run: &RunKey, place: &Place, exit: &ExitRecord) -> RunOutcome {
-        let outcome = self.plain_outcome(loop_id, run, place, exit);
+    fn outcome(
+        &self,
+        loop_id: &str,
+        run: &RunKey,
+        place: &Place,
+        exit: &ExitRecord,
+    ) -> (RunOutcome, Option<RunUsage>) {
+        let (outcome, usage) = match self.cli_of(loop_id, run) {
+            Some(kind) => self.cli_outcome(kind, loop_id, run, place, exit),
+            None => (self.plain_outcome(loop_id, run, place, exit), None),
+        };
         let failed = matches!(
             outcome,
             RunOutcome::Failed { .. }
@@ -183,9 +198,38 @@ impl Worker {
                 | RunOutcome::Checked { passed: false, .. }
         );
         if failed && exit.found_full {
-            return RunOutcome::Infrastructure { why: "the disk was full".to_owned(), until_ms: None };
+            let why = "the disk was full".to_owned();
+            return (RunOutcome::Infrastructure { why, until_ms: None }, usage);
         }
-        outcome
+        (outcome, usage)
+    }
+
+    /// The known CLI that a run is of, if it is of one.
+    fn cli_of(&self, loop_id: &str, run: &RunKey) -> Option<agents::Kind> {
+        let state = &self.loaded(loop_id)?.state;
+        let (_, attempt) = state.active()?;
+        let name = attempt.cast.agent(attempt.flow.row(run.stage).role)?;
+        let kind = kind_of(self.settings(loop_id).ok()?.agents.get(name)?);
+        (kind != agents::Kind::Command).then_some(kind)
+    }
+
+    /// What a known CLI's stream says; only a run that is done has an answer.
+    fn cli_outcome(
+        &self,
+        kind: agents::Kind,
+        loop_id: &str,
+        run: &RunKey,
+        place: &Place,
+        exit: &ExitRecord,
+    ) -> (RunOutcome, Option<RunUsage>) {
+        let now_ms = self.time_ms();
+        let summary = summarize(kind, &place.run_folder, exit, now_ms);
+        let usage = usage_of(&summary);
+        if let Some(outcome) = unhappy(kind, &summary, run.try_number == 1, now_ms) {
+            return (outcome, usage);
+        }
+        let said = summary.answer.unwrap_or_default();
+        (self.answer_in(loop_id, run, &said), usage)
     }
 
     fn plain_outcome(&self, loop_id: &str, run: &RunKey, place: &Place, exit: &ExitRecord) -> RunOutcome {
@@ -221,25 +265,29 @@ impl Worker {
     /// What an agent that ended well says.
     fn answer(&self, loop_id: &str, run: &RunKey, place: &Place, exit: &ExitRecord) -> RunOutcome {
         let output = sandbox::output(&place.run_folder, Stream::Stdout).unwrap_or_default();
-        let said = String::from_utf8_lossy(output.tail(ANSWER_BYTES)).into_owned();
-        if let Some(question) = roles::read_question(&said) {
-            return RunOutcome::NeedsHuman { question, free: true };
-        }
-        let bad = |why: String| RunOutcome::BadAnswer { why };
         let works = matches!(run.stage, Stage::Implement | Stage::Prove);
         // The answer is at the end of the output: where that is not kept to its last byte, nothing was said.
         if output.end() != exit.stdout_bytes + exit.stdout_dropped && !works {
-            return bad("the end of its output is not kept".to_owned());
+            return RunOutcome::BadAnswer { why: "the end of its output is not kept".to_owned() };
         }
+        self.answer_in(loop_id, run, &String::from_utf8_lossy(output.tail(ANSWER_BYTES)))
+    }
+
+    /// The answer that a stage needs, in what its agent said.
+    fn answer_in(&self, loop_id: &str, run: &RunKey, said: &str) -> RunOutcome {
+        if let Some(question) = roles::read_question(said) {
+            return RunOutcome::NeedsHuman { question, free: true };
+        }
+        let bad = |why: String| RunOutcome::BadAnswer { why };
         match run.stage {
-            Stage::Implement | Stage::Prove => RunOutcome::Worked { learned: roles::read_learned(&said) },
-            Stage::WriteTests => roles::read_coverage(&said).map_or_else(bad, RunOutcome::TestsWritten),
-            Stage::Review => roles::read_review(&said).map_or_else(bad, RunOutcome::Reviewed),
-            Stage::Arbitrate => roles::read_ruling(&said).map_or_else(bad, |ruling| RunOutcome::Ruled {
+            Stage::Implement | Stage::Prove => RunOutcome::Worked { learned: roles::read_learned(said) },
+            Stage::WriteTests => roles::read_coverage(said).map_or_else(bad, RunOutcome::TestsWritten),
+            Stage::Review => roles::read_review(said).map_or_else(bad, RunOutcome::Reviewed),
+            Stage::Arbitrate => roles::read_ruling(said).map_or_else(bad, |ruling| RunOutcome::Ruled {
                 fresh_tests: ruling.fresh_tests,
                 reason: ruling.reason,
             }),
-            Stage::Judge => self.verdict(loop_id, &said),
+            Stage::Judge => self.verdict(loop_id, said),
             Stage::Baseline | Stage::Check => bad("no agent runs the checks".to_owned()),
         }
     }

@@ -93,6 +93,24 @@ pub struct AgentSettings {
     pub timeout_secs: u64,
     /// How long it may say nothing.
     pub idle_secs: Option<u64>,
+    /// The known CLI that it is; any program where there is none.
+    #[serde(default)]
+    pub kind: Option<String>,
+    /// The CLI's program, where it is not to be looked up by its usual name.
+    #[serde(default)]
+    pub program: Option<String>,
+    /// Arguments that are added to the CLI's.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// The model, in the CLI's own words.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// How hard it is to think, in the CLI's own words.
+    #[serde(default)]
+    pub effort: Option<String>,
+    /// Files of its config home, and the paths that they are taken from.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
 }
 
 /// One command of the project.

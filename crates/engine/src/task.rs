@@ -10,6 +10,7 @@ use sandbox::{RunSpec, StopSignal};
 use workspace::{CommitId, LoopRepo, TreeId};
 
 use crate::candidate::{commit_id, tests_tree, words};
+use crate::hands::{equip, kind_of, order};
 use crate::measure::{MEASUREMENTS_MAX, PLAN_FILE, Plan, Trees};
 use crate::protect::protect;
 use crate::rules::TestRules;
@@ -41,7 +42,7 @@ pub(crate) struct Task<'a> {
 
 impl Task<'_> {
     /// Makes checkout and prompt of an agent's run; what it gives is the keeper's order but for the run's name.
-    pub(crate) fn agent(&self, place: &Place) -> Result<RunSpec, LaunchFault> {
+    pub(crate) fn agent(&self, place: &Place, homes: &Path) -> Result<RunSpec, LaunchFault> {
         let commit = self.checkout_commit()?;
         self.repository.checkout(&commit, &place.checkout).map_err(words)?;
         self.repository.make_agent_repo(&commit, &place.checkout).map_err(words)?;
@@ -62,9 +63,29 @@ impl Task<'_> {
         }
         let role = self.attempt.flow.row(self.run.stage).role;
         let name = self.attempt.cast.agent(role).ok_or("the stage has no agent")?;
-        let mut spec = agent_spec(self.settings, name, prompt_file)?;
+        let agent = self.agent_settings(name)?;
+        let mut spec = agent_spec(name, &agent, prompt_file)?;
+        let schema = roles::schema(self.run.stage);
+        let home = homes.join(workspace::ref_component(name));
+        if let Some(command) = equip(&agent, &prompt.text, schema, &folder, &home)? {
+            order(&command, &agent, &mut spec);
+            fs::write(place.run_folder.join("prompt.md"), &command.stdin).map_err(words)?;
+        }
+        remove_what_runs_by_itself(&agent, &place.checkout);
         spec.cwd = folder;
         Ok(spec)
+    }
+
+    /// An agent's settings with what its role says of model and effort.
+    fn agent_settings(&self, name: &str) -> Result<AgentSettings, String> {
+        let agent = self.settings.agents.get(name).ok_or_else(|| format!("there is no agent `{name}`"))?;
+        let mut agent = agent.clone();
+        let role = self.attempt.flow.row(self.run.stage).role.word();
+        if let Some(role) = self.settings.roles.get(role) {
+            agent.model = role.model.clone().or(agent.model);
+            agent.effort = role.effort.clone().or(agent.effort);
+        }
+        Ok(agent)
     }
 
     /// Makes the plan of a check's run; what it gives is the keeper's order but for the run's name.
@@ -313,18 +334,28 @@ fn empty_spec() -> RunSpec {
     }
 }
 
-fn agent_spec(settings: &Settings, name: &str, prompt: PathBuf) -> Result<RunSpec, String> {
-    let agent: &AgentSettings =
-        settings.agents.get(name).ok_or_else(|| format!("there is no agent `{name}`"))?;
+fn agent_spec(name: &str, agent: &AgentSettings, prompt: PathBuf) -> Result<RunSpec, String> {
+    let mut spec = empty_spec();
+    spec.stdin = Some(prompt);
+    (spec.wall_secs, spec.idle_secs) = (agent.timeout_secs, agent.idle_secs);
+    if kind_of(agent) != agents::Kind::Command {
+        return Ok(spec);
+    }
     let (program, args) =
         agent.command.split_first().ok_or_else(|| format!("agent `{name}` has no command"))?;
-    let mut spec = empty_spec();
-    (spec.program, spec.args, spec.stdin) = (program.clone(), args.to_vec(), Some(prompt));
-    (spec.wall_secs, spec.idle_secs) = (agent.timeout_secs, agent.idle_secs);
+    (spec.program, spec.args) = (program.clone(), args.to_vec());
     // By name only: the keeper has the values from us, and nobody writes them down.
     spec.pass_env.clone_from(&agent.pass_env);
     spec.env.extend(agent.env.clone());
     Ok(spec)
+}
+
+/// Some CLIs run what they find in certain folders of a repository, whatever they are told. Those folders are not the
+/// agent's to see; what the base has there stays in the candidate.
+fn remove_what_runs_by_itself(agent: &AgentSettings, checkout: &Path) {
+    for folder in kind_of(agent).facts().executes {
+        let _ = crate::scrap::remove_folder(&checkout.join(folder));
+    }
 }
 
 fn base_environment() -> BTreeMap<String, String> {

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::event::{EndReason, Event, PublishResult, Stamped};
+use crate::event::{EndReason, Event, PublishResult, RunUsage, Stamped};
 use crate::flow::{Flow, Stage};
 use crate::spec::{Cast, Commit, LoopSpec, StorySpec, StoryStart};
-use crate::state::{Attempt, RunState, State, Step, StoryProgress, StoryStatus};
+use crate::state::{Attempt, RunState, Spent, State, Step, StoryProgress, StoryStatus};
 
 /// An event that cannot happen in this state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +58,7 @@ impl State {
             unpublished: None,
             iterations: 0,
             spent_ms: 0,
+            spent: Spent::default(),
             paused: false,
             cancel: None,
             ended: None,
@@ -109,7 +110,10 @@ impl State {
                 self.plan_recheck(story, *attempt, head, judge.as_ref(), at_ms)
             }
             Event::RunStarted { run } => self.start_run(run, at_ms),
-            Event::RunEnded { run, outcome } => self.end_run(run, outcome, at_ms),
+            Event::RunEnded { run, outcome, usage } => {
+                self.end_run(run, outcome, at_ms)?;
+                self.count(&run.story, usage.as_ref())
+            }
             Event::WaitEnded { run } => self.end_wait(run),
             Event::TestsMade { story, attempt, commit, notes } => {
                 self.take_tests(story, *attempt, commit.as_ref(), notes)
@@ -136,6 +140,15 @@ impl State {
             Event::Answered { choice } => self.answer(choice),
             Event::LoopEnded { reason } => self.end(reason),
         }
+    }
+
+    /// Whatever came of a run, what it used is used.
+    fn count(&mut self, story: &str, usage: Option<&RunUsage>) -> Moved {
+        let index = self.index_of(story)?;
+        for spent in [&mut self.spent, &mut self.stories[index].spent] {
+            spent.add(usage);
+        }
+        Ok(())
     }
 
     fn prepare(&mut self) -> Moved {
@@ -330,6 +343,7 @@ impl StoryProgress {
             skipped_because: None,
             answers: Vec::new(),
             learned: Vec::new(),
+            spent: Spent::default(),
             began_at_ms: None,
             ended_at_ms: None,
         }

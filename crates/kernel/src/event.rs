@@ -67,6 +67,9 @@ pub enum Event {
         run: RunKey,
         /// How.
         outcome: RunOutcome,
+        /// What it used, where that was told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<RunUsage>,
     },
     /// A wait is over.
     WaitEnded {
@@ -292,6 +295,32 @@ pub enum RunOutcome {
     },
     /// We ended it because the loop was cancelled.
     Stopped,
+}
+
+/// What a run of an agent used. Unknown is unknown, and not nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunUsage {
+    /// The model that answered.
+    pub model: Option<String>,
+    /// Tokens read anew.
+    pub input_tokens: Option<u64>,
+    /// Tokens read from a cache.
+    pub cached_tokens: Option<u64>,
+    /// Tokens written.
+    pub output_tokens: Option<u64>,
+    /// What it cost, in millionths of a dollar.
+    pub cost_micro_usd: Option<u64>,
+    /// The CLI's own session.
+    pub session: Option<String>,
+}
+
+impl RunUsage {
+    /// All tokens together, where any were told.
+    pub fn tokens(&self) -> Option<u64> {
+        let told = [self.input_tokens, self.cached_tokens, self.output_tokens];
+        told.iter().any(Option::is_some).then(|| told.iter().flatten().sum())
+    }
 }
 
 /// What a judge decided.

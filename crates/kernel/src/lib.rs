@@ -17,10 +17,10 @@ pub use apply::IllegalMove;
 pub use decide::{Effect, EndReasonOrder, decide};
 pub use event::{
     Coverage, CriterionVerdict, EndReason, Event, Facts, Gate, Obliged, PublishResult, Review, RunKey,
-    RunOutcome, Stamped, Verdict, WriteBack,
+    RunOutcome, RunUsage, Stamped, Verdict, WriteBack,
 };
 pub use flow::{Answer, Base, Flow, FlowStep, Role, Stage, StageRow, Writes};
 pub use spec::{Assigned, Cast, Commit, FirstStory, LoopSpec, NotACommit, StorySpec, StoryStart, TimeBudget};
 pub use state::{
-    Attempt, Lane, Question, Run, RunState, State, Step, StoryProgress, StoryStatus, Tests, TestsOrder,
+    Attempt, Lane, Question, Run, RunState, Spent, State, Step, StoryProgress, StoryStatus, Tests, TestsOrder,
 };

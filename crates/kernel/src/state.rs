@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::{EndReason, Facts, Review, RunKey, Verdict};
+use crate::event::{EndReason, Facts, Review, RunKey, RunUsage, Verdict};
 use crate::flow::{Flow, FlowStep, Stage};
 use crate::spec::{Cast, Commit, LoopSpec, StorySpec};
 
@@ -17,6 +17,7 @@ pub struct State {
     pub(crate) unpublished: Option<String>,
     pub(crate) iterations: u32,
     pub(crate) spent_ms: i64,
+    pub(crate) spent: Spent,
     pub(crate) paused: bool,
     pub(crate) cancel: Option<String>,
     pub(crate) ended: Option<EndReason>,
@@ -53,10 +54,47 @@ pub struct StoryProgress {
     pub answers: Vec<String>,
     /// What its agents learned.
     pub learned: Vec<String>,
+    /// What its agents used.
+    pub spent: Spent,
     /// When its first attempt began.
     pub began_at_ms: Option<i64>,
     /// When it ended.
     pub ended_at_ms: Option<i64>,
+}
+
+/// What agents used, as far as they told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Spent {
+    /// Tokens of all runs that told.
+    pub tokens: u64,
+    /// Millionths of a dollar of all runs that told.
+    pub micro_usd: u64,
+    /// Runs that told how many tokens.
+    pub told_tokens: u32,
+    /// Runs that told what they cost.
+    pub told_cost: u32,
+}
+
+impl Spent {
+    pub(crate) fn add(&mut self, usage: Option<&RunUsage>) {
+        let Some(usage) = usage else { return };
+        if let Some(tokens) = usage.tokens() {
+            (self.tokens, self.told_tokens) = (self.tokens.saturating_add(tokens), self.told_tokens + 1);
+        }
+        if let Some(cost) = usage.cost_micro_usd {
+            (self.micro_usd, self.told_cost) = (self.micro_usd.saturating_add(cost), self.told_cost + 1);
+        }
+    }
+
+    /// Tokens, where any run told.
+    pub fn known_tokens(&self) -> Option<u64> {
+        (self.told_tokens > 0).then_some(self.tokens)
+    }
+
+    /// Millionths of a dollar, where any run told.
+    pub fn known_micro_usd(&self) -> Option<u64> {
+        (self.told_cost > 0).then_some(self.micro_usd)
+    }
 }
 
 /// Where a story stands.
@@ -367,6 +405,11 @@ impl State {
     /// The time that all runs together have taken.
     pub fn spent_ms(&self) -> i64 {
         self.spent_ms
+    }
+
+    /// What agents used, as far as they told.
+    pub fn spent(&self) -> Spent {
+        self.spent
     }
 
     /// What is left of the budget, if there is one.

@@ -4,8 +4,10 @@
 
 mod answer;
 mod prompt;
+mod schema;
 mod verdict;
 
 pub use answer::{Ruling, read_coverage, read_learned, read_question, read_review, read_ruling};
 pub use prompt::{Context, PROMPT_BYTES, Prompt, check_template, prompt};
+pub use schema::schema;
 pub use verdict::{last_json_object, read_verdict};

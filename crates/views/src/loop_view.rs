@@ -3,8 +3,10 @@
 use kernel::{EndReason, State, StoryProgress, StoryStatus};
 use serde::Serialize;
 
+use crate::public::usd;
+
 /// One loop.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopView {
     /// Its id.
@@ -39,6 +41,12 @@ pub struct LoopView {
     /// What is left of the budget.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_ms: Option<i64>,
+    /// Tokens that agents used, as far as they told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// What that cost in dollars, as far as they told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
     /// When it was started.
     pub started_at_ms: i64,
     /// When the last thing happened.
@@ -46,7 +54,7 @@ pub struct LoopView {
 }
 
 /// One story.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoryView {
     /// Its id.
@@ -65,6 +73,12 @@ pub struct StoryView {
     /// From its first attempt to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<i64>,
+    /// Tokens that its agents used, as far as they told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// What that cost in dollars, as far as they told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
 }
 
 /// Makes the view.
@@ -89,6 +103,8 @@ pub fn loop_view(state: &State) -> LoopView {
         unpublished: state.unpublished().map(str::to_owned),
         spent_ms: state.spent_ms(),
         left_ms: state.left_ms(),
+        tokens: state.spent().known_tokens(),
+        cost_usd: usd(state.spent()),
         started_at_ms: state.started_at_ms(),
         last_at_ms: state.last_at_ms(),
     }
@@ -134,6 +150,8 @@ fn story_view(story: &StoryProgress, ended: bool) -> StoryView {
         detail,
         attempts: story.attempts,
         commit_sha: commit.map(ToString::to_string),
+        tokens: story.spent.known_tokens(),
+        cost_usd: usd(story.spent),
         duration_ms: story.began_at_ms.zip(story.ended_at_ms).map(|(began, ended)| ended - began),
     }
 }

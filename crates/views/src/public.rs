@@ -58,7 +58,7 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
         Event::RunStarted { run } if run.stage == Stage::Judge && run.try_number == 1 => {
             one("agent/loop.judge", judge(run, after))
         }
-        Event::RunEnded { run, outcome } => run_ended(record, run, outcome, before, after),
+        Event::RunEnded { run, outcome, .. } => run_ended(record, run, outcome, before, after),
         Event::CandidateMade { story, attempt, commit, .. } => one(
             "agent/loop.review",
             json!({ "loopId": loop_id, "project": project, "storyId": story, "commitSha": commit, "attempt": attempt }),
@@ -159,7 +159,8 @@ fn passed(record: &Stamped, story: &str, after: &State) -> Vec<PublicEvent> {
     let StoryStatus::Passed(Some(commit)) = &progress.status else { return Vec::new() };
     let duration = progress.began_at_ms.map(|began| record.at_ms - began);
     let data = json!({ "loopId": after.spec().loop_id, "storyId": story, "commitSha": commit,
-                       "attempt": progress.attempts, "durationMs": duration });
+                       "attempt": progress.attempts, "durationMs": duration,
+                       "tokens": progress.spent.known_tokens(), "costUsd": usd(progress.spent) });
     vec![PublicEvent { name: "agent/loop.story.pass", at_ms: record.at_ms, data }]
 }
 
@@ -175,7 +176,8 @@ fn skipped(
     let Some(progress) = after.story(story).filter(|_| !recheck) else { return Vec::new() };
     let duration = progress.began_at_ms.map(|began| record.at_ms - began);
     let data = json!({ "loopId": after.spec().loop_id, "storyId": story, "reason": reason,
-                       "attempts": progress.attempts, "durationMs": duration });
+                       "attempts": progress.attempts, "durationMs": duration,
+                       "tokens": progress.spent.known_tokens(), "costUsd": usd(progress.spent) });
     vec![PublicEvent { name: "agent/loop.story.fail", at_ms: record.at_ms, data }]
 }
 
@@ -198,5 +200,12 @@ fn complete(reason: &EndReason, record: &Stamped, after: &State) -> Value {
             "summary": format!("{completed} passed, {skipped} skipped, {blocked} blocked"),
             "storiesCompleted": completed, "storiesFailed": skipped, "storiesSkipped": skipped, "cancelled": cancelled,
             "reason": word, "branch": spec.branch, "headSha": after.head(),
-            "durationMs": record.at_ms - after.started_at_ms() })
+            "durationMs": record.at_ms - after.started_at_ms(),
+            "tokens": after.spent().known_tokens(), "costUsd": usd(after.spent()) })
+}
+
+/// Dollars, where any run told what it cost.
+#[expect(clippy::cast_precision_loss, reason = "nobody spends so much that a cent is lost")]
+pub(crate) fn usd(spent: kernel::Spent) -> Option<f64> {
+    spent.known_micro_usd().map(|micro| micro as f64 / 1e6)
 }

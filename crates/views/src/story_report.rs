@@ -165,7 +165,9 @@ fn take_into(event: &Event, wanted: &str, attempt: &mut AttemptReport) {
         Event::StorySkipped { story, .. } if story == wanted && attempt.ended.is_empty() => {
             attempt.ended = "set aside";
         }
-        Event::RunEnded { run, outcome } if run.story == wanted => take_outcome(run.stage, outcome, attempt),
+        Event::RunEnded { run, outcome, .. } if run.story == wanted => {
+            take_outcome(run.stage, outcome, attempt)
+        }
         _ => {}
     }
 }

@@ -177,7 +177,7 @@ fn configuration(project: &Path) -> Vec<Finding> {
 }
 
 /// The program that a command would run, found as the system finds it.
-fn find_program(program: &str) -> Option<PathBuf> {
+pub(crate) fn find_program(program: &str) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt as _;
     let runs = |path: &PathBuf| {
         fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)

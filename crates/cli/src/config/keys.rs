@@ -34,6 +34,8 @@ const fn key(path: &'static str, kind: Kind) -> Key {
     Key { path, kind }
 }
 
+pub(crate) const KINDS: &[&str] = &["codex", "claude", "pi", "opencode", "gemini", "command"];
+
 pub(crate) const POLICIES: &[&str] = &["flag", "ask"];
 
 pub(crate) const FLOWS: &[&str] = &["quartet", "tdd", "proof", "solo", "judged"];
@@ -63,6 +65,12 @@ pub(crate) const KEYS: &[Key] = &[
     key("retry.ladder", Kind::Words),
     key("retry.wait", Kind::Seconds),
     key("agents.*.command", Kind::Words),
+    key("agents.*.kind", Kind::Choice(KINDS)),
+    key("agents.*.program", Kind::Text),
+    key("agents.*.args", Kind::Words),
+    key("agents.*.model", Kind::Text),
+    key("agents.*.effort", Kind::Text),
+    key("agents.*.files.*", Kind::Text),
     key("agents.*.pass_env", Kind::Words),
     key("agents.*.env.*", Kind::Text),
     key("agents.*.timeout", Kind::Seconds),

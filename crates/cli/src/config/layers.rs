@@ -144,15 +144,21 @@ impl Settled {
             let of_agent = |key: &str| vec!["agents".to_owned(), name.clone(), key.to_owned()];
             let command = self.entries.get(&of_agent("command"));
             let is_missing = command.is_none_or(|entry| entry.value == Value::Words(Vec::new()));
+            let kind = match self.entries.get(&of_agent("kind")).map(|entry| &entry.value) {
+                Some(Value::Text(word)) => agents::Kind::of_word(word),
+                _ => None,
+            };
+            let kind = kind.filter(|kind| *kind != agents::Kind::Command);
+            let timeout = kind.map_or(AGENT_TIMEOUT_SECS, |kind| kind.facts().wall_secs);
             // Where a key of it is misspelt, that may well be the command.
             let is_told = self.complaints.iter().any(|told| {
                 let unknown = told.unknown.as_ref().and_then(|path| path.split_last());
                 unknown.is_some_and(|(_, table)| table == ["agents", &name])
             });
-            if is_missing && !is_told {
+            if is_missing && kind.is_none() && !is_told {
                 self.complaints.push(complaint);
             }
-            self.take_default(&["agents", &name, "timeout"], Value::Count(AGENT_TIMEOUT_SECS));
+            self.take_default(&["agents", &name, "timeout"], Value::Count(timeout));
         }
     }
 

@@ -80,7 +80,17 @@ pub(crate) struct RetryConfig {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentConfig {
+    #[serde(default)]
     pub(crate) command: Vec<String>,
+    /// A known CLI, or `command`.
+    pub(crate) kind: Option<String>,
+    pub(crate) program: Option<String>,
+    #[serde(default)]
+    pub(crate) args: Vec<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) effort: Option<String>,
+    #[serde(default)]
+    pub(crate) files: BTreeMap<String, String>,
     #[serde(default)]
     pub(crate) pass_env: Vec<String>,
     #[serde(default)]

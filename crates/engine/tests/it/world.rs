@@ -223,11 +223,11 @@ impl World {
                     None
                 }
                 Look::Alive => None,
-                Look::Over(outcome) => Some(Event::RunEnded { run, outcome }),
+                Look::Over(outcome) => Some(Event::RunEnded { run, outcome, usage: None }),
             },
             Effect::StopRun(run) => {
                 outside.stop(&run);
-                Some(Event::RunEnded { run, outcome: RunOutcome::Stopped })
+                Some(Event::RunEnded { run, outcome: RunOutcome::Stopped, usage: None })
             }
             Effect::WakeAt { until_ms, run } => (clock_ms >= until_ms).then_some(Event::WaitEnded { run }),
             Effect::Prepare => Some(Event::LoopPrepared),

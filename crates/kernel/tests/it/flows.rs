@@ -54,7 +54,7 @@ fn stages_of(flow: Flow) -> Vec<String> {
                     Stage::Judge => RunOutcome::Judged(played.verdict(true)),
                     Stage::Arbitrate => unreachable!("nothing is in dispute"),
                 };
-                played.record(Event::RunEnded { run, outcome });
+                played.record(Event::RunEnded { run, outcome, usage: None });
             }
             effect => {
                 match &effect {
@@ -360,7 +360,7 @@ fn i10_two_runs_at_the_same_time_reserve_both_caps() {
         "the writer does not fit beside it"
     );
     played.clock_ms += 10;
-    played.record(Event::RunEnded { run, outcome: worked() });
+    played.record(Event::RunEnded { run, outcome: worked(), usage: None });
     assert_eq!(
         played.owed_words(),
         ["start a attempt 1 write-tests try 1"],

@@ -48,7 +48,11 @@ fn i01_a_verdict_on_another_commit_is_an_illegal_move() {
     let mut verdict = played.verdict(true);
     verdict.commit = commit('b');
     let run = played.go();
-    assert!(played.try_record(Event::RunEnded { run, outcome: RunOutcome::Judged(verdict) }).is_err());
+    assert!(
+        played
+            .try_record(Event::RunEnded { run, outcome: RunOutcome::Judged(verdict), usage: None })
+            .is_err()
+    );
 }
 
 #[test]
@@ -169,7 +173,7 @@ fn a_cancel_ends_the_run_and_then_the_loop() {
         played.try_record(Event::LoopEnded { reason: EndReason::Completed }).is_err(),
         "a run is under way"
     );
-    played.record(Event::RunEnded { run, outcome: RunOutcome::Stopped });
+    played.record(Event::RunEnded { run, outcome: RunOutcome::Stopped, usage: None });
     played.settle();
     assert_eq!(played.state.ended(), Some(&EndReason::Cancelled { why: "enough".to_owned() }));
     assert!(played.owed().is_empty());
@@ -231,6 +235,7 @@ fn i10_a_run_starts_only_when_its_cap_fits_into_what_is_left() {
     played.record(Event::RunEnded {
         run,
         outcome: RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: None },
+        usage: None,
     });
     assert_eq!(
         (played.state.spent_ms(), played.state.left_ms()),
@@ -239,7 +244,7 @@ fn i10_a_run_starts_only_when_its_cap_fits_into_what_is_left() {
     );
     let run = played.go();
     played.clock_ms += 10;
-    played.record(Event::RunEnded { run, outcome: worked() });
+    played.record(Event::RunEnded { run, outcome: worked(), usage: None });
     played.settle();
     // 45 are left: the checks and the judge fit, another implementor does not.
     played.end_run(checked(true));

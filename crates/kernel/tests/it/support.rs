@@ -134,7 +134,7 @@ impl Played {
     /// Ends the run that is under way.
     pub(crate) fn end_run(&mut self, outcome: RunOutcome) {
         let run = self.go();
-        self.record(Event::RunEnded { run, outcome });
+        self.record(Event::RunEnded { run, outcome, usage: None });
     }
 
     /// One attempt from its beginning to the judge's word.
@@ -170,7 +170,7 @@ impl Played {
                 _ => None,
             });
             if let Some(run) = watched {
-                return self.record(Event::RunEnded { run, outcome });
+                return self.record(Event::RunEnded { run, outcome, usage: None });
             }
             let owed = self.owed();
             let next = owed.iter().find(|effect| !matches!(effect, Effect::WatchRun(_)));

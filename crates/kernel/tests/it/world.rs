@@ -112,7 +112,7 @@ fn check_landing(played: &Played, story: &str, commit: &kernel::Commit, seed: u6
     };
     let last_word = if attempt.flow.has(Stage::Judge) { Stage::Judge } else { Stage::Check };
     let word = played.journal.iter().rev().find_map(|record| match &record.event {
-        Event::RunEnded { run, outcome } if run.story == story && run.stage == last_word => Some(outcome),
+        Event::RunEnded { run, outcome, .. } if run.story == story && run.stage == last_word => Some(outcome),
         _ => None,
     });
     let yes = match word {
@@ -169,10 +169,16 @@ fn step(played: &mut Played, random: &mut Random, seed: u64) {
             if random.chance(50) {
                 return; // Not over yet.
             }
-            Event::RunEnded { run: run.clone(), outcome: random_outcome(played, &effect, random) }
+            Event::RunEnded {
+                run: run.clone(),
+                outcome: random_outcome(played, &effect, random),
+                usage: None,
+            }
         }
         Effect::StartRun(run) => Event::RunStarted { run: run.clone() },
-        Effect::StopRun(run) => Event::RunEnded { run: run.clone(), outcome: RunOutcome::Stopped },
+        Effect::StopRun(run) => {
+            Event::RunEnded { run: run.clone(), outcome: RunOutcome::Stopped, usage: None }
+        }
         Effect::MakeCandidate { story, attempt } if random.chance(10) => {
             Event::NothingNew { story: story.clone(), attempt: *attempt, why: "no change".to_owned() }
         }

@@ -8,9 +8,6 @@ use kernel::Flow;
 use crate::config::{Config, RoleConfig};
 use crate::failure::Failure;
 
-/// Model families of agents that go by a well-known name.
-const FAMILIES: [(&str, &str); 3] = [("codex", "openai"), ("claude", "anthropic"), ("gemini", "google")];
-
 /// The agents that play the roles unless the configuration says otherwise, where they are there.
 const IMPLEMENTOR: &str = "codex";
 const REVIEWER: &str = "claude";
@@ -53,11 +50,14 @@ pub(super) fn cast(
     };
     let reviewer = reviewer.unwrap_or_else(|| judge.clone());
     let prover = roles.prover.agent.clone().unwrap_or_else(|| reviewer.clone());
-    let family = |name: &String| {
-        let known = FAMILIES.iter().find(|(start, _)| name.starts_with(start))?;
-        Some((name.clone(), known.1.to_owned()))
+    // An agent that is any program is known by its name, if that tells.
+    let family = |(name, agent): (&String, &engine::AgentSettings)| {
+        let kind = agent.kind.as_deref().and_then(agents::Kind::of_word);
+        let family = kind.and_then(|kind| kind.family(agent.model.as_deref()));
+        let family = family.or_else(|| agents::Family::of_model(name))?;
+        Some((name.clone(), format!("{family:?}")))
     };
-    let families = settings.agents.keys().filter_map(family).collect();
+    let families = settings.agents.iter().filter_map(family).collect();
     let judge_is_chosen = roles.judge.agent.is_some();
     Ok(Casting { flow, implementor, reviewer, prover, judge, judge_is_chosen, families })
 }

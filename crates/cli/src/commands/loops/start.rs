@@ -158,11 +158,21 @@ pub(super) fn settings(
         env: agent.env.clone(),
         timeout_secs: agent.timeout.unwrap_or(AGENT_TIMEOUT_SECS),
         idle_secs: agent.idle,
+        kind: agent.kind.clone(),
+        program: agent.program.clone(),
+        args: agent.args.clone(),
+        model: agent.model.clone(),
+        effort: agent.effort.clone(),
+        files: agent.files.clone(),
     };
     let root = std::fs::canonicalize(&view.root).unwrap_or_else(|_| view.root.clone());
     let inside = prd_path.strip_prefix(&root).ok().and_then(|path| path.to_str()).map(str::to_owned);
     Ok(Settings {
-        agents: config.agents.iter().map(|(name, config)| (name.clone(), agent(config))).collect(),
+        agents: if config.agents.is_empty() {
+            found_agents(remarks)
+        } else {
+            config.agents.iter().map(|(name, config)| (name.clone(), agent(config))).collect()
+        },
         checks,
         check_timeout_secs: config.checks.timeout.unwrap_or(CHECK_TIMEOUT_SECS),
         copy: config.workspace.copy.clone(),
@@ -182,6 +192,34 @@ pub(super) fn settings(
             agent_config: policy(config.policy.agent_config.as_deref(), engine::Policy::Ask),
         },
     })
+}
+
+/// The known CLIs that this machine has, for people who configure none.
+fn found_agents(remarks: &mut Vec<String>) -> BTreeMap<String, AgentSettings> {
+    let mut found = BTreeMap::new();
+    for kind in agents::Kind::ALL.into_iter().filter(|kind| *kind != agents::Kind::Command) {
+        let facts = kind.facts();
+        if crate::commands::setup::find_program(facts.program).is_some() {
+            remarks.push(format!("found the agent `{}`", kind.word()));
+            found.insert(
+                kind.word().to_owned(),
+                AgentSettings {
+                    command: Vec::new(),
+                    pass_env: Vec::new(),
+                    env: BTreeMap::new(),
+                    timeout_secs: facts.wall_secs,
+                    idle_secs: None,
+                    kind: Some(kind.word().to_owned()),
+                    program: None,
+                    args: Vec::new(),
+                    model: None,
+                    effort: None,
+                    files: BTreeMap::new(),
+                },
+            );
+        }
+    }
+    found
 }
 
 fn policy(word: Option<&str>, otherwise: engine::Policy) -> engine::Policy {

@@ -160,7 +160,7 @@ pub(super) fn traces(home: &Home, loaded: &Loaded) -> Vec<Trace> {
                     folder,
                 });
             }
-            Event::RunEnded { run, outcome } => {
+            Event::RunEnded { run, outcome, .. } => {
                 if let Some(trace) = all.iter_mut().rev().find(|trace| trace.key == *run) {
                     (trace.ended_at_ms, trace.outcome) = (Some(record.at_ms), Some(outcome.clone()));
                 }

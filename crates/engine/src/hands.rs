@@ -1,0 +1,206 @@
+//! Known agent CLIs as runs: a config home of ours, the operator's credentials by link, the CLI's own command line, and
+//! what its stream says in the end.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use agents::{Clock, CommandSpec, Ended, Exit, HomeLink, Keep, Kind, Outcome, Parser, RunSummary, Session};
+use kernel::{RunOutcome, RunUsage};
+use sandbox::{ExitCause, ExitRecord, RunSpec, StopSignal, Stream};
+
+use crate::candidate::words;
+use crate::settings::AgentSettings;
+
+/// Bytes of standard error that are looked at.
+const STDERR_BYTES: usize = 16 * 1024;
+
+/// The kind of an agent; any program unless its settings say otherwise.
+pub(crate) fn kind_of(agent: &AgentSettings) -> Kind {
+    agent.kind.as_deref().and_then(Kind::of_word).unwrap_or(Kind::Command)
+}
+
+/// Makes an agent's config home ready and gives the command of a run in it; nothing for an agent that is any program.
+pub(crate) fn equip(
+    agent: &AgentSettings,
+    prompt: &str,
+    schema: Option<&str>,
+    checkout: &Path,
+    config_home: &Path,
+) -> Result<Option<CommandSpec>, String> {
+    let kind = kind_of(agent);
+    if kind == Kind::Command {
+        return Ok(None);
+    }
+    fs::create_dir_all(config_home).map_err(words)?;
+    fs::set_permissions(config_home, fs::Permissions::from_mode(0o700)).map_err(words)?;
+    let home = fs::canonicalize(config_home).map_err(words)?;
+    let spec = kind.command(&agents::Task {
+        prompt: prompt.to_owned(),
+        model: agent.model.clone(),
+        effort: agent.effort.clone(),
+        schema: schema.filter(|_| kind.facts().takes_schema).map(str::to_owned),
+        session: Session::Fresh,
+        checkout: fs::canonicalize(checkout).map_err(words)?,
+        config_home: home.clone(),
+        program: agent.program.clone(),
+        extra_args: agent.args.clone(),
+    });
+    for file in &spec.files {
+        let path = home.join(&file.path);
+        if file.keep == Keep::Ours || !path.exists() {
+            write_into(&path, file.content.as_bytes())?;
+        }
+    }
+    for (name, from) in &agent.files {
+        let bytes = fs::read(from).map_err(|error| format!("cannot read `{from}` for `{name}`: {error}"))?;
+        write_into(&home.join(name), &bytes)?;
+    }
+    for link in &spec.links {
+        place_link(&home, link)?;
+    }
+    Ok(Some(spec))
+}
+
+/// Puts a CLI's command into the keeper's orders.
+pub(crate) fn order(command: &CommandSpec, agent: &AgentSettings, spec: &mut RunSpec) {
+    spec.program.clone_from(&command.program);
+    spec.args.clone_from(&command.args);
+    spec.env.retain(|name, _| !command.removed_env.contains(name));
+    spec.env.extend(command.env.clone());
+    spec.env.extend(agent.env.clone());
+    spec.pass_env = [&command.pass_env[..], &agent.pass_env[..]].concat();
+    spec.stop_signal = match command.stop_signal {
+        agents::StopSignal::Term => StopSignal::Term,
+        agents::StopSignal::Int => StopSignal::Int,
+    };
+    spec.idle_secs = spec.idle_secs.or(Some(command.idle_secs));
+}
+
+fn write_into(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(words)?;
+    }
+    fs::write(path, bytes).map_err(words)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(words)
+}
+
+/// The operator's credentials stay the one file that they are; a token that is refreshed is refreshed for both.
+fn place_link(home: &Path, link: &HomeLink) -> Result<(), String> {
+    let set = link.folder_variable.and_then(std::env::var_os).map(PathBuf::from);
+    let own = || Some(PathBuf::from(std::env::var_os("HOME")?).join(link.folder));
+    let Some(target) = set.or_else(own).map(|folder| folder.join(link.file)) else { return Ok(()) };
+    let at = home.join(&link.at);
+    if !target.exists() || fs::symlink_metadata(&at).is_ok() {
+        return Ok(());
+    }
+    if let Some(folder) = at.parent() {
+        fs::create_dir_all(folder).map_err(words)?;
+    }
+    std::os::unix::fs::symlink(target, at).map_err(words)
+}
+
+/// What a CLI's stream and end say.
+pub(crate) fn summarize(kind: Kind, run_folder: &Path, exit: &ExitRecord, now_ms: i64) -> RunSummary {
+    let mut parser = Parser::new(kind);
+    let output = sandbox::output(run_folder, Stream::Stdout).unwrap_or_default();
+    let length = exit.stdout_bytes + exit.stdout_dropped;
+    parser.push(output.text(usize::MAX, Some(length)).as_bytes());
+    let errors = sandbox::output(run_folder, Stream::Stderr).unwrap_or_default();
+    let ended = match &exit.cause {
+        ExitCause::Exited => Ended::Itself,
+        ExitCause::WallTimeout => Ended::WallTimeout,
+        ExitCause::IdleTimeout => Ended::IdleTimeout,
+        ExitCause::Stopped => Ended::Stopped,
+        ExitCause::CannotStart { why } => Ended::CannotStart { why: why.clone() },
+    };
+    let stderr_tail = String::from_utf8_lossy(errors.tail(STDERR_BYTES)).into_owned();
+    let exit = Exit { ended, code: exit.exit_code, signal: exit.signal, stderr_tail };
+    parser.finish(&exit, &clock(now_ms))
+}
+
+/// The time here, as CLIs name it.
+fn clock(now_ms: i64) -> Clock {
+    let now_ms = u64::try_from(now_ms).unwrap_or_default();
+    let offset = local_offset_secs(now_ms);
+    let named = std::env::var("TZ").ok().or_else(|| {
+        let link = fs::read_link("/etc/localtime").ok()?;
+        link.to_str()?.split_once("zoneinfo/").map(|(_, name)| name.to_owned())
+    });
+    let zones = named.into_iter().map(|name| (name.trim_start_matches(':').to_owned(), offset)).collect();
+    Clock { now_ms, local_offset_secs: offset, zones }
+}
+
+/// How far the machine's zone is ahead of UTC, asked of `date`: no crate is needed for one number.
+fn local_offset_secs(now_ms: u64) -> i32 {
+    let at = format!("@{}", now_ms / 1000);
+    let said = std::process::Command::new("date").args(["-d", &at, "+%z"]).output();
+    let text = said.map(|said| String::from_utf8_lossy(&said.stdout).trim().to_owned()).unwrap_or_default();
+    let (sign, digits) = match text.split_at_checked(1) {
+        Some(("-", digits)) => (-1, digits),
+        Some((_, digits)) => (1, digits),
+        None => return 0,
+    };
+    let part = |range: std::ops::Range<usize>| digits.get(range).and_then(|part| part.parse::<i32>().ok());
+    sign * (part(0..2).unwrap_or_default() * 3600 + part(2..4).unwrap_or_default() * 60)
+}
+
+/// What an end that is not a good one means; nothing for a run that is done.
+pub(crate) fn unhappy(kind: Kind, summary: &RunSummary, first_try: bool, now_ms: i64) -> Option<RunOutcome> {
+    let facts = kind.facts();
+    let said = summary.message.as_deref().map(|message| format!(": {message}")).unwrap_or_default();
+    let name = facts.name;
+    let wait = |what: &str, until_ms: Option<i64>| RunOutcome::Infrastructure {
+        why: format!("{name}: {what}{said}"),
+        until_ms,
+    };
+    let ask = |what: String| RunOutcome::NeedsHuman {
+        question: format!("{name} {what}{said}; then answer `retry`"),
+        free: false,
+    };
+    let millis = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    Some(match &summary.outcome {
+        Outcome::Done => return None,
+        Outcome::Failed => RunOutcome::Failed { why: format!("{name} gave up{said}") },
+        Outcome::Interrupted => RunOutcome::Interrupted { why: format!("{name} was cut off{said}") },
+        // Every try begins a fresh session, so once more may help, and twice is the story's own size.
+        Outcome::ContextOverflow if first_try => {
+            RunOutcome::Interrupted { why: format!("{name}: the session outgrew the model{said}") }
+        }
+        Outcome::ContextOverflow => {
+            RunOutcome::Failed { why: format!("{name}: the session outgrew the model twice{said}") }
+        }
+        Outcome::UsageLimit { until_ms } => wait("the allowance is used up", until_ms.map(millis)),
+        Outcome::RateLimited { after_ms } => {
+            wait("too many requests", after_ms.map(|after| now_ms.saturating_add(millis(after))))
+        }
+        Outcome::Overloaded => wait("the model's servers are in trouble", None),
+        Outcome::Network => wait("the model's servers cannot be reached", None),
+        Outcome::NotInstalled => ask(format!("cannot be started; install it: {}", facts.install)),
+        Outcome::TooOld => ask(format!("is too old; install it anew: {}", facts.install)),
+        Outcome::NotLoggedIn => ask(format!("is not logged in; run: {}", facts.log_in)),
+        Outcome::Billing => ask("has nothing left to spend; add credit or raise the plan".to_owned()),
+        Outcome::PermissionDenied => ask("was forbidden something that it needs".to_owned()),
+        Outcome::NeedsAnswer { question } => {
+            RunOutcome::NeedsHuman { question: question.clone(), free: true }
+        }
+        Outcome::Protocol { line } => ask(format!("said something that is not understood (`{line}`)")),
+    })
+}
+
+/// What a run used, as the journal keeps it; what was not told is not known.
+pub(crate) fn usage_of(summary: &RunSummary) -> Option<RunUsage> {
+    let tokens = summary.usage.tokens;
+    let cost = summary.usage.cost_micro_usd;
+    if tokens.is_none() && cost.is_none() {
+        return None;
+    }
+    Some(RunUsage {
+        model: summary.model.clone(),
+        input_tokens: tokens.map(|tokens| tokens.input),
+        cached_tokens: tokens.map(|tokens| tokens.cached),
+        output_tokens: tokens.map(|tokens| tokens.output),
+        cost_micro_usd: cost,
+        session: summary.session.as_ref().map(|session| session.as_str().to_owned()),
+    })
+}
