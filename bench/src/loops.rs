@@ -182,6 +182,7 @@ pub(crate) fn loop_spec(loop_id: &str, base: &str) -> Outcome<LoopSpec> {
         max_iterations: None,
         retry_wait_ms: 60_000,
         budget: None,
+        allowance: None,
         flow: kernel::Flow::Legacy,
         reviewer: String::new(),
         prover: String::new(),

@@ -5,7 +5,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use agents::{Clock, CommandSpec, Ended, Exit, HomeLink, Keep, Kind, Outcome, Parser, RunSummary, Session};
+use agents::{
+    Clock, CommandSpec, Ended, Exit, HomeLink, Keep, Kind, Outcome, Parser, Price, Prices, RunSummary,
+    Session,
+};
 use kernel::{RunOutcome, RunUsage};
 use sandbox::{ExitCause, ExitRecord, RunSpec, StopSignal, Stream};
 
@@ -189,14 +192,16 @@ pub(crate) fn unhappy(kind: Kind, summary: &RunSummary, first_try: bool, now_ms:
 }
 
 /// What a run used, as the journal keeps it; what was not told is not known.
-pub(crate) fn usage_of(summary: &RunSummary) -> Option<RunUsage> {
+pub(crate) fn usage_of(summary: &RunSummary, model: Option<&str>, prices: &[Price]) -> Option<RunUsage> {
     let tokens = summary.usage.tokens;
-    let cost = summary.usage.cost_micro_usd;
+    let model = summary.model.as_deref().or(model);
+    let priced = || Prices::new(prices.to_vec()).cost_micro_usd(model?, &tokens?);
+    let cost = summary.usage.cost_micro_usd.or_else(priced);
     if tokens.is_none() && cost.is_none() {
         return None;
     }
     Some(RunUsage {
-        model: summary.model.clone(),
+        model: model.map(str::to_owned),
         input_tokens: tokens.map(|tokens| tokens.input),
         cached_tokens: tokens.map(|tokens| tokens.cached),
         output_tokens: tokens.map(|tokens| tokens.output),

@@ -30,9 +30,6 @@ const REPORT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Bytes of the end of a command's output that go into the run's own log.
 const SAID_BYTES_MAX: usize = 64 * 1024;
 
-/// Measurements that one run may make, for its time limit.
-pub(crate) const MEASUREMENTS_MAX: u64 = 7;
-
 /// The plan's and the report's names in the run's folder.
 pub(crate) const PLAN_FILE: &str = "plan.json";
 pub(crate) const REPORT_FILE: &str = "measured.json";

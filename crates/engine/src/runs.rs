@@ -213,6 +213,19 @@ impl Worker {
         (kind != agents::Kind::Command).then_some(kind)
     }
 
+    /// The model that was asked for, and what tokens cost.
+    fn model_and_prices(&self, loop_id: &str, run: &RunKey) -> (Option<String>, Vec<agents::Price>) {
+        let Ok(settings) = self.settings(loop_id) else { return (None, Vec::new()) };
+        let attempt =
+            self.loaded(loop_id).and_then(|loaded| loaded.state.active()).map(|(_, attempt)| attempt);
+        let role = attempt.map(|attempt| attempt.flow.row(run.stage).role);
+        let of_role =
+            role.and_then(|role| settings.roles.get(role.word())).and_then(|role| role.model.clone());
+        let name = attempt.zip(role).and_then(|(attempt, role)| attempt.cast.agent(role));
+        let of_agent = || settings.agents.get(name?)?.model.clone();
+        (of_role.or_else(of_agent), settings.prices)
+    }
+
     /// What a known CLI's stream says; only a run that is done has an answer.
     fn cli_outcome(
         &self,
@@ -224,7 +237,8 @@ impl Worker {
     ) -> (RunOutcome, Option<RunUsage>) {
         let now_ms = self.time_ms();
         let summary = summarize(kind, &place.run_folder, exit, now_ms);
-        let usage = usage_of(&summary);
+        let (model, prices) = self.model_and_prices(loop_id, run);
+        let usage = usage_of(&summary, model.as_deref(), &prices);
         if let Some(outcome) = unhappy(kind, &summary, run.try_number == 1, now_ms) {
             return (outcome, usage);
         }
@@ -314,6 +328,10 @@ impl Worker {
         place: &Place,
         exit: &ExitRecord,
     ) -> Result<RunOutcome, String> {
+        if matches!(exit.cause, ExitCause::WallTimeout | ExitCause::IdleTimeout) {
+            let report = "the checks ran out of time".to_owned();
+            return Ok(RunOutcome::Checked { passed: false, report, facts: None });
+        }
         if exit.cause != ExitCause::Exited || exit.exit_code != Some(0) {
             return Err(failure_words(place, exit));
         }

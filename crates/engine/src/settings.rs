@@ -34,6 +34,9 @@ pub struct Settings {
     /// The project's own prompts by name.
     #[serde(default)]
     pub prompts: BTreeMap<String, String>,
+    /// What tokens cost, for CLIs that do not tell.
+    #[serde(default)]
+    pub prices: Vec<agents::Price>,
     /// What a person must agree to.
     #[serde(default)]
     pub policy: Policies,

@@ -11,7 +11,7 @@ use workspace::{CommitId, LoopRepo, TreeId};
 
 use crate::candidate::{commit_id, tests_tree, words};
 use crate::hands::{equip, kind_of, order};
-use crate::measure::{MEASUREMENTS_MAX, PLAN_FILE, Plan, Trees};
+use crate::measure::{PLAN_FILE, Plan, Trees};
 use crate::protect::protect;
 use crate::rules::TestRules;
 use crate::runs::{LaunchFault, Place};
@@ -121,7 +121,7 @@ impl Task<'_> {
         (spec.program, spec.args) =
             (program.to_string_lossy().into_owned(), vec!["measure".to_owned(), folder]);
         spec.cwd.clone_from(&place.run_folder);
-        spec.wall_secs = self.settings.check_timeout_secs.saturating_mul(MEASUREMENTS_MAX);
+        spec.wall_secs = self.settings.check_timeout_secs;
         Ok(spec)
     }
 

@@ -20,7 +20,9 @@ pub use event::{
     RunOutcome, RunUsage, Stamped, Verdict, WriteBack,
 };
 pub use flow::{Answer, Base, Flow, FlowStep, Role, Stage, StageRow, Writes};
-pub use spec::{Assigned, Cast, Commit, FirstStory, LoopSpec, NotACommit, StorySpec, StoryStart, TimeBudget};
+pub use spec::{
+    Allowance, Assigned, Cast, Commit, FirstStory, LoopSpec, NotACommit, StorySpec, StoryStart, TimeBudget,
+};
 pub use state::{
     Attempt, Lane, Question, Run, RunState, Spent, State, Step, StoryProgress, StoryStatus, Tests, TestsOrder,
 };

@@ -89,6 +89,9 @@ pub struct LoopSpec {
     /// The time that all runs together may take; a run's cap is reserved before it starts.
     #[serde(default)]
     pub budget: Option<TimeBudget>,
+    /// What agents may use of tokens and money, all together.
+    #[serde(default)]
+    pub allowance: Option<Allowance>,
     /// The way that stories go, unless one says otherwise.
     #[serde(default)]
     pub flow: Flow,
@@ -163,6 +166,20 @@ pub struct Assigned {
     pub reviewer: Option<String>,
     /// Who judges.
     pub judge: Option<String>,
+}
+
+/// One falling balance of tokens and money for the whole loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Allowance {
+    /// Tokens.
+    pub tokens: Option<u64>,
+    /// Millionths of a dollar.
+    pub micro_usd: Option<u64>,
+    /// The most tokens that one run is expected to use; without it the most that one has used.
+    pub run_tokens: Option<u64>,
+    /// The most that one run is expected to cost; without it the most that one has cost.
+    pub run_micro_usd: Option<u64>,
 }
 
 /// One falling balance of time for the whole loop.

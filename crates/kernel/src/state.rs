@@ -69,6 +69,10 @@ pub struct Spent {
     pub tokens: u64,
     /// Millionths of a dollar of all runs that told.
     pub micro_usd: u64,
+    /// The most tokens that one run used.
+    pub most_tokens: u64,
+    /// The most that one run cost, in millionths of a dollar.
+    pub most_micro_usd: u64,
     /// Runs that told how many tokens.
     pub told_tokens: u32,
     /// Runs that told what they cost.
@@ -80,9 +84,11 @@ impl Spent {
         let Some(usage) = usage else { return };
         if let Some(tokens) = usage.tokens() {
             (self.tokens, self.told_tokens) = (self.tokens.saturating_add(tokens), self.told_tokens + 1);
+            self.most_tokens = self.most_tokens.max(tokens);
         }
         if let Some(cost) = usage.cost_micro_usd {
             (self.micro_usd, self.told_cost) = (self.micro_usd.saturating_add(cost), self.told_cost + 1);
+            self.most_micro_usd = self.most_micro_usd.max(cost);
         }
     }
 
@@ -419,6 +425,40 @@ impl State {
 
     /// Whether a run of this stage fits into what is left: its cap is reserved before it starts, beside those that run.
     pub(crate) fn can_afford(&self, stage: Stage) -> bool {
+        self.has_time_for(stage) && (stage.is_check() || self.has_means_for_a_run())
+    }
+
+    /// Whether one more agent fits into what is left of tokens and money, beside those that run.
+    fn has_means_for_a_run(&self) -> bool {
+        let Some(allowance) = self.spec.allowance else { return true };
+        let agents = self.running().iter().filter(|run| !run.stage.is_check()).count() as u64 + 1;
+        let fits = |total: Option<u64>, spent: u64, cap: Option<u64>, most: u64| {
+            let reserved = agents.saturating_mul(cap.unwrap_or(most));
+            // Where no run is known yet, at least something must be left.
+            total.is_none_or(|total| spent < total && spent.saturating_add(reserved) <= total)
+        };
+        fits(allowance.tokens, self.spent.tokens, allowance.run_tokens, self.spent.most_tokens)
+            && fits(
+                allowance.micro_usd,
+                self.spent.micro_usd,
+                allowance.run_micro_usd,
+                self.spent.most_micro_usd,
+            )
+    }
+
+    /// How much of the budget is used, in percent: of time, tokens or money, whatever is used most.
+    pub fn budget_used_percent(&self) -> Option<u64> {
+        let share = |spent: u64, total: u64| spent.saturating_mul(100).checked_div(total);
+        let time = self.spec.budget.and_then(|budget| {
+            share(u64::try_from(self.spent_ms).ok()?, u64::try_from(budget.total_ms).ok()?)
+        });
+        let allowance = self.spec.allowance.unwrap_or_default();
+        let tokens = allowance.tokens.and_then(|total| share(self.spent.tokens, total));
+        let money = allowance.micro_usd.and_then(|total| share(self.spent.micro_usd, total));
+        [time, tokens, money].into_iter().flatten().max()
+    }
+
+    fn has_time_for(&self, stage: Stage) -> bool {
         let Some((budget, left)) = self.spec.budget.zip(self.left_ms()) else { return true };
         let reserved: i64 = self.running().iter().map(|run| budget.cap_ms(run.stage)).sum();
         budget.cap_ms(stage).saturating_add(reserved) <= left

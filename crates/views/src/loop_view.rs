@@ -41,6 +41,9 @@ pub struct LoopView {
     /// What is left of the budget.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_ms: Option<i64>,
+    /// How much of the budget is used, in percent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget_used_percent: Option<u64>,
     /// Tokens that agents used, as far as they told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
@@ -103,6 +106,7 @@ pub fn loop_view(state: &State) -> LoopView {
         unpublished: state.unpublished().map(str::to_owned),
         spent_ms: state.spent_ms(),
         left_ms: state.left_ms(),
+        budget_used_percent: state.budget_used_percent(),
         tokens: state.spent().known_tokens(),
         cost_usd: usd(state.spent()),
         started_at_ms: state.started_at_ms(),

@@ -166,7 +166,7 @@ fn take_into(event: &Event, wanted: &str, attempt: &mut AttemptReport) {
             attempt.ended = "set aside";
         }
         Event::RunEnded { run, outcome, .. } if run.story == wanted => {
-            take_outcome(run.stage, outcome, attempt)
+            take_outcome(run.stage, outcome, attempt);
         }
         _ => {}
     }

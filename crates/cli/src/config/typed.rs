@@ -24,6 +24,8 @@ pub(crate) struct Config {
     pub(crate) workspace: WorkspaceConfig,
     pub(crate) prd: PrdConfig,
     pub(crate) budget: BudgetConfig,
+    /// Dollars per million tokens, by model; `*` stands for any characters.
+    pub(crate) prices: BTreeMap<String, PriceConfig>,
     pub(crate) retention: RetentionConfig,
     pub(crate) worker: WorkerConfig,
 }
@@ -133,6 +135,14 @@ pub(crate) struct WorkspaceConfig {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+pub(crate) struct PriceConfig {
+    pub(crate) input: f64,
+    pub(crate) cached: f64,
+    pub(crate) output: f64,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct PrdConfig {
     pub(crate) write_back: Option<bool>,
 }
@@ -143,6 +153,9 @@ pub(crate) struct BudgetConfig {
     /// Hours that all runs together may take.
     pub(crate) hours: Option<f64>,
     pub(crate) usd: Option<f64>,
+    /// The most that one run is expected to cost and use.
+    pub(crate) run_usd: Option<f64>,
+    pub(crate) run_tokens: Option<u64>,
     pub(crate) tokens: Option<u64>,
 }
 

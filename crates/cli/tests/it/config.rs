@@ -32,7 +32,7 @@ fn config_show_says_where_each_value_comes_from() {
     agents.a.env.MODE        = "loop"  # user ~/.config/loopwright/config.toml:7
     agents.a.timeout         = 900     # project project/loopwright.toml:6
     checks.detect            = true    # default
-    checks.timeout           = 1800    # default
+    checks.timeout           = 3600    # default
     loop.flow                = "solo"  # project project/loopwright.toml:2
     loop.max_retries         = 7       # env LOOPWRIGHT_LOOP_MAX_RETRIES
     loop.parallel            = 1       # default

@@ -367,3 +367,37 @@ fn i10_two_runs_at_the_same_time_reserve_both_caps() {
         "what was not used is there again"
     );
 }
+
+#[test]
+fn i10_tokens_and_money_are_one_falling_balance() {
+    let used = |tokens: u64, cost: Option<u64>| {
+        Some(kernel::RunUsage {
+            output_tokens: Some(tokens),
+            cost_micro_usd: cost,
+            ..kernel::RunUsage::default()
+        })
+    };
+    for (allowance, usage, expected) in [
+        ((Some(100), None), used(40, None), "start a attempt 1 check try 1"),
+        ((Some(100), None), used(100, None), "start a attempt 1 check try 1"),
+        ((None, Some(50)), used(1, Some(20)), "start a attempt 1 check try 1"),
+    ] {
+        let mut loop_spec = spec(vec![story("a", 0, &[])]);
+        let (tokens, micro_usd) = allowance;
+        loop_spec.allowance = Some(kernel::Allowance { tokens, micro_usd, ..kernel::Allowance::default() });
+        let mut played = Played::start(loop_spec);
+        let run = played.go();
+        played.record(Event::RunEnded { run, outcome: worked(), usage: usage.clone() });
+        played.settle();
+        assert_eq!(played.owed_words(), [expected], "checks cost no tokens");
+        played.end_stage(Stage::Check, checked(true));
+        let spent = played.state.spent();
+        let fits = match allowance {
+            (Some(total), _) => spent.tokens + spent.most_tokens <= total,
+            (_, Some(total)) => spent.micro_usd + spent.most_micro_usd <= total,
+            _ => true,
+        };
+        let judge = if fits { "start a attempt 1 judge try 1" } else { "end BudgetExhausted" };
+        assert_eq!(played.owed_words(), [judge], "{allowance:?} {usage:?}");
+    }
+}

@@ -47,6 +47,7 @@ pub(crate) fn spec(stories: Vec<StorySpec>) -> LoopSpec {
         max_iterations: None,
         retry_wait_ms: 60_000,
         budget: None,
+        allowance: None,
         flow: Flow::Legacy,
         reviewer: "rev".to_owned(),
         prover: "prove".to_owned(),

@@ -153,6 +153,9 @@ fn exit_of(view: &LoopView) -> Exit {
     }
 }
 
+/// From here on a budget is nearly used up.
+const BUDGET_WARNING_PERCENT: u64 = 80;
+
 fn text(view: &LoopView) -> String {
     let reason = if view.reason.is_empty() { String::new() } else { format!(": {}", view.reason) };
     let mut out = format!("loop {}  {}{reason}\n", view.loop_id, view.status);
@@ -175,6 +178,16 @@ fn text(view: &LoopView) -> String {
             story.title,
             detail.unwrap_or_default()
         );
+    }
+    let tokens = view.tokens.map(|tokens| format!("{tokens} tokens"));
+    let cost = view.cost_usd.map(|cost| format!("${cost:.2}"));
+    let budget = view.budget_used_percent.map(|percent| {
+        let warning = if percent >= BUDGET_WARNING_PERCENT { ", nearly all" } else { "" };
+        format!("{percent} % of the budget{warning}")
+    });
+    let used: Vec<String> = [tokens, cost, budget].into_iter().flatten().collect();
+    if !used.is_empty() {
+        let _ = writeln!(out, "used    {}", used.join(", "));
     }
     out
 }

@@ -1,6 +1,7 @@
 //! The verbs about loops: start, look, ask for something, serve. Each only reads views and writes requests; the worker
 //! does the rest.
 
+mod allowance;
 mod casting;
 mod clean;
 mod follow;

@@ -7,6 +7,7 @@ use engine::{AgentSettings, Home, RoleSettings, Settings};
 use kernel::{Commit, FirstStory, LoopSpec, StoryStart, TimeBudget};
 use prd::Prd;
 
+use super::allowance::{allowance, prices};
 use super::casting::{Casting, cast, check_flow};
 use super::stories::{assign, stories};
 use super::wish::{Manner, Wish};
@@ -19,7 +20,7 @@ use crate::words::counted;
 
 /// What holds where even the shipped defaults say nothing.
 const AGENT_TIMEOUT_SECS: u64 = 20 * 60;
-const CHECK_TIMEOUT_SECS: u64 = 30 * 60;
+const CHECK_TIMEOUT_SECS: u64 = 60 * 60;
 
 /// A loop that could be started, and what a person should know before.
 struct Plan {
@@ -187,6 +188,7 @@ pub(super) fn settings(
         write_progress: false,
         test_paths: config.checks.test_paths.clone(),
         prompts: own_prompts(project)?,
+        prices: prices(config),
         policy: engine::Policies {
             check_config: policy(config.policy.check_config.as_deref(), engine::Policy::Flag),
             agent_config: policy(config.policy.agent_config.as_deref(), engine::Policy::Ask),
@@ -284,6 +286,7 @@ fn spec(
 ) -> Result<LoopSpec, Failure> {
     let loop_id = ulid::Ulid::generate().to_string();
     check_agents(config, settings)?;
+    let allowance = allowance(config, settings, &casting)?;
     let stories = stories(prd)?;
     for story in &stories {
         check_flow(story.flow.unwrap_or(casting.flow), settings)?;
@@ -306,6 +309,7 @@ fn spec(
         max_retries: config.of_loop.max_retries.unwrap_or(2),
         max_iterations: config.of_loop.max_iterations,
         budget: budget(config, settings)?,
+        allowance,
         retry_wait_ms: i64::try_from(config.retry.wait.unwrap_or(60)).unwrap_or(60).saturating_mul(1000),
         settings: serde_json::to_string(settings)
             .map_err(|error| Failure::environment("cannot write the settings", &error))?,
@@ -329,15 +333,8 @@ fn check_agents(config: &Config, settings: &Settings) -> Result<(), Failure> {
     })
 }
 
-/// One falling balance of time. Money and tokens are refused for agents that do not tell what they cost: unknown is not
-/// nothing.
+/// One falling balance of time.
 fn budget(config: &Config, settings: &Settings) -> Result<Option<TimeBudget>, Failure> {
-    if config.budget.usd.is_some() || config.budget.tokens.is_some() {
-        return Err(Failure::bad_input(
-            "[budget] usd and tokens cannot be kept: a command agent does not say what it costs",
-        )
-        .hint("limit the time instead: [budget] hours = 2.0"));
-    }
     let Some(hours) = config.budget.hours else { return Ok(None) };
     let total_ms = milliseconds(hours * 3600.0);
     let cap = |secs: u64| i64::try_from(secs).unwrap_or(i64::MAX / 1000).saturating_mul(1000);
