@@ -195,8 +195,8 @@ pub(crate) fn unhappy(kind: Kind, summary: &RunSummary, first_try: bool, now_ms:
 pub(crate) fn usage_of(summary: &RunSummary, model: Option<&str>, prices: &[Price]) -> Option<RunUsage> {
     let tokens = summary.usage.tokens;
     let model = summary.model.as_deref().or(model);
-    let priced = || Prices::new(prices.to_vec()).cost_micro_usd(model?, &tokens?);
-    let cost = summary.usage.cost_micro_usd.or_else(priced);
+    let by_table = || Prices::new(prices.to_vec()).cost_micro_usd(model?, &tokens?);
+    let cost = summary.usage.cost_micro_usd.or_else(by_table);
     if tokens.is_none() && cost.is_none() {
         return None;
     }

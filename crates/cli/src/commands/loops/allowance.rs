@@ -29,8 +29,8 @@ pub(super) fn allowance(
             .hint("limit the time instead: [budget] hours = 2.0"));
         };
         let prices = agents::Prices::new(settings.prices.clone());
-        let priced = agent.model.as_deref().is_some_and(|model| prices.of(model).is_some());
-        if budget.usd.is_some() && !facts.tells_cost && !priced {
+        let has_price = agent.model.as_deref().is_some_and(|model| prices.of(model).is_some());
+        if budget.usd.is_some() && !facts.tells_cost && !has_price {
             return Err(Failure::bad_input(format!(
                 "[budget] usd cannot be kept: `{name}` does not say what it costs, and its model has no price"
             ))

@@ -72,8 +72,10 @@ pub(super) fn run(run_id: &str, output: &mut Output) -> Result<Exit, Failure> {
     let all = traces(&home, &load(&journal, &loop_id)?);
     let trace = all.iter().find(|trace| trace.id == run_id).ok_or_else(unknown)?;
     let file = |name: &str| text_in(&trace.folder, name);
+    let cut = file("cut.txt");
+    let left_out = if cut.is_empty() { String::new() } else { format!("== left out of the prompt\n{cut}\n") };
     let text = format!(
-        "{}\n{}, agent {}\n{}\n\n== prompt\n{}\n== stdout\n{}\n== stderr\n{}",
+        "{}\n{}, agent {}\n{}\n\n== prompt\n{}\n{left_out}== stdout\n{}\n== stderr\n{}",
         trace.id,
         trace.key,
         trace.agent,
@@ -89,6 +91,7 @@ pub(super) fn run(run_id: &str, output: &mut Output) -> Result<Exit, Failure> {
             value[key] = file(name).into();
         }
         value["exit"] = serde_json::from_str(&file("exit.json")).unwrap_or(Value::Null);
+        value["leftOutOfPrompt"] = json!(cut.lines().collect::<Vec<_>>());
         value["command"] = command_of(&trace.folder);
         value
     })?;
