@@ -231,7 +231,7 @@ pub(crate) enum LoopCommand {
         /// One of the choices that `status` shows
         choice: String,
     },
-    /// Send an event, as other programs do: agent/loop.start or agent/loop.cancel
+    /// Send an event, as other programs do: agent/loop.start, agent/loop.cancel or agent/story.start
     ///
     /// The data of agent/loop.start is {project, prdPath, loopId?, maxRetries?, maxIterations?, toolAssignments?,
     /// retryLadder?, flow?, budget?}; sending it twice with the same loopId starts one loop. The data of

@@ -172,9 +172,12 @@ impl Meter<'_> {
         Ok(measured)
     }
 
-    /// What ran out of time, or never ran, may go otherwise the next time.
+    /// What ran out of time, or could not be set up, may go otherwise the next time.
     fn keep_for_later(&self, tree: &str, measured: &Measurement) -> Result<(), String> {
-        if measured.checks.iter().any(|check| check.timed_out || check.exit_code.is_none()) {
+        let is_uncertain = |check: &Measured| {
+            check.timed_out || check.exit_code.is_none() || (check.name == "setup" && !check.is_green())
+        };
+        if measured.checks.iter().any(is_uncertain) {
             return Ok(());
         }
         let bytes = serde_json::to_vec(measured).map_err(|error| error.to_string())?;
