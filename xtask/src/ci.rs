@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::invocation::Invocation;
 use crate::talk::say;
-use crate::{soak, tidy, tools};
+use crate::{agents, soak, tidy, tools};
 
 const FUZZ_SECS: u32 = 60;
 
@@ -36,7 +36,7 @@ struct Session<'a> {
     tree_before: Option<String>,
 }
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     Step {
         name: "tools",
         summary: "find or install what the other steps need",
@@ -45,6 +45,11 @@ const STEPS: [Step; 11] = [
     Step { name: "fmt", summary: "the code is formatted", run: fmt },
     Step { name: "clippy", summary: "no lint warns", run: clippy },
     Step { name: "tidy", summary: "the house rules hold", run: |s| tidy::run(s.root) },
+    Step {
+        name: "agents",
+        summary: "install the real agent CLIs that tests drive",
+        run: |s| agents::prepare(s.root),
+    },
     Step { name: "test", summary: "all tests", run: test },
     Step { name: "doctest", summary: "the examples in the documentation", run: doctest },
     Step { name: "doc", summary: "the documentation builds without a warning", run: doc },

@@ -3,6 +3,7 @@
 //! This file reads the command line and hands over. It holds no task of its own. The command line is
 //! matched by hand, because three commands with three options do not earn a parser crate here.
 
+mod agents;
 mod ci;
 mod invocation;
 mod metadata;
