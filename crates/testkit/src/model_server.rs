@@ -2,7 +2,8 @@
 //! real agent CLIs can be driven without a model and without an account.
 //!
 //! Every request that declares tools takes one step of the script. Requests without tools (titles, probes) get a canned
-//! answer and take nothing. After the last step every answer is `done.`
+//! answer and take nothing. After the last step every answer is `done.` A server may also choose its answers by what was
+//! asked, for conversations that go on in more than one place at once.
 
 mod anthropic;
 mod fault;
@@ -12,6 +13,7 @@ mod openai;
 mod step;
 mod tools;
 
+use std::fmt;
 use std::io::{self, BufReader};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -50,13 +52,47 @@ pub struct Request {
     pub body: Value,
 }
 
-#[derive(Debug)]
 struct Shared {
-    steps: Vec<Step>,
+    script: Script,
     next: Mutex<usize>,
     requests: Mutex<Vec<Request>>,
     is_over: AtomicBool,
     n_ids: AtomicUsize,
+}
+
+/// Where answers come from.
+enum Script {
+    Steps(Vec<Step>),
+    Mind(Box<Mind>),
+}
+
+/// What chooses an answer by what was asked.
+type Mind = dyn Fn(&Request) -> Step + Send + Sync;
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("requests", &self.requests).finish_non_exhaustive()
+    }
+}
+
+impl Request {
+    /// All of the body as one text; what a person wrote stands in it as JSON escapes it.
+    pub fn text(&self) -> String {
+        self.body.to_string()
+    }
+
+    /// How many calls of tools were answered so far in the conversation, in whichever language.
+    pub fn n_tool_results(&self) -> usize {
+        let text = self.text();
+        let signs = [
+            r#""type":"function_call_output""#,
+            r#""type":"custom_tool_call_output""#,
+            r#""type":"tool_result""#,
+            r#""role":"tool""#,
+            r#""functionResponse":"#,
+        ];
+        signs.into_iter().map(|sign| text.matches(sign).count()).sum()
+    }
 }
 
 /// The language of a request.
@@ -71,10 +107,20 @@ enum Api {
 impl ModelServer {
     /// Starts a server with a script, on a free port of the loopback.
     pub fn start(steps: Vec<Step>) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("the loopback has a free port");
+        Self::listen(0, Script::Steps(steps))
+    }
+
+    /// Starts a server that chooses each answer by the request, on a free port or on this one. Clients that ask again
+    /// after a failure get the same answer again, which no script of steps can promise.
+    pub fn answering(port: u16, mind: impl Fn(&Request) -> Step + Send + Sync + 'static) -> Self {
+        Self::listen(port, Script::Mind(Box::new(mind)))
+    }
+
+    fn listen(port: u16, script: Script) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", port)).expect("the loopback has a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
         let shared = Arc::new(Shared {
-            steps,
+            script,
             next: Mutex::new(0),
             requests: Mutex::default(),
             is_over: AtomicBool::new(false),
@@ -126,13 +172,14 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     let mut answer = Answer::new(stream);
     let Some(api) = api_of(&incoming) else { return side_answer(&incoming, &mut answer) };
     let declared = tools::declared(&incoming.body);
-    let (step_index, step) = shared.take_step(declared.is_empty());
-    locked(&shared.requests).push(Request {
+    let mut request = Request {
         path: incoming.path.clone(),
         n_tools: declared.len(),
-        step_index,
+        step_index: None,
         body: incoming.body.clone(),
-    });
+    };
+    let step = shared.take_step(&mut request);
+    locked(&shared.requests).push(request);
     thread::sleep(step.delay);
     Exchange { api, incoming: &incoming, declared: &declared, step: &step, shared }.play(&mut answer)
 }
@@ -161,17 +208,22 @@ fn side_answer(incoming: &Incoming, answer: &mut Answer<'_>) -> io::Result<()> {
 }
 
 impl Shared {
-    fn take_step(&self, is_side_request: bool) -> (Option<usize>, Step) {
-        if is_side_request {
-            return (None, Step::text("{\"title\":\"scripted\"}"));
+    fn take_step(&self, request: &mut Request) -> Step {
+        if request.n_tools == 0 {
+            return Step::text("{\"title\":\"scripted\"}");
         }
+        let steps = match &self.script {
+            Script::Steps(steps) => steps,
+            Script::Mind(mind) => return mind(request),
+        };
         let mut next = locked(&self.next);
         let index = *next;
-        let Some(step) = self.steps.get(index) else { return (None, Step::text("done.")) };
+        let Some(step) = steps.get(index) else { return Step::text("done.") };
         if !step.is_repeated {
             *next += 1;
         }
-        (Some(index), step.clone())
+        request.step_index = Some(index);
+        step.clone()
     }
 
     /// A name that no other call of this server has.
