@@ -16,6 +16,8 @@ mod loops;
 mod many;
 mod passed;
 mod prd;
+mod real_agents;
+mod real_faults;
 mod reload;
 mod scene;
 mod service;

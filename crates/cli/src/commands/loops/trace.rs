@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use engine::{Home, Loaded, RunName};
-use kernel::{Event, RunKey, RunOutcome, Verdict};
+use kernel::{Event, RunKey, RunOutcome, RunUsage, Verdict};
 use sandbox::{ExitRecord, Stream};
 use serde_json::{Value, json};
 
@@ -24,6 +24,7 @@ pub(super) struct Trace {
     started_at_ms: i64,
     ended_at_ms: Option<i64>,
     pub(super) outcome: Option<RunOutcome>,
+    usage: Option<RunUsage>,
     pub(super) folder: std::path::PathBuf,
 }
 
@@ -160,12 +161,14 @@ pub(super) fn traces(home: &Home, loaded: &Loaded) -> Vec<Trace> {
                     started_at_ms,
                     ended_at_ms: None,
                     outcome: None,
+                    usage: None,
                     folder,
                 });
             }
-            Event::RunEnded { run, outcome, .. } => {
+            Event::RunEnded { run, outcome, usage } => {
                 if let Some(trace) = all.iter_mut().rev().find(|trace| trace.key == *run) {
                     (trace.ended_at_ms, trace.outcome) = (Some(record.at_ms), Some(outcome.clone()));
+                    trace.usage.clone_from(usage);
                 }
             }
             _ => {}
@@ -202,9 +205,17 @@ impl Trace {
         json!({
             "runId": self.id, "storyId": self.key.story, "attempt": self.key.attempt, "stage": self.key.stage.word(),
             "try": self.key.try_number, "agent": self.agent, "startedAtMs": self.started_at_ms,
-            "endedAtMs": self.ended_at_ms, "outcome": self.outcome,
+            "endedAtMs": self.ended_at_ms, "outcome": self.outcome, "usage": self.usage.as_ref().map(usage),
         })
     }
+}
+
+/// What a run used; what its CLI did not tell is null, which is not the same as nothing.
+fn usage(used: &RunUsage) -> Value {
+    json!({
+        "model": used.model, "inputTokens": used.input_tokens, "cachedTokens": used.cached_tokens,
+        "outputTokens": used.output_tokens, "costMicroUsd": used.cost_micro_usd, "sessionId": used.session,
+    })
 }
 
 /// Program and arguments, without the environment, which may hold what nobody should see.

@@ -1,0 +1,293 @@
+//! Whole loops with the real agent CLIs against a scripted model: real processes, real tools, real edits, and a model that
+//! answers by what it is asked. `cargo xtask ci --only agents` installs the CLIs; `LOOPWRIGHT_SKIP_REAL_AGENTS=1` skips.
+
+use std::path::{Path, PathBuf};
+
+use kernel::{Event, RunOutcome};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use testkit::{ModelServer, Request, Step};
+
+use crate::scene::{processes_with, wait_until};
+use crate::support::{Answer, TestEnv};
+
+const CALC: &str = "case \"$1\" in\n  add) echo $(($2 + $3)) ;;\n  *) exit 2 ;;\nesac\n";
+
+const RUNNER: &str = r#"n=0; code=0
+for test in tests/*.sh; do
+  n=$((n + 1)); name=$(basename "$test" .sh)
+  if sh "$test" > /dev/null 2>&1; then echo "ok $n - $name"; else echo "not ok $n - $name"; code=1; fi
+done
+echo "1..$n"; exit $code
+"#;
+
+const PRD: &str = r#"{ "stories": [ { "id": "double", "title": "Double a number", "acceptance_criteria": [
+  "double 4 prints 8", "double of a negative number is right" ], "passes": false } ] }
+"#;
+
+/// What the judge does not like about the first attempt.
+const CLUMSY: &str = "sed -i 's/^  \\*) exit 2 ;;/  double) echo $(($2 + $2)) ;;\\n&/' calc.sh";
+const RIGHT: &str = "sed -i 's/^  \\*) exit 2 ;;/  double) echo $(($2 * 2)) ;;\\n&/' calc.sh";
+const REJECTION: &str = "multiply instead of adding";
+
+/// The folder with the CLIs; nothing where the tests are to be skipped.
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn installed() -> Option<PathBuf> {
+    if std::env::var_os("LOOPWRIGHT_SKIP_REAL_AGENTS").is_some_and(|value| value == "1") {
+        eprintln!("skipped: LOOPWRIGHT_SKIP_REAL_AGENTS=1");
+        return None;
+    }
+    let target = Path::new(env!("CARGO_BIN_EXE_loopwright")).ancestors().nth(2).expect("a target folder");
+    let folder = target.join("tools").join("agents");
+    assert!(
+        folder.join("installed.txt").exists(),
+        "the real agents are not installed in `{}`; install them: cargo xtask ci --only agents; \
+         or skip these tests: LOOPWRIGHT_SKIP_REAL_AGENTS=1",
+        folder.display()
+    );
+    Some(folder)
+}
+
+/// A model that plays every role well, but for the first attempt, which the judge does not like.
+pub(crate) fn mind(request: &Request) -> Step {
+    let (text, n_results) = (request.text(), request.n_tool_results());
+    let role = ["implementor", "test writer", "reviewer", "judge"]
+        .into_iter()
+        .find(|role| text.contains(&format!("You are the {role}.")));
+    let review =
+        |criteria: Value| json!({"summary": "seen", "criteria": criteria, "findings": []}).to_string();
+    match (role.unwrap_or_default(), n_results) {
+        ("implementor", 0) => Step::shell(if text.contains(REJECTION) { RIGHT } else { CLUMSY }),
+        ("implementor", _) => Step::text("Done: calc.sh doubles."),
+        ("test writer", 0) => Step::shell(r#"echo '[ "$(sh calc.sh double 4)" = 8 ]' > tests/double.sh"#),
+        ("test writer", 1) => Step::shell(r#"echo '[ "$(sh calc.sh double -3)" = -6 ]' > tests/negative.sh"#),
+        ("test writer", _) => Step::text(review(json!([
+            {"criterion": "double 4 prints 8", "tests": ["double"], "held_back": [], "untestable": null},
+            {"criterion": "double of a negative number is right", "tests": ["negative"], "held_back": ["negative"],
+             "untestable": null}]))),
+        ("reviewer", 0) => Step::shell("cat calc.sh"),
+        ("reviewer", _) => Step::text(review(json!([]))),
+        ("judge", 0) => Step::shell("sh calc.sh double 21"),
+        ("judge", _) => Step::text(verdict(&text)),
+        _ => Step::text("I do not know what I am."),
+    }
+}
+
+fn verdict(text: &str) -> String {
+    let commit: String = text
+        .split("## Candidate ")
+        .nth(1)
+        .unwrap_or_default()
+        .chars()
+        .take_while(char::is_ascii_hexdigit)
+        .collect();
+    let word = if text.contains("echo $(($2 + $2))") { "FAIL" } else { "PASS" };
+    json!({"verdict": word, "commit": commit, "reason": "looked at it", "criteria": [], "guidance": [REJECTION],
+        "obliged": []})
+    .to_string()
+}
+
+/// One project and the agents that it names.
+pub(crate) struct Stage {
+    pub(crate) env: TestEnv,
+    agents: PathBuf,
+}
+
+impl Stage {
+    /// A committed project; `None` where the tests are to be skipped.
+    pub(crate) fn new() -> Option<Self> {
+        let agents = installed()?;
+        let env = TestEnv::new();
+        for (path, text) in [
+            ("calc.sh", CALC),
+            ("run-tests.sh", RUNNER),
+            ("tests/add.sh", "[ \"$(sh calc.sh add 1 2)\" = 3 ]\n"),
+            ("prd.json", PRD),
+        ] {
+            env.write(&format!("project/{path}"), text);
+        }
+        testkit::init(&env.path("project"), &["calc.sh", "run-tests.sh", "tests/add.sh", "prd.json"]);
+        Some(Self { env, agents })
+    }
+
+    /// The roles by agent, and each agent with where its model is.
+    fn cast(&self, implementor: &str, reviewer: &str, judge: &str, agents: &[String], more: &str) {
+        let config = format!(
+            "{}\n[roles.implementor]\nagent = \"{implementor}\"\n[roles.reviewer]\nagent = \"{reviewer}\"\n\
+             [roles.judge]\nagent = \"{judge}\"\n[checks]\ntest = \"sh run-tests.sh\"\n{more}",
+            agents.join("\n")
+        );
+        self.env.write("project/loopwright.toml", config);
+    }
+
+    /// One agent that does all of the work alone; what it makes is judged by the checks.
+    pub(crate) fn solo(&self, agent: &str) {
+        self.env.write(
+            "project/loopwright.toml",
+            format!(
+                "[loop]\nflow = \"solo\"\n[retry]\nwait = 1\n[checks]\ntest = \"sh run-tests.sh\"\n{agent}"
+            ),
+        );
+    }
+
+    fn program(&self, name: &str) -> String {
+        let modules = self.agents.join(name).join("node_modules");
+        let vendored = modules.join("@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex");
+        let program =
+            if name == "codex" && vendored.exists() { vendored } else { modules.join(".bin").join(name) };
+        program.display().to_string()
+    }
+
+    /// The whole entry of an agent, as an operator with a gateway writes it.
+    pub(crate) fn agent(&self, name: &str, url: &str) -> String {
+        let node = self.agents.join("node22/node_modules/.bin");
+        let path = format!("{}:{}", node.display(), std::env::var("PATH").unwrap_or_default());
+        let common = |model: &str| {
+            format!(
+                "[agents.{name}]\nkind = \"{name}\"\nprogram = \"{}\"\nmodel = \"{model}\"\n",
+                self.program(name)
+            )
+        };
+        match name {
+            "codex" => format!(
+                "{}args = ['-c', 'model_provider=\"scripted\"', '-c', 'model_providers.scripted={{name=\"scripted\",\
+                 base_url=\"{url}/v1\",env_key=\"SCRIPTED_KEY\",wire_api=\"responses\",request_max_retries=0,\
+                 stream_max_retries=0}}']\nenv = {{ SCRIPTED_KEY = \"dummy\", PATH = \"{path}\" }}\n",
+                common("gpt-5.5")
+            ),
+            "claude" => format!(
+                "{}env = {{ ANTHROPIC_BASE_URL = \"{url}\", CLAUDE_CODE_OAUTH_TOKEN = \"sk-ant-dummy\", \
+                 CLAUDE_CODE_MAX_RETRIES = \"1\" }}\n",
+                common("claude-sonnet-4-5")
+            ),
+            _ => {
+                let model = json!({"id": "scripted-model", "name": "scripted", "reasoning": true, "input": ["text"],
+                    "contextWindow": 128_000, "maxTokens": 8000,
+                    "cost": {"input": 1, "output": 2, "cacheRead": 0.1, "cacheWrite": 0}});
+                let models = json!({"providers": {"scripted": {"baseUrl": format!("{url}/v1"),
+                    "api": "openai-completions", "apiKey": "dummy", "models": [model]}}});
+                self.env.write("pi-models.json", models.to_string());
+                self.env.write("pi-settings.json", "{\"retry\":{\"enabled\":false}}");
+                format!(
+                    "{}env = {{ PATH = \"{path}\" }}\nfiles = {{ \"models.json\" = \"{}\", \"settings.json\" = \"{}\" }}\n",
+                    common("scripted/scripted-model"),
+                    self.env.path("pi-models.json").display(),
+                    self.env.path("pi-settings.json").display()
+                )
+            }
+        }
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.env.path(".local/state/loopwright")
+    }
+
+    pub(crate) fn start(&self, more: &[&str]) -> Answer {
+        let start = ["start", "--project", "project", "--prd", "project/prd.json"];
+        self.env.run(&[&start[..], more].concat())
+    }
+
+    pub(crate) fn view(&self) -> Value {
+        self.env.run(&["status", "--json"]).json()["result"]["loops"][0].clone()
+    }
+
+    pub(crate) fn loop_id(&self) -> String {
+        self.view()["loopId"].as_str().expect("a loop").to_owned()
+    }
+
+    pub(crate) fn runs(&self) -> Vec<Value> {
+        let answer = self.env.run(&["runs", &self.loop_id(), "--json"]).json();
+        answer["result"]["runs"].as_array().expect("runs").clone()
+    }
+
+    pub(crate) fn wait_for(&self, status: &str) -> Value {
+        wait_until(status, || {
+            let view = self.view();
+            let is_lost =
+                view["status"] == "failed" || (view["status"] == "needs_human" && status != "needs_human");
+            assert!(!is_lost, "{view}");
+            (view["status"] == status).then_some(view)
+        })
+    }
+
+    /// The ends of runs that the journal has.
+    pub(crate) fn outcomes(&self) -> Vec<RunOutcome> {
+        let journal = journal::Journal::open(&self.home()).expect("a journal");
+        let records = engine::load(&journal, &self.loop_id()).expect("a loop").records;
+        let ends = records.into_iter().filter_map(|record| match record.event {
+            Event::RunEnded { outcome, .. } => Some(outcome),
+            _ => None,
+        });
+        ends.collect()
+    }
+
+    pub(crate) fn waits(&self) -> usize {
+        self.outcomes().iter().filter(|outcome| matches!(outcome, RunOutcome::Infrastructure { .. })).count()
+    }
+
+    pub(crate) fn workers(&self) -> Vec<Pid> {
+        let is_worker = |pid: &Pid| {
+            let line = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+            line.split(|byte| *byte == 0).nth(1) == Some(b"serve".as_slice())
+        };
+        processes_with(&self.env.path("")).into_iter().filter(is_worker).collect()
+    }
+
+    /// Nothing of any CLI or of its tools is left: each has a path of the loop in its environment, whoever adopted it.
+    pub(crate) fn assert_nothing_left(&self) {
+        let left = processes_with(&self.home().join("loops"));
+        let words = |pid: &Pid| {
+            let line = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+            String::from_utf8_lossy(&line).replace('\0', " ")
+        };
+        assert!(left.is_empty(), "i11: processes are left: {:?}", left.iter().map(words).collect::<Vec<_>>());
+    }
+}
+
+impl Drop for Stage {
+    /// Ends what a failed test left behind: by pid, and only what lives in this test's folder.
+    fn drop(&mut self) {
+        for process in processes_with(&self.env.path("")) {
+            let _ = kill_process(process, Signal::KILL);
+        }
+    }
+}
+
+/// A loop with a different CLI in each role: an attempt that the judge rejects, and one that lands.
+fn quartet(implementor: &str, reviewer: &str, judge: &str) {
+    let Some(stage) = Stage::new() else { return };
+    let server = ModelServer::answering(0, mind);
+    let agents = ["codex", "claude", "pi"].map(|name| stage.agent(name, &server.url()));
+    stage.cast(implementor, reviewer, judge, &agents, "");
+    let answer = stage.start(&["--foreground", "--json"]);
+    let view = stage.view();
+    let report = stage.env.run(&["story", &stage.loop_id(), "double"]).stdout;
+    assert_eq!(view["status"], "completed", "{view}\n{report}\n{}", answer.whole());
+    assert_eq!(
+        (&view["stories"][0]["status"], &view["stories"][0]["attempts"]),
+        (&json!("passed"), &json!(2)),
+        "{report}"
+    );
+    assert!(report.contains(&format!("judge ({judge}): FAIL")), "{report}");
+    assert!(report.contains(&format!("judge ({judge}): PASS")), "{report}");
+    let branch = view["branch"].as_str().expect("a branch");
+    let landed = testkit::git(&stage.env.path("project"), &["show", &format!("{branch}:calc.sh")]);
+    assert!(landed.contains("$2 * 2"), "{landed}");
+    assert!(view["tokens"].as_u64().is_some_and(|tokens| tokens > 1000), "{view}");
+    for run in stage.runs().iter().filter(|run| run["agent"] != "-") {
+        assert!(run["usage"]["inputTokens"].as_u64().is_some_and(|tokens| tokens >= 1200), "{run}");
+        assert!(run["usage"]["sessionId"].is_string(), "{run}");
+    }
+    stage.assert_nothing_left();
+}
+
+#[test]
+fn a_quartet_of_real_agents_completes() {
+    quartet("codex", "claude", "pi");
+}
+
+#[test]
+fn a_quartet_of_real_agents_completes_in_other_roles() {
+    quartet("claude", "pi", "codex");
+    quartet("pi", "codex", "claude");
+}

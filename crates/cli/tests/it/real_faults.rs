@@ -1,0 +1,140 @@
+//! What happens to a loop when the servers, the login or the machine of a real agent CLI are in trouble.
+
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
+
+use kernel::RunOutcome;
+use rustix::process::{Signal, kill_process};
+use serde_json::json;
+use testkit::{Fault, ModelServer, Step};
+
+use crate::real_agents::{Stage, mind};
+use crate::scene::{processes_with, wait_until};
+
+const KINDS: [&str; 3] = ["codex", "claude", "pi"];
+
+fn now_secs() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970").as_secs()
+}
+
+/// The loop's end: the story passed, and trouble that was not its fault cost no attempt.
+fn assert_passed_at_once(stage: &Stage, what: &str) {
+    let view = stage.wait_for("completed");
+    let story = &view["stories"][0];
+    assert_eq!((&story["status"], &story["attempts"]), (&json!("passed"), &json!(1)), "{what}: {view}");
+    wait_until("no process", || processes_with(&stage.home().join("loops")).is_empty().then_some(()));
+}
+
+#[test]
+fn a_usage_limit_is_waited_for_even_by_another_worker() {
+    let Some(stage) = Stage::new() else { return };
+    let resets_at_secs = now_secs() + 12;
+    let server = ModelServer::answering(0, move |request| {
+        let is_over = now_secs() >= resets_at_secs;
+        if is_over { mind(request) } else { Step::fault(Fault::UsageLimit { resets_at_secs }) }
+    });
+    stage.solo(&stage.agent("claude", &server.url()));
+    assert_eq!(stage.start(&[]).exit, 0);
+    let view = stage.wait_for("waiting");
+    let until_ms = view["waitingUntilMs"].as_u64().expect("a time");
+    assert!((resets_at_secs * 1000..resets_at_secs * 1000 + 5000).contains(&until_ms), "{view}");
+    assert!(view["reason"].as_str().is_some_and(|reason| reason.contains("allowance")), "{view}");
+    assert!(!stage.workers().is_empty(), "a worker waits");
+    // The keeper of the run that ended started one too, which may not have seen yet that it is the second.
+    wait_until("no worker", || {
+        let workers = stage.workers();
+        for worker in &workers {
+            let _ = kill_process(*worker, Signal::KILL);
+        }
+        workers.is_empty().then_some(())
+    });
+    assert_eq!(stage.wait_for("waiting")["waitingUntilMs"], until_ms, "the wait is in the journal");
+    // As a service manager would.
+    let mut command = stage.env.command(&["serve", "--until-idle"]);
+    let mut worker =
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
+    assert_passed_at_once(&stage, "usage limit");
+    worker.wait().expect("ended");
+    assert!(now_secs() >= resets_at_secs, "it waited");
+    assert_eq!(stage.waits(), 1, "one wait: {:?}", stage.outcomes());
+}
+
+#[test]
+fn a_refused_login_asks_a_person_and_costs_no_attempt() {
+    for kind in KINDS {
+        let Some(stage) = Stage::new() else { return };
+        let is_good = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_good);
+        let server = ModelServer::answering(0, move |request| {
+            if seen.load(Ordering::SeqCst) { mind(request) } else { Step::fault(Fault::Unauthorized) }
+        });
+        stage.solo(&stage.agent(kind, &server.url()));
+        assert_eq!(stage.start(&[]).exit, 0);
+        let view = stage.wait_for("needs_human");
+        let log_in = agents::Kind::of_word(kind).expect("a kind").facts().log_in;
+        assert!(view["reason"].as_str().is_some_and(|reason| reason.contains(log_in)), "{kind}: {view}");
+        is_good.store(true, Ordering::SeqCst);
+        assert_eq!(stage.env.run(&["answer", &stage.loop_id(), "retry"]).exit, 0);
+        assert_passed_at_once(&stage, kind);
+    }
+}
+
+#[test]
+fn a_missing_program_asks_a_person() {
+    for kind in KINDS {
+        let Some(stage) = Stage::new() else { return };
+        stage.solo(&format!("[agents.one]\nkind = \"{kind}\"\nprogram = \"/nowhere/{kind}\"\n"));
+        assert_eq!(stage.start(&[]).exit, 0);
+        let view = stage.wait_for("needs_human");
+        let install = agents::Kind::of_word(kind).expect("a kind").facts().install;
+        assert!(view["reason"].as_str().is_some_and(|reason| reason.contains(install)), "{kind}: {view}");
+        assert_eq!(stage.env.run(&["cancel", &stage.loop_id()]).exit, 0);
+    }
+}
+
+#[test]
+fn an_unreachable_server_is_waited_for() {
+    for kind in KINDS {
+        let Some(stage) = Stage::new() else { return };
+        // A port that was free a moment ago: nobody listens there until the server comes back.
+        let gone = ModelServer::start(Vec::new());
+        let url = gone.url();
+        drop(gone);
+        let port: u16 = url.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+        // codex never gives up by itself: the watchdog ends it.
+        stage.solo(&(stage.agent(kind, &url) + "timeout = 8\n"));
+        assert_eq!(stage.start(&[]).exit, 0);
+        wait_until("a wait", || (stage.waits() > 0).then_some(()));
+        let _server = ModelServer::answering(port, mind);
+        assert_passed_at_once(&stage, kind);
+    }
+}
+
+/// Claude refuses a bare `sleep`.
+const SLEEPING_TOOL: &str = "python3 -c 'import time; open(\"sleeping\", \"w\"); time.sleep(250)'";
+
+#[test]
+fn i11_a_cancelled_agent_leaves_nothing_of_its_tools() {
+    for kind in KINDS {
+        let Some(stage) = Stage::new() else { return };
+        let server = ModelServer::answering(0, |_| Step::shell(SLEEPING_TOOL));
+        stage.solo(&stage.agent(kind, &server.url()));
+        assert_eq!(stage.start(&[]).exit, 0);
+        let is_asleep = || {
+            let checkouts = stage.home().join("loops").join(stage.loop_id()).join("checkouts");
+            let mut folders = std::fs::read_dir(checkouts).ok()?.flatten();
+            folders.any(|folder| folder.path().join("sleeping").exists()).then_some(())
+        };
+        wait_until("the tool", is_asleep);
+        // It is one of several: the CLI, its shell, the tool.
+        assert!(processes_with(&stage.home().join("loops")).len() >= 2, "{kind}");
+        assert_eq!(stage.env.run(&["cancel", &stage.loop_id()]).exit, 0);
+        stage.wait_for("cancelled");
+        stage.assert_nothing_left();
+        assert!(matches!(stage.outcomes()[..], [.., RunOutcome::Stopped]), "{kind}: {:?}", stage.outcomes());
+        std::thread::sleep(Duration::from_millis(200));
+        stage.assert_nothing_left();
+    }
+}
