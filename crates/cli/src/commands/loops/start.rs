@@ -305,7 +305,7 @@ fn spec(
         judge_is_chosen: casting.judge_is_chosen,
         families: casting.families,
         first: None,
-        ladder: config.retry.ladder.clone(),
+        ladder: ladder(config, settings),
         max_retries: config.of_loop.max_retries.unwrap_or(2),
         max_iterations: config.of_loop.max_iterations,
         budget: budget(config, settings)?,
@@ -315,6 +315,17 @@ fn spec(
             .map_err(|error| Failure::environment("cannot write the settings", &error))?,
         loop_id,
     })
+}
+
+/// The retry ladder; where nobody says anything and both are there, two families take turns.
+fn ladder(config: &Config, settings: &Settings) -> Vec<String> {
+    let usual = ["codex", "claude", "codex"].map(str::to_owned);
+    let is_usual = config.roles.implementor.agent.is_none()
+        && usual.iter().all(|agent| settings.agents.contains_key(agent));
+    match (config.retry.ladder.is_empty(), is_usual) {
+        (true, true) => usual.to_vec(),
+        _ => config.retry.ladder.clone(),
+    }
 }
 
 /// Every agent that is named must be there.
