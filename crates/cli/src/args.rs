@@ -56,6 +56,12 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FOLDER", default_value = ".")]
         project: PathBuf,
     },
+    /// List the agents of a project and of this machine, and how each one did so far
+    Agents {
+        /// The project's folder
+        #[arg(long, value_name = "FOLDER", default_value = ".")]
+        project: PathBuf,
+    },
     /// Show the configuration
     #[command(subcommand)]
     Config(ConfigCommand),

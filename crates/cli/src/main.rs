@@ -44,6 +44,7 @@ fn run(command: Command, output: &mut Output) -> Result<failure::Exit, Failure> 
         Command::Keeper { folder } => commands::keeper::run(&folder),
         Command::Init { project } => commands::setup::init(&project, output),
         Command::Doctor { project } => commands::setup::doctor(&project, output),
+        Command::Agents { project } => commands::agents::run(&project, output),
         Command::Config(command) => commands::config::run(&command, output),
         Command::Service(command) => commands::service::run(&command, output),
         Command::Explain { code } => commands::explain::run(code.as_deref(), output),

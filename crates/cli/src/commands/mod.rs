@@ -1,5 +1,6 @@
 //! One file per verb.
 
+pub(crate) mod agents;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;

@@ -53,18 +53,18 @@ fn found_checks(project: &Path) -> (String, Vec<String>) {
 }
 
 /// One thing that was looked at: what was found, and what to do if it is not well.
-struct Finding {
+pub(super) struct Finding {
     subject: &'static str,
     found: String,
     remedy: Option<String>,
 }
 
 impl Finding {
-    fn well(subject: &'static str, found: impl Into<String>) -> Self {
+    pub(super) fn well(subject: &'static str, found: impl Into<String>) -> Self {
         Self { subject, found: found.into(), remedy: None }
     }
 
-    fn bad(subject: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub(super) fn bad(subject: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { subject, found: found.into(), remedy: Some(remedy.into()) }
     }
 }
@@ -143,37 +143,16 @@ fn state_folder() -> Result<Vec<Finding>, Failure> {
     Ok(vec![journal, space])
 }
 
-/// The configuration, and whether each agent's program is there.
+/// The configuration, and what each agent needs.
 fn configuration(project: &Path) -> Vec<Finding> {
-    let config = match config::read(project, &[]) {
-        Ok(config) => config,
+    match config::read(project, &[]) {
+        Ok(config) => super::agents::findings(&config),
         Err(failure) => {
             let first = failure.message.lines().next().unwrap_or_default();
             let remedy = "`loopwright config show` names everything that is wrong, with its place";
-            return vec![Finding::bad("configuration", first, remedy)];
+            vec![Finding::bad("configuration", first, remedy)]
         }
-    };
-    if config.agents.is_empty() {
-        return vec![Finding::bad(
-            "agents",
-            "none is configured",
-            "`loopwright init` makes a loopwright.toml to name them in",
-        )];
     }
-    let of_agent = |(name, agent): (&String, &config::AgentConfig)| match agent.command.first() {
-        Some(program) if find_program(program).is_some() => {
-            Finding::well("agent", format!("{name} runs `{program}`"))
-        }
-        Some(program) => Finding::bad(
-            "agent",
-            format!("{name}: there is no program `{program}`"),
-            "install it, or write its whole path",
-        ),
-        None => {
-            Finding::bad("agent", format!("{name} has no command"), "give it one: command = [\"program\"]")
-        }
-    };
-    config.agents.iter().map(of_agent).collect()
 }
 
 /// The program that a command would run, found as the system finds it.

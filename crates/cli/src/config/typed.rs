@@ -79,7 +79,7 @@ pub(crate) struct RetryConfig {
     pub(crate) wait: Option<u64>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentConfig {
     #[serde(default)]

@@ -423,12 +423,18 @@ fn init_makes_a_configuration_and_doctor_names_what_is_missing() {
     assert!(well.exit == 0 && well.json()["ok"] == true, "{}", well.whole());
     std::fs::remove_file(scene.env.path("project/loopwright.toml")).expect("removed");
     assert_eq!(scene.env.run(&["init", "--project", "project"]).exit, 0);
-    let no_agents = scene.env.run(&["doctor", "--project", "project"]);
-    assert!(
-        no_agents.exit == 3 && no_agents.stdout.contains("bad  agents: none is configured"),
-        "{}",
-        no_agents.whole()
-    );
+    // Whoever runs this may have agents of their own: only git is on the path here.
+    let git = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+        .map(|folder| folder.join("git"))
+        .find(|program| program.is_file())
+        .expect("git");
+    std::fs::create_dir(scene.env.path("bin")).expect("a folder");
+    std::os::unix::fs::symlink(git, scene.env.path("bin/git")).expect("a link");
+    let mut doctor = scene.env.command(&["doctor", "--project", "project"]);
+    let no_agents = doctor.env("PATH", scene.env.path("bin")).output().expect("started");
+    let said = String::from_utf8_lossy(&no_agents.stdout);
+    let is_told = said.contains("bad  agents: none is configured");
+    assert!(no_agents.status.code() == Some(3) && is_told, "{said}");
     scene.env.write("project/loopwright.toml", "[agents.x]\ncommand = [\"no-such-agent\"]\n");
     let missing = scene.env.run(&["doctor", "--project", "project"]);
     assert!(

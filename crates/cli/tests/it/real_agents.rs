@@ -279,6 +279,47 @@ fn quartet(implementor: &str, reviewer: &str, judge: &str) {
         assert!(run["usage"]["sessionId"].is_string(), "{run}");
     }
     stage.assert_nothing_left();
+    let listed = stage.env.run(&["agents", "--project", "project", "--json"]).json();
+    for agent in listed["result"]["agents"]
+        .as_array()
+        .expect("agents")
+        .iter()
+        .filter(|agent| agent["configured"] == true)
+    {
+        let record = &agent["record"];
+        assert!(record["runs"].as_u64() >= Some(2) && record["runs"] == record["worked"], "{agent}");
+        assert!(record["tokens"].as_u64().is_some_and(|tokens| tokens > 1000), "{agent}");
+        assert!(agent["version"].is_string(), "{agent}");
+    }
+}
+
+#[test]
+fn doctor_sees_real_agents_and_what_they_lack() {
+    let Some(stage) = Stage::new() else { return };
+    let plain =
+        |name: &str| format!("[agents.{name}]\nkind = \"{name}\"\nprogram = \"{}\"\n", stage.program(name));
+    let gateway = stage.agent("pi", "http://127.0.0.1:9");
+    let agents = [
+        plain("codex"),
+        plain("claude"),
+        gateway,
+        "[agents.gone]\nkind = \"codex\"\nprogram = \"gone\"\n".to_owned(),
+    ];
+    stage.cast("codex", "claude", "pi", &agents, "");
+    let answer = stage.env.run(&["doctor", "--project", "project"]);
+    for expected in [
+        "bad  agent: codex is codex 0.166.0, not logged in\n     run: codex login\n",
+        "bad  agent: claude is claude 2.1.325, not logged in\n     run: claude auth login\n",
+        "ok   agent: pi is pi 0.87.1; a login cannot be seen\n",
+        "bad  agent: gone: there is no program `gone`\n     install it: npm install -g @openai/codex",
+    ] {
+        assert!(answer.stdout.contains(expected), "`{expected}` is not in {}", answer.whole());
+    }
+    assert_eq!(answer.exit, 3);
+    // Credentials of the operator are seen, and stay where they are.
+    stage.env.write(".codex/auth.json", "{\"OPENAI_API_KEY\": \"sk-dummy\"}");
+    let answer = stage.env.run(&["doctor", "--project", "project"]);
+    assert!(answer.stdout.contains("ok   agent: codex is codex 0.166.0, logged in"), "{}", answer.whole());
 }
 
 #[test]

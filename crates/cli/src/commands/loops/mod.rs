@@ -66,6 +66,15 @@ pub(crate) fn newest_in(home: &Home) -> Result<views::LoopView, Failure> {
     Ok(views::loop_view(&load(&journal, &loop_id)?.state))
 }
 
+/// Every run of an agent in every loop that can be read.
+pub(crate) fn all_traces(home: &Home) -> Result<Vec<trace::Trace>, Failure> {
+    let journal = open(home)?;
+    let rows = journal.loops().map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    let loaded = rows.iter().filter_map(|row| load(&journal, &row.loop_id).ok());
+    let traces = loaded.flat_map(|loaded| trace::traces(home, &loaded));
+    Ok(traces.filter(|trace| !trace.key.stage.is_check()).collect())
+}
+
 fn open(home: &Home) -> Result<Journal, Failure> {
     Journal::open(home.root()).map_err(|error| Failure::environment("cannot open the journal", &error))
 }

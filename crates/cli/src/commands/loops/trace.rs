@@ -17,14 +17,14 @@ use crate::output::{NextAction, Output};
 const SHOWN_BYTES_MAX: usize = 64 * 1024;
 
 /// One run as the journal and its folder have it.
-pub(super) struct Trace {
+pub(crate) struct Trace {
     pub(super) id: String,
     pub(super) key: RunKey,
-    agent: String,
+    pub(crate) agent: String,
     started_at_ms: i64,
     ended_at_ms: Option<i64>,
-    pub(super) outcome: Option<RunOutcome>,
-    usage: Option<RunUsage>,
+    pub(crate) outcome: Option<RunOutcome>,
+    pub(crate) usage: Option<RunUsage>,
     pub(super) folder: std::path::PathBuf,
 }
 
