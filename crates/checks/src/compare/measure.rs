@@ -221,7 +221,10 @@ impl<'a> View<'a> {
         let silent = found.results.broken_files.iter().chain(&found.results.crashed);
         let is_it =
             |file: &String| place.is_none_or(|place| fits(place, file)) && self.check.is_writers(file);
-        let was_broken = found.did_not_build() || silent.into_iter().any(is_it);
+        // A runner that dies of the first exception, as tape does, lists neither that test nor those after it.
+        let broke_off = found.is_red_without_reason()
+            && self.check.base.is_some_and(|base| !base.is_red_without_reason() && !base.timed_out);
+        let was_broken = found.did_not_build() || broke_off || silent.into_iter().any(is_it);
         is_writers && was_broken
     }
 

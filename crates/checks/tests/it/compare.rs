@@ -196,6 +196,10 @@ fn tests_that_did_not_build_on_the_base_prove_weakly() {
             "base: 0 a@o+; tests: 1 a@o+ CRASHED=t; cand: 1 a@o+ CRASHED=t; writer: t",
             "red, checks test, kept 1",
         ),
+        // A runner that dies of an exception lists neither that test nor those after it.
+        ("base: 0 a+ b+; tests: 1 a+; cand: 0 a+ b+ n+; writer: t", "green, weakly proven n, kept 2"),
+        ("base: 0 a+; tests: 1 a+ n+; cand: 0 a+ n+; writer: t", "nothing-proven, vacuous n, kept 1"),
+        ("base: 1 a+; tests: 1 a+; cand: 1 a+ n+; writer: t", "nothing-proven, not gating test, kept 1"),
         // Only what could not be loaded there counts.
         ("base: 0 a@o+; tests: 1 a@o+ BROKEN=t; cand: 0 a@o+ own@x+; writer: t", "nothing-proven, kept 1"),
     ]);
