@@ -21,6 +21,24 @@ use crate::settings::{AgentSettings, Settings};
 /// Environment variables that every run may see.
 const ENVIRONMENT: &[&str] = &["PATH", "HOME", "USER", "LANG", "TERM", "TZ", "TMPDIR"];
 
+/// Where toolchains and certificates lie, where that is not where their programs would look. All are places, none is a
+/// secret, and without them nothing can be installed or built on such a machine.
+const PLACES: &[&str] = &[
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "PYENV_ROOT",
+    "NVM_DIR",
+    "VOLTA_HOME",
+    "GOPATH",
+    "GOROOT",
+    "JAVA_HOME",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "PIP_CERT",
+    "REQUESTS_CA_BUNDLE",
+];
+
 /// Bytes of each output stream that are kept.
 const OUTPUT_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
@@ -359,7 +377,8 @@ fn remove_what_runs_by_itself(agent: &AgentSettings, checkout: &Path) {
 }
 
 fn base_environment() -> BTreeMap<String, String> {
-    let wanted = |name: &str| ENVIRONMENT.contains(&name) || name.starts_with("LC_");
+    let wanted =
+        |name: &str| ENVIRONMENT.contains(&name) || PLACES.contains(&name) || name.starts_with("LC_");
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
     };
