@@ -171,8 +171,13 @@ fn ending_of(check: &Measured) -> String {
     format!("`{}` {how}:\n{}", check.name, check.excerpt)
 }
 
-/// One line per tree: each command with its counts, or its exit code where single tests are not known.
+/// One line per tree.
 fn counts(tree: &str, measurement: &Measurement) -> String {
+    format!("{tree}: {}", each_count(measurement))
+}
+
+/// Each command with its counts, or its exit code where single tests are not known.
+fn each_count(measurement: &Measurement) -> String {
     let of = |check: &Measured| {
         let counts = check.results.counts();
         if check.results.is_per_test() {
@@ -189,8 +194,7 @@ fn counts(tree: &str, measurement: &Measurement) -> String {
         }
     };
     let checks: Vec<String> = measurement.checks.iter().map(of).collect();
-    let checks = if checks.is_empty() { "no checks".to_owned() } else { checks.join(", ") };
-    format!("{tree}: {checks}")
+    if checks.is_empty() { "no checks".to_owned() } else { checks.join(", ") }
 }
 
 fn names(list: &[String]) -> String {
@@ -201,9 +205,10 @@ fn names(list: &[String]) -> String {
 }
 
 fn evidence(plan: &Plan, report: &Report, facts: &Facts, flags: &[String]) -> String {
-    let of = |measurement: Option<&Measurement>| measurement.map(|measurement| counts("", measurement));
+    let of = |measurement: Option<&Measurement>| measurement.map(each_count);
     let whole = json!({
         "facts": facts, "flags": flags, "writerFiles": plan.writer_files, "tookMs": report.took_ms,
+        "baselineMs": report.baseline_ms,
         "base": of(Some(&report.base)), "baseWithTests": of(report.base_with_tests.as_ref()),
         "candidate": of(report.candidate.as_ref()), "reruns": report.reruns.len(),
     });

@@ -78,6 +78,18 @@ pub(crate) struct Report {
     pub(crate) with_base_tests: Option<Measurement>,
     /// Milliseconds that each measurement took; nothing for those that were known.
     pub(crate) took_ms: BTreeMap<String, u64>,
+    /// Milliseconds that measuring the base took, whenever that was.
+    pub(crate) baseline_ms: u64,
+}
+
+/// A measurement as it is kept for later.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    #[serde(flatten)]
+    pub(crate) measurement: Measurement,
+    /// Milliseconds that it took.
+    #[serde(default)]
+    took_ms: u64,
 }
 
 impl Report {
@@ -121,25 +133,27 @@ struct Meter<'a> {
 impl Meter<'_> {
     fn measure_all(&mut self) -> Result<(), String> {
         let trees = &self.plan.trees;
-        self.report.base = self.known_or_measured("base", &trees.base)?;
+        let base = self.known_or_measured("base", &trees.base)?;
+        (self.report.base, self.report.baseline_ms) = (base.measurement, base.took_ms);
         let Some(candidate) = &trees.candidate else { return Ok(()) };
         if let Some(tree) = &trees.base_with_tests {
-            self.report.base_with_tests = Some(self.known_or_measured("base with the new tests", tree)?);
+            self.report.base_with_tests =
+                Some(self.known_or_measured("base with the new tests", tree)?.measurement);
         }
         let folder = self.check_out("candidate", candidate)?;
         let measured = self.measure("candidate", candidate, &folder)?;
         self.keep_for_later(candidate, &measured)?;
-        self.report.candidate = Some(measured);
+        self.report.candidate = Some(measured.measurement);
         if let Some(tree) = &trees.with_base_tests {
             self.report.with_base_tests =
-                Some(self.known_or_measured("candidate with the older tests", tree)?);
+                Some(self.known_or_measured("candidate with the older tests", tree)?.measurement);
         }
         self.run_reds_again(candidate, &folder)?;
         remove(&folder);
         if let Some(tree) = trees.without_tests.as_ref().filter(|_| self.wants(Wanted::CandidateWithoutTests))
         {
             self.report.without_tests =
-                Some(self.known_or_measured("candidate without the new tests", tree)?);
+                Some(self.known_or_measured("candidate without the new tests", tree)?.measurement);
         }
         Ok(())
     }
@@ -161,7 +175,7 @@ impl Meter<'_> {
         self.report.facts(self.plan).is_some_and(|facts| facts.wanted.contains(&wanted))
     }
 
-    fn known_or_measured(&mut self, what: &str, tree: &str) -> Result<Measurement, String> {
+    fn known_or_measured(&mut self, what: &str, tree: &str) -> Result<Kept, String> {
         if let Some(known) = known(&self.plan.cache, tree, &self.plan.checks) {
             return Ok(known);
         }
@@ -173,11 +187,11 @@ impl Meter<'_> {
     }
 
     /// What ran out of time, or could not be set up, may go otherwise the next time.
-    fn keep_for_later(&self, tree: &str, measured: &Measurement) -> Result<(), String> {
+    fn keep_for_later(&self, tree: &str, measured: &Kept) -> Result<(), String> {
         let is_uncertain = |check: &Measured| {
             check.timed_out || check.exit_code.is_none() || (check.name == "setup" && !check.is_green())
         };
-        if measured.checks.iter().any(is_uncertain) {
+        if measured.measurement.checks.iter().any(is_uncertain) {
             return Ok(());
         }
         let bytes = serde_json::to_vec(measured).map_err(|error| error.to_string())?;
@@ -196,7 +210,7 @@ impl Meter<'_> {
         Ok(folder)
     }
 
-    fn measure(&mut self, what: &str, tree: &str, folder: &Path) -> Result<Measurement, String> {
+    fn measure(&mut self, what: &str, tree: &str, folder: &Path) -> Result<Kept, String> {
         let began = Instant::now();
         let mut measurement = Measurement::default();
         for check in &self.plan.checks {
@@ -208,9 +222,9 @@ impl Meter<'_> {
                 break;
             }
         }
-        let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.report.took_ms.insert(what.to_owned(), took);
-        Ok(measurement)
+        let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.report.took_ms.insert(what.to_owned(), took_ms);
+        Ok(Kept { measurement, took_ms })
     }
 
     fn run_check(
@@ -350,7 +364,7 @@ fn ending(exit: &ExitRecord) -> String {
 }
 
 /// What is known of a tree from before.
-pub(crate) fn known(cache: &Path, tree: &str, checks: &[CheckSettings]) -> Option<Measurement> {
+pub(crate) fn known(cache: &Path, tree: &str, checks: &[CheckSettings]) -> Option<Kept> {
     let bytes = fs::read(cache_file(cache, tree, checks)).ok()?;
     serde_json::from_slice(&bytes).ok()
 }

@@ -371,7 +371,7 @@ impl Worker {
         let base = workspace::CommitId::parse(attempt.base.as_str()).ok()?;
         let tree = repository.tree_of(&base).ok()?;
         let known = known(&self.home.measured(loop_id), tree.as_str(), &settings.checks)?;
-        Some(baseline_outcome(&known))
+        Some(baseline_outcome(&known.measurement))
     }
 }
 

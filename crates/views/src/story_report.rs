@@ -197,7 +197,13 @@ fn take_outcome(stage: Stage, outcome: &RunOutcome, attempt: &mut AttemptReport)
 
 fn report(state: &State, id: &str, attempts: Vec<AttemptReport>) -> Option<StoryReport> {
     let story = state.story(id)?;
-    let (status, phase, reason, commit) = standing(&story.status, state.ended().is_some());
+    let (status, phase, mut reason, commit) = standing(&story.status, state.ended().is_some());
+    // What a person is asked, or what the loop waits for, is why the story at hand does not go on.
+    let asked = state.question().map(|question| question.text.clone());
+    let halt = asked.or_else(|| state.fault().map(str::to_owned));
+    if let Some(halt) = halt.filter(|_| status == "running") {
+        reason = format!("{reason}: {halt}");
+    }
     let last = attempts.last();
     let criteria = story.spec.criteria.iter().map(|criterion| {
         let tested = story.tests.as_ref().map(|tests| &tests.review);
