@@ -33,6 +33,7 @@ pub(crate) fn run(root: &Path, minutes: u32) -> Result<()> {
     }
     crashes().run(root)?;
     kills().run(root)?;
+    ecosystems().run(root)?;
     say("soak passed");
     Ok(())
 }
@@ -56,6 +57,11 @@ fn crashes() -> Invocation {
 
 fn kills() -> Invocation {
     tests_named("cli", "test(/sigkill/)").with_env("LOOPWRIGHT_KILLS", KILLS)
+}
+
+/// CI runs these as well; here their tables are seen, with what the checks of real projects cost.
+fn ecosystems() -> Invocation {
+    tests_named("cli", "test(/ecosystems|real_packages/)")
 }
 
 /// No time limit: `.config/nextest.toml` reports slow tests but never ends them.

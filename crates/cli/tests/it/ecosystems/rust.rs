@@ -1,0 +1,126 @@
+//! A Rust crate without a `.gitignore`: unit, integration and documentation tests, the checks that detection proposes.
+
+use super::{Project, Story, toolbox};
+
+const LIB: &str = r"//! Sums.
+
+/// Adds all up.
+///
+/// ```
+/// assert_eq!(tally::sum(&[1, 2]), 3);
+/// ```
+#[must_use]
+pub fn sum(values: &[i64]) -> i64 {
+    values.iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn nothing_is_zero() {
+        assert_eq!(super::sum(&[]), 0);
+    }
+}
+";
+
+const OLD_TEST: &str = "#[test]\nfn three_values() {\n    assert_eq!(tally::sum(&[1, 2, 3]), 6);\n}\n\n\
+                        #[test]\nfn a_negative_value() {\n    assert_eq!(tally::sum(&[1, -3]), -2);\n}\n";
+
+const MANIFEST: &str = "[package]\nname = \"tally\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[lints.clippy]\npedantic = \"warn\"\n";
+
+const LOCK: &str = "version = 4\n\n[[package]]\nname = \"tally\"\nversion = \"0.1.0\"\n";
+
+/// It builds in its own checkout, whose `target/` must not become part of anything.
+const MEAN: &str = r"cat > mean <<'CODE'
+/// The mean, rounded down.
+#[must_use]
+pub fn mean_of(values: &[i64]) -> Option<i64> {
+    let n_values = i64::try_from(values.len()).ok()?;
+    sum(values).checked_div(n_values)
+}
+
+CODE
+sed '/^#.cfg/,$d' src/lib.rs > head
+sed -n '/^#.cfg/,$p' src/lib.rs > tail
+cat head mean tail > src/lib.rs
+rm head mean tail
+cargo build -q";
+
+/// The first time it guesses a name; the second time it was told what there is.
+const MEAN_TESTS: &str = r"name=mean; [ $ROUND = 1 ] || name=mean_of
+cat > tests/mean.rs <<CODE
+#[test]
+fn the_mean_of_three() {
+    assert_eq!(tally::$name(&[1, 2, 6]), Some(3));
+}
+
+#[test]
+fn the_mean_of_none() {
+    assert_eq!(tally::$name(&[]), None);
+}
+CODE";
+
+const SATURATE: &str = "sed -i 's/values.iter().sum()/values.iter().fold(0, |all, value| i64::saturating_add(all, *value))/' src/lib.rs";
+
+const SATURATE_TESTS: &str = r"cat > tests/bounds.rs <<'CODE'
+#[test]
+fn a_sum_stops_at_the_bound() {
+    assert_eq!(tally::sum(&[i64::MAX, 1]), i64::MAX);
+}
+CODE";
+
+const ABSOLUTE_TESTS: &str = r"cat > tests/absolute.rs <<'CODE'
+#[test]
+fn signs_do_not_count() {
+    assert_eq!(tally::sum(&[-1, -1, 2]), 4);
+}
+CODE";
+
+const ABSOLUTE: &str = "sed -i 's/|all, value| i64::saturating_add(all, \\*value)/|all, value| i64::saturating_add(all, value.abs())/' src/lib.rs\n";
+
+#[test]
+fn a_rust_crate() {
+    if toolbox::is_passed_over() {
+        return;
+    }
+    let files =
+        [("Cargo.toml", MANIFEST), ("Cargo.lock", LOCK), ("src/lib.rs", LIB), ("tests/sum.rs", OLD_TEST)];
+    let story = |id, criterion, implement: &str, write_tests: &str, tests| Story {
+        id,
+        criterion,
+        implement: implement.to_owned(),
+        write_tests: write_tests.to_owned(),
+        tests,
+    };
+    // The attribute is put together, since our own tests may not have it.
+    let ignoring =
+        format!("{ABSOLUTE}sed -i 's/^fn a_negative/#[{} = \"later\"]\\n&/' tests/sum.rs", "ignore");
+    let played = Project::new("rust", &files, "").play(&[
+        story("mean", "there is a mean", MEAN, MEAN_TESTS, &["the_mean_of_three", "the_mean_of_none"]),
+        story("bounds", "a sum stops at the bound", SATURATE, SATURATE_TESTS, &["a_sum_stops_at_the_bound"]),
+        story("absolute", "signs do not count", &ignoring, ABSOLUTE_TESTS, &["signs_do_not_count"]),
+    ]);
+    let mean = played.story("mean");
+    mean.passed(&["the_mean_of_none", "the_mean_of_three"], true, 6);
+    mean.says(&["(on the base they do not build, a weak red)"]);
+    let told = played.prompt("mean", "write-tests", 2);
+    assert!(told.contains("pub fn mean_of(values: &[i64]) -> Option<i64>"), "names are told:\n{told}");
+    assert!(!told.contains("checked_div"), "and bodies are not:\n{told}");
+    played.story("bounds").passed(&["a_sum_stops_at_the_bound"], false, 8);
+    played
+        .story("absolute")
+        .obliged(&["a_negative_value"])
+        .refused(&["the implementor changed the existing test file `tests/sum.rs`", "a_negative_value"]);
+    assert_eq!(played.landed(), ["mean", "bounds"]);
+    let files = [
+        "Cargo.lock",
+        "Cargo.toml",
+        "prd.json",
+        "src/lib.rs",
+        "tests/bounds.rs",
+        "tests/mean.rs",
+        "tests/sum.rs",
+    ];
+    assert_eq!(played.files(), files);
+    assert!(!played.file("tests/sum.rs").contains("ignore"));
+}
