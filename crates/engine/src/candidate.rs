@@ -1,16 +1,16 @@
-//! Turns what agents left into commits: the writer's tests, the implementor's code, and the candidate made of both.
+//! Turns what agents left into commits: the implementor's code, and the candidate made of it and the writer's tests.
 //!
 //! Every function here may be run twice and finds what its earlier self has done: each commit has a ref of its own.
 
 use std::path::{Path, PathBuf};
 
-use kernel::{Attempt, Commit, Event, RunKey, Stage, State, StoryProgress, TestsOrder};
+use kernel::{Attempt, Commit, Event, RunKey, Stage, State, StoryProgress};
 use workspace::{CommitId, LoopRepo, Overlay, Reason, Snapshot, TreeId};
 
 use crate::hands::kind_of;
 use crate::home::RunName;
 use crate::protect::{agent_config, protect};
-use crate::rules::{TestRules, read_text};
+use crate::rules::TestRules;
 use crate::settings::{Policy, Settings};
 use crate::worker::Worker;
 
@@ -18,47 +18,21 @@ use crate::worker::Worker;
 pub(crate) type Landed = Result<Option<Event>, String>;
 
 /// Notes on a candidate that are kept, and how long one may be.
-const NOTES_MAX: usize = 40;
+pub(crate) const NOTES_MAX: usize = 40;
 const NOTE_BYTES_MAX: usize = 4_000;
 
 impl Worker {
-    /// Turns what the test writer left into a commit on the story's base.
-    pub(crate) fn make_tests(&self, loop_id: &str, id: &str, attempt: u32) -> Landed {
-        let making = self.making(loop_id)?;
-        let (story, active) = making.state.active().ok_or("no story is being worked on")?;
-        let round = story.tests.as_ref().map_or(0, |tests| tests.round) + 1;
-        let name = reference("tests", id, &round.to_string());
-        let (base, base_tree) = making.base_of(active)?;
-        let rules = TestRules::of(&making.repository, &making.settings, &base_tree)?;
-        let checkout = self.last_checkout(loop_id, making.state, id, attempt, Stage::WriteTests)?;
-        let written = match making.repository.read_ref(&name).map_err(words)? {
-            Some(commit) => {
-                let tree = making.repository.tree_of(&commit).map_err(words)?;
-                Written { commit: Some(commit), overlay: making.over(&base_tree, &base_tree, &tree, &rules)? }
-            }
-            None if !checkout.is_dir() => {
-                return Ok(Some(refused(id, attempt, "the test writer left no checkout behind")));
-            }
-            None => {
-                let left = making.repository.snapshot(&checkout, &base, &making.kept()).map_err(words)?;
-                Written { commit: None, overlay: making.over(&base_tree, &base_tree, &left.tree, &rules)? }
-            }
-        };
-        let event = making.tests_event(story, (id, attempt, round), active, written, &rules, &name)?;
-        self.retire(loop_id, &checkout);
-        Ok(Some(event))
-    }
-
     /// Turns what the writers left into the candidate.
     pub(crate) fn make_candidate(&self, loop_id: &str, id: &str, attempt: u32) -> Landed {
         let making = self.making(loop_id)?;
         let (story, active) = making.state.active().ok_or("no story is being worked on")?;
         let (code, left_out) = match self.code(&making, loop_id, active, id, attempt)? {
-            Code::There { tree, notes } => (tree, notes),
+            Code::There(Left { tree, notes }) => (tree, notes),
             Code::Nothing(why) => return Ok(Some(nothing_new(id, attempt, why))),
         };
         let (base, base_tree) = making.base_of(active)?;
         let rules = TestRules::of(&making.repository, &making.settings, &base_tree)?;
+        let code = making.without_shown_tests(story, active, &base_tree, code)?;
         let tests = tests_tree(&making.repository, story)?.unwrap_or_else(|| base_tree.clone());
         let overlay = making.over(&base_tree, &code, &tests, &rules)?;
         let message = message(making.state, story, active);
@@ -78,7 +52,7 @@ impl Worker {
         Ok(Some(Event::CandidateMade { story: id.to_owned(), attempt, commit, notes, ask }))
     }
 
-    fn making(&self, loop_id: &str) -> Result<Making<'_>, String> {
+    pub(crate) fn making(&self, loop_id: &str) -> Result<Making<'_>, String> {
         let state = &self.loaded(loop_id).ok_or("the loop is not loaded")?.state;
         Ok(Making { state, settings: self.settings(loop_id)?, repository: self.repository(loop_id)? })
     }
@@ -96,32 +70,19 @@ impl Worker {
         let (stage, kind) = if proven { (Stage::Prove, "proven") } else { (Stage::Implement, "code") };
         let name = reference(kind, id, &attempt.to_string());
         let checkout = self.last_checkout(loop_id, making.state, id, attempt, stage)?;
-        if let Some(commit) = making.repository.read_ref(&name).map_err(words)? {
-            // An earlier self got this far; the checkout may be gone already.
-            self.retire(loop_id, &checkout);
-            return Code::of(&making.repository, &commit);
-        }
-        if !checkout.is_dir() {
+        let Some(left) = making.left_behind(active, &name, &checkout, &format!("{kind}: {id}\n"))? else {
             return Ok(Code::Nothing("the attempt left no checkout behind"));
-        }
-        let (base, base_tree) = making.base_of(active)?;
-        let left = making.repository.snapshot(&checkout, &base, &making.kept()).map_err(words)?;
-        let started_from = making.started_from(active, stage, &base_tree)?;
-        if left.tree == started_from && stage == Stage::Implement {
-            self.retire(loop_id, &checkout);
+        };
+        self.retire(loop_id, &checkout);
+        let (_, base_tree) = making.base_of(active)?;
+        if stage == Stage::Implement && left.tree == making.started_from(active, stage, &base_tree)? {
             return Ok(Code::Nothing("the attempt changed nothing"));
         }
-        let commit = making
-            .repository
-            .commit(&left.tree, &base, &code_message(kind, id, &left), active.planned_at_ms / 1000)
-            .map_err(words)?;
-        making.repository.move_ref(&name, None, &commit).map_err(words)?;
-        self.retire(loop_id, &checkout);
-        Code::of(&making.repository, &commit)
+        Ok(Code::There(left))
     }
 
     /// The checkout of the last try of a stage.
-    fn last_checkout(
+    pub(crate) fn last_checkout(
         &self,
         loop_id: &str,
         loop_state: &State,
@@ -142,22 +103,28 @@ impl Worker {
 
 /// The implementor's files.
 enum Code {
-    There { tree: TreeId, notes: Vec<String> },
+    There(Left),
     Nothing(&'static str),
 }
 
-impl Code {
+/// What an agent left: its files, and what of its work is not among them.
+pub(crate) struct Left {
+    pub(crate) tree: TreeId,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Left {
     /// Its commit says what was left out, so that whoever finds it later says the same.
     fn of(repository: &LoopRepo, commit: &CommitId) -> Result<Self, String> {
         let tree = repository.tree_of(commit).map_err(words)?;
         let message = repository.message_of(commit).map_err(words)?;
         let notes = message.lines().skip(2).filter(|line| !line.is_empty()).map(str::to_owned).collect();
-        Ok(Self::There { tree, notes })
+        Ok(Self { tree, notes })
     }
 }
 
-/// The message of the implementor's own commit: what of its work is not in it, and why.
-fn code_message(kind: &str, id: &str, left: &Snapshot) -> String {
+/// The message of a commit that keeps what an agent left: what of its work is not in it, and why.
+fn message_of_left(subject: &str, left: &Snapshot) -> String {
     let why = |reason: Reason| match reason {
         Reason::Special => "a pipe, a socket or a device",
         Reason::TooLarge => "too large",
@@ -175,24 +142,18 @@ fn code_message(kind: &str, id: &str, left: &Snapshot) -> String {
     let ignored = left.newly_ignored.iter().take(NOTES_MAX);
     let ignored = ignored.map(|path| format!("its own new rules ignore `{}`", one_line(path)));
     let notes: Vec<String> = left_out.chain(ignored).collect();
-    format!("{kind}: {}\n\n{}\n", id.replace('\n', " "), notes.join("\n"))
-}
-
-/// The writer's tests; with the commit that an earlier self made of them.
-struct Written {
-    commit: Option<CommitId>,
-    overlay: Overlay,
+    format!("{}\n\n{}\n", subject.trim_end().replace('\n', " "), notes.join("\n"))
 }
 
 /// What all of this needs.
-struct Making<'a> {
-    state: &'a State,
-    settings: Settings,
-    repository: LoopRepo,
+pub(crate) struct Making<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) settings: Settings,
+    pub(crate) repository: LoopRepo,
 }
 
 impl Making<'_> {
-    fn base_of(&self, active: &Attempt) -> Result<(CommitId, TreeId), String> {
+    pub(crate) fn base_of(&self, active: &Attempt) -> Result<(CommitId, TreeId), String> {
         let base = commit_id(&active.base)?;
         let tree = self.repository.tree_of(&base).map_err(words)?;
         Ok((base, tree))
@@ -206,6 +167,55 @@ impl Making<'_> {
         self.settings.prd_in_repository.iter().map(PathBuf::from).chain(copied).chain(hidden).collect()
     }
 
+    /// The files that an agent left, as a tree. They are kept under a ref of their own before anything is made of them: an
+    /// earlier self may have got this far, and its checkout may be gone.
+    pub(crate) fn left_behind(
+        &self,
+        active: &Attempt,
+        name: &str,
+        checkout: &Path,
+        subject: &str,
+    ) -> Result<Option<Left>, String> {
+        if let Some(commit) = self.repository.read_ref(name).map_err(words)? {
+            return Left::of(&self.repository, &commit).map(Some);
+        }
+        if !checkout.is_dir() {
+            return Ok(None);
+        }
+        let (base, _) = self.base_of(active)?;
+        let left = self.repository.snapshot(checkout, &base, &self.kept()).map_err(words)?;
+        let message = message_of_left(subject, &left);
+        let made = self.repository.commit(&left.tree, &base, &message, active.planned_at_ms / 1000);
+        let made = made.map_err(words)?;
+        self.repository.move_ref(name, None, &made).map_err(words)?;
+        Left::of(&self.repository, &made).map(Some)
+    }
+
+    /// An implementor's files without tests that it was shown and left alone: they are their writer's, and where they were
+    /// written anew the old ones are gone.
+    fn without_shown_tests(
+        &self,
+        story: &StoryProgress,
+        active: &Attempt,
+        base: &TreeId,
+        code: TreeId,
+    ) -> Result<TreeId, String> {
+        if active.flow.row(Stage::Implement).base != kernel::Base::StoryWithTests {
+            return Ok(code);
+        }
+        let mut shown = Vec::new();
+        for round in 1..=story.tests.as_ref().map_or(0, |tests| tests.round) {
+            let name = reference("tests", &story.spec.id, &round.to_string());
+            let Some(commit) = self.repository.read_ref(&name).map_err(words)? else { continue };
+            let tests = self.repository.tree_of(&commit).map_err(words)?;
+            shown.extend(self.repository.tree_changes(base, &tests).map_err(words)?);
+        }
+        let changes = self.repository.tree_changes(base, &code).map_err(words)?;
+        let untouched = changes.into_iter().filter(|change| shown.contains(change));
+        let paths: Vec<PathBuf> = untouched.map(|change| change.path).collect();
+        crate::trees::with_files_of(&self.repository, base, &code, &paths)
+    }
+
     /// The tree that a writing stage began with.
     fn started_from(&self, active: &Attempt, stage: Stage, base: &TreeId) -> Result<TreeId, String> {
         let (story, _) = self.state.active().ok_or("no story is being worked on")?;
@@ -217,7 +227,7 @@ impl Making<'_> {
         }
     }
 
-    fn over(
+    pub(crate) fn over(
         &self,
         base: &TreeId,
         code: &TreeId,
@@ -225,74 +235,6 @@ impl Making<'_> {
         rules: &TestRules,
     ) -> Result<Overlay, String> {
         self.repository.overlay(base, code, tests, &|path| rules.is_test(path)).map_err(words)
-    }
-
-    fn tests_event(
-        &self,
-        story: &StoryProgress,
-        (id, attempt, round): (&str, u32, u32),
-        active: &Attempt,
-        written: Written,
-        rules: &TestRules,
-        reference: &str,
-    ) -> Result<Event, String> {
-        let overlay = written.overlay;
-        if overlay.writer_files.is_empty() {
-            let testable = !active.written.as_ref().is_some_and(kernel::Review::nothing_is_testable);
-            if testable {
-                let why = format!("no test file was added or changed; tests belong into {}", rules.words());
-                return Ok(refused(id, attempt, &why));
-            }
-            let notes = vec!["the reviewer says that no criterion can be tested by a machine".to_owned()];
-            return Ok(Event::TestsMade { story: id.to_owned(), attempt, commit: None, notes });
-        }
-        if let Some(why) = self.unusable(story, &overlay)? {
-            return Ok(refused(id, attempt, &why));
-        }
-        let (base, _) = self.base_of(active)?;
-        let message = format!("test: [{}] [{id}] round-{round}\n", self.state.spec().loop_id);
-        let commit = match written.commit {
-            Some(commit) => commit,
-            None => {
-                let made = self
-                    .repository
-                    .commit(&overlay.tree, &base, &message, active.planned_at_ms / 1000)
-                    .map_err(words)?;
-                self.repository.move_ref(reference, None, &made).map_err(words)?;
-                made
-            }
-        };
-        let dropped = overlay.dropped.iter().take(NOTES_MAX);
-        let notes =
-            dropped.map(|path| format!("the test writer's change to `{}` was dropped", path.display()));
-        let notes = notes.collect();
-        let commit = Some(Commit::new(commit.as_str()).map_err(words)?);
-        Ok(Event::TestsMade { story: id.to_owned(), attempt, commit, notes })
-    }
-
-    /// Why tests cannot be used, whatever they would show.
-    fn unusable(&self, story: &StoryProgress, overlay: &Overlay) -> Result<Option<String>, String> {
-        let reader = self.repository.reader(&overlay.tree).map_err(words)?;
-        for path in &overlay.writer_files {
-            let text = read_text(&reader, path);
-            if let Some(why) = checks::rules::reads_source_text(&path.to_string_lossy(), &text) {
-                return Ok(Some(format!(
-                    "`{}` looks at source text and not at behaviour: {why}",
-                    path.display()
-                )));
-            }
-        }
-        let (Some(TestsOrder::Repair(_)), Some(before)) =
-            (&story.tests_order, tests_tree(&self.repository, story)?)
-        else {
-            return Ok(None);
-        };
-        let old = self.repository.reader(&before).map_err(words)?;
-        let count = |reader: &workspace::TreeReader| -> usize {
-            overlay.writer_files.iter().map(|path| assertions(&read_text(reader, path))).sum()
-        };
-        let fewer = count(&reader) < count(&old);
-        Ok(fewer.then(|| "a repair may change imports and calls, and it took assertions away".to_owned()))
     }
 
     /// What a judge must know of a candidate, and why a person must agree, where policy says so.
@@ -337,7 +279,7 @@ impl Making<'_> {
     }
 }
 
-fn reference(kind: &str, story: &str, name: &str) -> String {
+pub(crate) fn reference(kind: &str, story: &str, name: &str) -> String {
     format!("refs/loopwright/{kind}/{}/{name}", workspace::ref_component(story))
 }
 
@@ -369,12 +311,6 @@ fn message(state: &State, story: &StoryProgress, active: &Attempt) -> String {
     )
 }
 
-/// Lines that say what must be.
-fn assertions(text: &str) -> usize {
-    let says = ["assert", "expect", "should", "is(", "ok(", "raises", "throws"];
-    text.lines().filter(|line| says.iter().any(|word| line.contains(word))).count()
-}
-
 /// Says whether an attempt made the same files as one that was rejected.
 fn is_rejected_again(
     repository: &LoopRepo,
@@ -399,8 +335,4 @@ pub(crate) fn commit_id(commit: &Commit) -> Result<CommitId, String> {
 
 fn nothing_new(story: &str, attempt: u32, why: &str) -> Event {
     Event::NothingNew { story: story.to_owned(), attempt, why: why.to_owned() }
-}
-
-fn refused(story: &str, attempt: u32, why: &str) -> Event {
-    Event::TestsRefused { story: story.to_owned(), attempt, why: why.to_owned() }
 }

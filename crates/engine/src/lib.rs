@@ -28,6 +28,7 @@ mod sweep;
 mod task;
 mod trees;
 mod worker;
+mod written;
 
 pub use disk::{DiskUse, ENTRIES_MAX, disk_use};
 pub use home::{Home, RunName};

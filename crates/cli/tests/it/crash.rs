@@ -27,19 +27,14 @@ pub(crate) fn prepared(scene: &Scene) -> String {
 }
 
 pub(crate) fn prepared_as(scene: &Scene, loop_id: &str) -> String {
+    prepared_with(scene, loop_id, &[])
+}
+
+pub(crate) fn prepared_with(scene: &Scene, loop_id: &str, options: &[&str]) -> String {
     // One loop is recorded through the program; its id is then made a fixed one, so that commits are comparable.
     let project = scene.project().canonicalize().expect("a project");
-    let answer = scene.env.run(&[
-        "start",
-        "--project",
-        "project",
-        "--prd",
-        "project/prd.json",
-        "--max-retries",
-        "1",
-        "--json",
-        "--dry-run",
-    ]);
+    let start = ["start", "--project", "project", "--prd", "project/prd.json", "--max-retries", "1"];
+    let answer = scene.env.run(&[&start[..], &["--json", "--dry-run"], options].concat());
     let mut spec: kernel::LoopSpec =
         serde_json::from_value(answer.json()["result"]["spec"].clone()).expect("a spec");
     assert!(Path::new(&spec.project) == project);
@@ -72,15 +67,29 @@ fn take_worker(scene: &Scene, keeper: &Path) -> Worker {
 /// Plays the loop to its end; the power fails at the moments that `fails` names, counted over the whole life of the loop.
 fn play(fails: impl Fn(usize, Moment) -> bool + Clone + 'static) -> (Ending, usize) {
     let scene = Scene::new(&["one", "retry-two", "never-three"]);
-    let keeper = quiet_keeper(&scene);
     let loop_id = prepared(&scene);
+    let n_moments = play_out(&scene, &loop_id, fails);
+    let one_try_each = records(&scene, &loop_id)
+        .iter()
+        .all(|record| !matches!(&record.event, Event::RunStarted { run } if run.try_number > 1));
+    assert!(one_try_each, "only the worker died: no run is tried again");
+    (ending(&scene, &loop_id), n_moments)
+}
+
+/// Plays a loop that is prepared to its end; says how many moments that took.
+pub(crate) fn play_out(
+    scene: &Scene,
+    loop_id: &str,
+    fails: impl Fn(usize, Moment) -> bool + Clone + 'static,
+) -> usize {
+    let keeper = quiet_keeper(scene);
     let moments = Moments::default();
     let mut crashes = 0;
     loop {
-        let mut worker = take_worker(&scene, &keeper);
+        let mut worker = take_worker(scene, &keeper);
         worker.set_crash_switch(moments.switch(fails.clone()));
         let ended = worker
-            .run(|worker, _| worker.loaded(&loop_id).is_some_and(|loaded| loaded.state.ended().is_some()));
+            .run(|worker, _| worker.loaded(loop_id).is_some_and(|loaded| loaded.state.ended().is_some()));
         match ended {
             Ok(()) => break,
             Err(WorkerError::Crashed) => crashes += 1,
@@ -88,8 +97,8 @@ fn play(fails: impl Fn(usize, Moment) -> bool + Clone + 'static) -> (Ending, usi
         }
         assert!(crashes < 1_000, "the loop does not end");
     }
-    assert_one_start_per_run(&scene, &loop_id);
-    (ending(&scene, &loop_id), moments.count())
+    assert_one_start_per_run(scene, loop_id);
+    moments.count()
 }
 
 pub(crate) fn records(scene: &Scene, loop_id: &str) -> Vec<kernel::Stamped> {
@@ -99,10 +108,6 @@ pub(crate) fn records(scene: &Scene, loop_id: &str) -> Vec<kernel::Stamped> {
 
 fn assert_one_start_per_run(scene: &Scene, loop_id: &str) {
     let records = records(scene, loop_id);
-    let one_try_each = records
-        .iter()
-        .all(|record| !matches!(&record.event, Event::RunStarted { run } if run.try_number > 1));
-    assert!(one_try_each, "only the worker died: no run is tried again");
     let tries = records
         .iter()
         .filter(|record| matches!(&record.event, Event::RunStarted { run } if !run.stage.is_check()))

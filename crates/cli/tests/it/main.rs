@@ -5,6 +5,7 @@
 mod baseline;
 mod config;
 mod crash;
+mod crash_flows;
 mod crash_writes;
 mod demo;
 mod docs;

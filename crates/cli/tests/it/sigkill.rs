@@ -9,6 +9,7 @@ use kernel::Event;
 use rustix::process::{Pid, Signal, kill_process};
 use testkit::{Random, number};
 
+use crate::crash_flows::flow_scene;
 use crate::scene::{JUDGE, Scene, processes_with, wait_until};
 
 /// Processes of ours in this state folder that run as `verb`.
@@ -177,4 +178,37 @@ fn i04_a_run_that_ends_without_a_worker_starts_one() {
     }
     scene.wait_for(&["completed"]);
     check(&scene, 0, true);
+}
+
+/// Implementor and test writer are both at work, and neither notices that worker after worker dies.
+#[test]
+fn i04_both_lanes_outlive_every_worker_that_is_killed() {
+    let scene = flow_scene("quartet", &["one"]);
+    let gate = scene.env.path("gate");
+    for stage in ["implement", "write-tests"] {
+        let name = format!("agents/{stage}.sh");
+        let wait = format!("while [ ! -f {} ]; do sleep 0.05; done\n", gate.display());
+        scene.env.write(&name, wait + &scene.env.read(&name));
+    }
+    scene.start(&["--flow", "quartet"]);
+    wait_until("both lanes", || (scene.starts().len() == 2).then_some(()));
+    let mut workers = Vec::new();
+    for _ in 0..3 {
+        let worker = wait_until("a worker", || ours(&scene, "serve").first().copied());
+        kill_process(worker, Signal::KILL).expect("killed");
+        wait_until("its end", || (!ours(&scene, "serve").contains(&worker)).then_some(()));
+        workers.push(serve(&scene));
+    }
+    std::fs::write(&gate, "").expect("written");
+    let view = scene.wait_for(&["completed"]);
+    assert_eq!(view["stories"][0]["status"], "passed", "{view}");
+    let mut starts = scene.starts();
+    starts.sort();
+    starts.dedup();
+    let stages = ["implement", "judge", "review", "write-tests"];
+    let seen = stages.map(|stage| starts.iter().filter(|start| start.contains(stage)).count());
+    assert_eq!((seen, scene.starts().len()), ([1; 4], 4), "each was started once: {starts:?}");
+    for mut worker in workers {
+        worker.wait().expect("ended");
+    }
 }
