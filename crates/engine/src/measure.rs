@@ -48,6 +48,8 @@ pub(crate) struct Plan {
     pub(crate) env: BTreeMap<String, String>,
     pub(crate) trees: Trees,
     pub(crate) writer_files: Vec<String>,
+    #[serde(default)]
+    pub(crate) suite_files: Vec<String>,
     pub(crate) edited_files: Vec<String>,
 }
 
@@ -103,6 +105,7 @@ impl Report {
             candidate_without_tests: self.without_tests.as_ref(),
             candidate_with_base_tests: self.with_base_tests.as_ref(),
             writer_files: &plan.writer_files,
+            suite_files: &plan.suite_files,
             edited_files: &plan.edited_files,
         }))
     }
@@ -346,6 +349,7 @@ fn read_measured(
         timed_out,
         results: read_results(format, &output, report.as_deref()),
         excerpt: checks::excerpt(&output),
+        format: Some(if format == Format::Sniff { sniff(&output) } else { format }),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::candidate::{commit_id, tests_tree, words};
 use crate::hands::{equip, kind_of, order};
 use crate::measure::{PLAN_FILE, Plan, Trees};
 use crate::protect::protect;
-use crate::rules::TestRules;
+use crate::rules::{TestRules, read_text};
 use crate::runs::{LaunchFault, Place};
 use crate::scrap::{copy_untracked, is_plain};
 use crate::settings::{AgentSettings, Settings};
@@ -115,7 +115,7 @@ impl Task<'_> {
         run_id: &str,
     ) -> Result<RunSpec, String> {
         fs::create_dir_all(&place.run_folder).map_err(words)?;
-        let Measuring { trees, writer_files, edited_files } = self.trees()?;
+        let Measuring { trees, writer_files, suite_files, edited_files } = self.trees()?;
         let mut env = base_environment();
         env.extend(self.environment(run_id));
         let plan = Plan {
@@ -130,6 +130,7 @@ impl Task<'_> {
             env,
             trees,
             writer_files,
+            suite_files,
             edited_files,
         };
         let text = serde_json::to_vec_pretty(&plan).map_err(words)?;
@@ -165,14 +166,22 @@ impl Task<'_> {
         let measured = protect(self.repository, self.settings, &tests, &laid.tree)?.tree;
         let code = self.code_tree(&base, &candidate, &laid.writer_files)?;
         let edited = self.edited_tests(&base, &measured, &rules, &laid.writer_files)?;
+        let before = self.repository.reader(&base).map_err(words)?;
+        let is_old = |path: &&PathBuf| before.entry(path).is_ok_and(|entry| entry.is_some());
+        // What was green is looked at without the new tests, so that neither of the two can weaken what was there.
+        let weakened: Vec<PathBuf> = laid.writer_files.iter().filter(is_old).cloned().collect();
         let trees = Trees {
             base: base.to_string(),
             base_with_tests: Some(tests.to_string()),
             candidate: Some(measured.to_string()),
             without_tests: Some(protect(self.repository, self.settings, &base, &code)?.tree.to_string()),
-            with_base_tests: self.with_base_tests(&base, &measured, &edited)?,
+            with_base_tests: self.with_base_tests(&base, &measured, &[edited.clone(), weakened].concat())?,
         };
-        Ok(Measuring { trees, writer_files: texts(&laid.writer_files), edited_files: texts(&edited) })
+        let suites = self.suites(&tests, &laid.writer_files)?;
+        let edited = edited.into_iter().filter(|path| is_old(&path)).collect::<Vec<_>>();
+        let [writer_files, suite_files, edited_files] =
+            [&laid.writer_files, &suites, &edited].map(|files| texts(files));
+        Ok(Measuring { trees, writer_files, suite_files, edited_files })
     }
 
     fn trees_without_writer(&self, base: &TreeId, candidate: &TreeId) -> Result<Measuring, String> {
@@ -185,7 +194,17 @@ impl Task<'_> {
             with_base_tests: self.with_base_tests(base, &measured, &edited)?,
             ..Trees::default()
         };
-        Ok(Measuring { trees, writer_files: Vec::new(), edited_files: texts(&edited) })
+        Ok(Measuring { trees, edited_files: texts(&edited), ..Measuring::default() })
+    }
+
+    /// The writer's files that hold single tests, as the tests of node do.
+    fn suites(&self, tests: &TreeId, files: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+        let reader = self.repository.reader(tests).map_err(words)?;
+        let has_tests = |path: &&PathBuf| {
+            let text = read_text(&reader, path);
+            ["test(", "it(", "describe(", "suite("].iter().any(|call| text.contains(call))
+        };
+        Ok(files.iter().filter(has_tests).cloned().collect())
     }
 
     /// The candidate with every file of the test writer as it is in the base.
@@ -193,7 +212,7 @@ impl Task<'_> {
         crate::trees::with_files_of(self.repository, base, candidate, files)
     }
 
-    /// Existing test files that the implementor changed or removed.
+    /// Existing test files that the implementor changed or removed, and new ones that other tests may stand on.
     fn edited_tests(
         &self,
         base: &TreeId,
@@ -202,8 +221,10 @@ impl Task<'_> {
         writer_files: &[PathBuf],
     ) -> Result<Vec<PathBuf>, String> {
         let changes = self.repository.tree_changes(base, measured).map_err(words)?;
-        let edited =
-            changes.into_iter().filter(|change| change.before.is_some() && rules.is_test(&change.path));
+        let is_support = |path: &Path| checks::rules::is_test_support(&path.to_string_lossy());
+        let edited = changes.into_iter().filter(|change| {
+            rules.is_test(&change.path) && (change.before.is_some() || is_support(&change.path))
+        });
         Ok(edited.map(|change| change.path).filter(|path| !writer_files.contains(path)).collect())
     }
 
@@ -260,7 +281,7 @@ impl Task<'_> {
             failing: facts.map(|facts| facts.failing.clone()).unwrap_or_default(),
             obliged: facts.map(|facts| facts.obliged.clone()).unwrap_or_default(),
             review: self.attempt.review.clone(),
-            notes: self.attempt.notes.clone(),
+            notes: self.notes(),
             patterns: self.settings.patterns.clone(),
             guides: self.guides(&base),
             learned: self.learned(),
@@ -268,6 +289,13 @@ impl Task<'_> {
             repair: lane.is_some_and(|lane| lane.run.bad_answers > 0),
             recheck: self.attempt.recheck,
         })
+    }
+
+    /// What is to be known of the candidate, and of the tests, where the stage is about it.
+    fn notes(&self) -> Vec<String> {
+        let sees = self.attempt.flow.row(self.run.stage).base == Base::Candidate;
+        let of_tests = self.story.tests.iter().filter(|_| sees).flat_map(|tests| tests.notes.clone());
+        self.attempt.notes.iter().cloned().chain(of_tests).collect()
     }
 
     /// Exactly base..candidate of this attempt, for those who may see it.
@@ -328,6 +356,7 @@ impl Task<'_> {
 struct Measuring {
     trees: Trees,
     writer_files: Vec<String>,
+    suite_files: Vec<String>,
     edited_files: Vec<String>,
 }
 

@@ -208,6 +208,7 @@ impl State {
         }
         let story = &mut self.stories[index];
         story.attempts = number;
+        story.tried_on = Some(base.clone());
         story.began_at_ms.get_or_insert(at_ms);
         story.status = StoryStatus::Active(Box::new(Attempt::new(number, flow, cast, base, at_ms)));
         self.advance(id)
@@ -333,6 +334,7 @@ impl StoryProgress {
                 StoryStart::SetAside => StoryStatus::SetAside,
             },
             attempts: 0,
+            tried_on: None,
             feedback: Vec::new(),
             rejected: Vec::new(),
             tests: None,

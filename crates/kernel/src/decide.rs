@@ -220,7 +220,9 @@ fn plan(state: &State) -> BTreeSet<Effect> {
         // Without a judge, or without the tests that its flow asks for, a second look could only pass a story falsely.
         let flow = state.spec.flow_of(&story.spec);
         let provable = flow.has(Stage::Judge) && (!flow.has(Stage::WriteTests) || story.tests.is_some());
-        provable && matches!(story.status, StoryStatus::Skipped { rechecked: false, .. })
+        // A branch that has not moved since cannot hold what the story asks for.
+        let moved = story.tried_on.as_ref() != Some(&state.head);
+        provable && moved && matches!(story.status, StoryStatus::Skipped { rechecked: false, .. })
     };
     if let Some(story) = state.stories.iter().find(again) {
         let Effect::Plan { story, attempt, flow, cast, base, .. } = plan_attempt(state, story) else {

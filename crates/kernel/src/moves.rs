@@ -297,6 +297,10 @@ impl State {
         };
         let feedback = if facts.feedback.is_empty() { red(report) } else { facts.feedback.clone() };
         match facts.gate {
+            // Where nobody judges, nobody can name the criterion that an older test had to give way to.
+            Gate::Green if !flow.has(Stage::Judge) && !facts.obliged.is_empty() => {
+                self.reject(id, gave_way(&facts.obliged))
+            }
             Gate::Green => self.settle(id),
             // Who saw the tests and does not fit them is at fault, and so is a branch that a story is rechecked on.
             Gate::SurfaceMismatch if flow == Flow::Quartet && !recheck => {
@@ -447,21 +451,36 @@ fn needed(story: &StoryProgress, attempt: &Attempt, stages: &[Stage]) -> Vec<Lan
 /// A PASS counts only if it says for every older test that gave way which criterion asks for that.
 fn unexplained(story: &StoryProgress, attempt: &Attempt, verdict: &Verdict) -> Option<String> {
     let facts = attempt.checked.as_ref()?.facts.as_deref()?;
+    let criteria = &story.spec.criteria;
     let named = |test: &String| {
         verdict.obliged.iter().any(|obliged| {
-            let criterion = obliged.criterion.trim();
-            let known = story.spec.criteria.iter().any(|known| known.trim() == criterion);
-            obliged.test == *test && !criterion.is_empty() && (known || story.spec.criteria.is_empty())
+            let said = plain_words(&obliged.criterion);
+            let known = criteria.iter().any(|known| quotes(&said, &plain_words(known)));
+            let is_it = obliged.test == *test || test.starts_with(&format!("{} (", obliged.test));
+            is_it && !said.is_empty() && (known || criteria.is_empty())
         })
     };
-    let missing: Vec<&str> = facts.obliged.iter().filter(|test| !named(test)).map(String::as_str).collect();
-    if missing.is_empty() {
-        return None;
-    }
-    Some(format!(
+    let missing: Vec<String> = facts.obliged.iter().filter(|test| !named(test)).cloned().collect();
+    (!missing.is_empty()).then(|| gave_way(&missing))
+}
+
+fn gave_way(tests: &[String]) -> String {
+    format!(
         "the change made older tests red, removed or skipped them, and no criterion asks for that: {}",
-        missing.join(", ")
-    ))
+        tests.join(", ")
+    )
+}
+
+/// The words of a sentence, whatever stands between them.
+fn plain_words(text: &str) -> Vec<String> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+/// Whether words are a criterion's own; a number or a mark may stand before them.
+fn quotes(said: &[String], criterion: &[String]) -> bool {
+    const MARK_WORDS_MAX: usize = 2;
+    !criterion.is_empty() && said.ends_with(criterion) && said.len() - criterion.len() <= MARK_WORDS_MAX
 }
 
 fn red(report: &str) -> String {

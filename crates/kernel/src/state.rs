@@ -34,6 +34,8 @@ pub struct StoryProgress {
     pub status: StoryStatus,
     /// Attempts begun, rechecks not counted.
     pub attempts: u32,
+    /// The commit that its last attempt began at.
+    pub tried_on: Option<Commit>,
     /// What each failed attempt taught.
     pub feedback: Vec<String>,
     /// Rejected candidates, kept aside.

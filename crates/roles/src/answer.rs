@@ -37,6 +37,7 @@ pub fn read_review(output: &str) -> Result<Review, String> {
     let findings = match object.get("findings") {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(items)) => items.iter().take(LIST_MAX).map(sentence).collect(),
+        Some(Value::String(one)) => vec![bounded(one)],
         Some(_) => return Err("`findings` is no list".to_owned()),
     };
     let summary = match object.get("summary") {
@@ -158,6 +159,8 @@ mod tests {
             (r#"prose {"summary":"fine"} prose"#, true),
             (r#"{"criteria":[{"criterion":"c","tests":["t"],"held_back":["t"]}]}"#, true),
             (r#"{"findings":[{"severity":"high","text":"x"}]}"#, true),
+            (r#"{"summary":"fine","findings":"none"}"#, true),
+            (r#"{"summary":"fine","findings":7}"#, false),
             ("LGTM", false),
             ("", false),
             ("{}", false),

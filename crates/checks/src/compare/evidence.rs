@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::results::Results;
+use crate::results::{Format, Results};
 
 /// How often a red candidate is run again at most.
 pub const RERUNS_MAX: usize = 2;
@@ -20,6 +20,9 @@ pub struct Measured {
     pub results: Results,
     /// The bounded end of its output.
     pub excerpt: String,
+    /// In whose words it was read, where that is known.
+    #[serde(default)]
+    pub format: Option<Format>,
 }
 
 impl Measured {
@@ -82,6 +85,8 @@ pub struct Evidence<'a> {
     pub candidate_with_base_tests: Option<&'a Measurement>,
     /// The files that the test writer made or changed.
     pub writer_files: &'a [String],
+    /// Those of them that hold single tests, so that a run of such a file which shows none was no run of it.
+    pub suite_files: &'a [String],
     /// The files of the base that the implementor changed or removed. They explain why a test is gone.
     pub edited_files: &'a [String],
 }
@@ -97,6 +102,7 @@ impl<'a> Evidence<'a> {
             candidate_without_tests: None,
             candidate_with_base_tests: None,
             writer_files: &[],
+            suite_files: &[],
             edited_files: &[],
         }
     }

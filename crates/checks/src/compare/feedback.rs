@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::facts::{Facts, Failing, Gate};
-use crate::text::{clip, head};
+use crate::results::{Occurrence, Results, fits};
+use crate::text::{clip, extension, head};
 
 /// Longest feedback.
 pub const FEEDBACK_BYTES_MAX: usize = 12_000;
@@ -12,6 +13,11 @@ pub const FEEDBACK_BYTES_MAX: usize = 12_000;
 const MESSAGE_BYTES: usize = 800;
 /// Most tests of one kind that are named in the first line.
 const NAMED_MAX: usize = 5;
+/// How files of tests end.
+const FILE_ENDS: [&str; 20] = [
+    "sh", "bash", "bats", "py", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "rs", "go", "rb",
+    "php", "java", "kt", "t", "pl",
+];
 /// Most tests of one kind that are told one by one.
 const TOLD_MAX: usize = 20;
 
@@ -43,10 +49,11 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
-    /// The criterion of a test that is held back; a place that was put after the name does not matter.
+    /// The criterion of a test that is held back, in whatever form writer and runner name it.
     fn criterion(&self, name: &str) -> Option<&str> {
-        let bare = name.rsplit_once(" (").map_or(name, |(bare, _)| bare);
-        self.held_back.get(name).or_else(|| self.held_back.get(bare)).map(String::as_str)
+        let exact = self.held_back.get(name);
+        let alike = || self.held_back.iter().find(|(held, _)| bare(held) == bare(name)).map(|(_, said)| said);
+        exact.or_else(alike).map(String::as_str)
     }
 
     fn list(&self, title: &str, failing: &[Failing]) -> String {
@@ -86,9 +93,41 @@ impl Teller<'_> {
 
     fn names_held_back(&self, line: &str) -> bool {
         self.held_back.keys().any(|name| {
-            let last = name.rsplit([':', '>']).next().unwrap_or(name).trim();
+            let last = bare(name);
             last.len() > 2 && line.contains(last)
         })
+    }
+}
+
+/// The held-back tests, and where a writer named a file, every test of a run that stands in it.
+pub fn spread_over_files(
+    held_back: &BTreeMap<String, String>,
+    results: &Results,
+) -> BTreeMap<String, String> {
+    let mut all = held_back.clone();
+    for (file, criterion) in held_back.iter().filter(|(name, _)| is_file(name)) {
+        let stands = |found: &Occurrence| found.place.as_deref().is_some_and(|place| fits(place, file));
+        let inside = results.tests.iter().filter(|(_, found)| found.iter().any(stands));
+        for (name, _) in inside {
+            all.entry(name.clone()).or_insert_with(|| criterion.clone());
+        }
+    }
+    all
+}
+
+fn is_file(name: &str) -> bool {
+    FILE_ENDS.contains(&extension(name)) && !name.contains("::") && !name.contains(' ')
+}
+
+/// What is left of a test's name without file, suite, place and parameters.
+fn bare(name: &str) -> &str {
+    let name = name.rsplit_once(" (").map_or(name, |(name, _)| name);
+    let name = name.split_once('[').map_or(name, |(name, _)| name);
+    let last = name.rsplit(['/', ':', '>', '›', '#']).next().unwrap_or(name).trim();
+    match last.rsplit_once('.') {
+        Some((stem, end)) if FILE_ENDS.contains(&end) => stem,
+        Some((_, method)) if !method.is_empty() && !last.contains(' ') => method,
+        _ => last,
     }
 }
 
@@ -105,6 +144,22 @@ fn is_quote(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_tests_are_bared() {
+        for (name, expected) in [
+            ("negative", "negative"),
+            ("tests/negative.sh", "negative"),
+            ("tests/test_a.py::TestA::test_b", "test_b"),
+            ("tests.test_a.TestA.test_b", "test_b"),
+            ("test_b[1-2]", "test_b"),
+            ("math > handles zero", "handles zero"),
+            ("it::zero (tests/it/main.rs)", "zero"),
+            ("a sentence. With a stop", "a sentence. With a stop"),
+        ] {
+            assert_eq!(bare(name), expected, "{name}");
+        }
+    }
 
     #[test]
     fn quoted_source_is_known() {

@@ -173,7 +173,13 @@ impl<'a> View<'a> {
             let label = self.label(index);
             let was_red = self.known[index].1.status == TestStatus::Failed;
             match self.now(index) {
-                Now::Green if was_red => draft.proven(&label, Strength::Strong),
+                Now::Green if was_red => {
+                    draft.proven(&label, Strength::Strong);
+                    // Green only with what the implementor made of the files that tests stand on.
+                    if self.old_form.as_ref().is_some_and(|run| is_red(run.matched[index])) {
+                        draft.obliged(&label, How::Red);
+                    }
+                }
                 Now::Red(found) => draft.new_failing(&label, message(found)),
                 Now::Flaky => draft.flaky(&label),
                 Now::Skipped if was_red => draft.new_failing(&label, "it is skipped on the candidate"),
@@ -197,6 +203,7 @@ impl<'a> View<'a> {
     fn compare_others(&self, draft: &mut Draft) {
         let Some(others) = self.runs.first().map(|run| &run.rest) else { return };
         let again: Vec<_> = self.reruns.iter().map(|run| align(others, &run.results, &[])).collect();
+        let old_form = self.check.with_base_tests.map(|found| align(others, &found.results, &[]));
         let names = Names::of(others);
         for (index, (name, found)) in others.iter().enumerate() {
             let label = names.label((name, found));
@@ -207,7 +214,15 @@ impl<'a> View<'a> {
                 TestStatus::Failed if has(TestStatus::Passed) => draft.flaky(&label),
                 TestStatus::Passed if has(TestStatus::Failed) => draft.flaky(&label),
                 TestStatus::Failed => draft.new_failing(&label, message(found)),
-                TestStatus::Passed if is_weak => draft.proven(&label, Strength::Weak),
+                TestStatus::Passed if is_weak && stands_in(name, self.check.evidence.suite_files) => {
+                    draft.new_failing(&label, "it ended without any of its tests having run");
+                }
+                TestStatus::Passed if is_weak => {
+                    draft.proven(&label, Strength::Weak);
+                    if old_form.as_ref().is_some_and(|run| is_red(run.matched[index])) {
+                        draft.obliged(&label, How::Red);
+                    }
+                }
                 TestStatus::Skipped if is_weak => draft.vacuous(&label),
                 TestStatus::Passed | TestStatus::Skipped => {}
             }
@@ -236,6 +251,14 @@ impl<'a> View<'a> {
                 self.check.name,
                 "its output is too long or was cut off, so it cannot be compared",
                 "",
+            );
+        }
+        let earlier = [base, self.check.base_with_tests].into_iter().flatten();
+        if earlier.into_iter().any(|before| speaks_otherwise(before, seen)) {
+            draft.failed_check(
+                self.check.name,
+                "its output is another runner's than before, so it cannot be compared",
+                said_by(seen),
             );
         }
         if seen.is_green() {
@@ -314,6 +337,12 @@ fn new_among(check: &Check<'_>, seen: &Measured, list: impl Fn(&Results) -> &[St
     let before = check.base.map_or(&[][..], |base| list(&base.results));
     let is_new = |file: &&String| !before.iter().any(|old| fits(old, file));
     list(&seen.results).iter().filter(is_new).cloned().collect()
+}
+
+/// What a program prints can look like another runner's report, and would then hide the real one.
+fn speaks_otherwise(before: &Measured, now: &Measured) -> bool {
+    let are_known = before.results.is_per_test() && now.results.is_per_test();
+    are_known && before.format.zip(now.format).is_some_and(|(before, now)| before != now)
 }
 
 fn is_red(found: Option<&Occurrence>) -> bool {

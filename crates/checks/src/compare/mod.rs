@@ -16,4 +16,4 @@ pub use check::compare;
 pub use evidence::{Evidence, Measured, Measurement, RERUNS_MAX};
 pub use facts::{Changed, Facts, Failing, Gate, How, NAMES_MAX, Wanted};
 
-pub use feedback::{FEEDBACK_BYTES_MAX, feedback};
+pub use feedback::{FEEDBACK_BYTES_MAX, feedback, spread_over_files};

@@ -20,4 +20,4 @@ pub use glob::matches;
 pub use mixed::{MixedResult, is_mixed, with_base_config};
 pub use shadows::{Shadow, shadows};
 pub use source_text::reads_source_text;
-pub use test_paths::TestPaths;
+pub use test_paths::{TestPaths, is_test_support};

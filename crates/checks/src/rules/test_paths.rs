@@ -48,6 +48,17 @@ impl TestPaths {
     }
 }
 
+/// Says whether a file among the tests is none by its name, so that others may stand on it: `conftest.py`, a helper, data.
+pub fn is_test_support(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    let stem = name.split('.').next().unwrap_or(&name);
+    let is_test = ["test_", "test-", "tests_"].iter().any(|start| stem.starts_with(start))
+        || ["test", "tests", "spec"].iter().any(|end| stem.ends_with(end))
+        || name.contains(".test.")
+        || name.contains(".spec.");
+    !is_test || stem == "conftest"
+}
+
 fn is_task_runner(ecosystem: Ecosystem) -> bool {
     matches!(ecosystem, Ecosystem::Make | Ecosystem::Just)
 }

@@ -1,13 +1,13 @@
 //! What follows from measurements, as a table.
 //!
 //! A row says what was measured on which tree: `base`, `tests` (base with the new tests), `cand`, `rerun`, `without` (the
-//! candidate without the new tests), `old` (the candidate with the base's tests); `writer` and `edited` name files. A
+//! candidate without the new tests), `old` (the candidate with the base's tests); `writer`, `suites` and `edited` name files. A
 //! measurement is an exit code and its tests: `a+` passed, `a-` failed, `a~` was skipped, `a@f+` stands in `f`. `BUILD`
-//! did not build, `BROKEN=f` could not load one file, `CRASHED=f` ended early, `CUT` is a cut output, `t` a time-out, `s` a signal. Checks other
+//! did not build, `BROKEN=f` could not load one file, `CRASHED=f` ended early, `CUT` is a cut output, `AS=tap` whose words these are, `t` a time-out, `s` a signal. Checks other
 //! than `test` stand before it: `lint=1 | 0 a+`.
 
 use checks::compare::{Evidence, Facts, Gate, How, Measured, Measurement, compare};
-use checks::results::{Occurrence, TestStatus};
+use checks::results::{Format, Occurrence, TestStatus};
 
 #[derive(Default)]
 struct Given {
@@ -19,6 +19,7 @@ struct Given {
     old: Option<Measurement>,
     writer: Vec<String>,
     edited: Vec<String>,
+    suites: Vec<String>,
 }
 
 pub(crate) fn facts_of(row: &str) -> Facts {
@@ -35,6 +36,7 @@ pub(crate) fn facts_of(row: &str) -> Facts {
             "old" => given.old = Some(measurement(value)),
             "writer" => given.writer = files(),
             "edited" => given.edited = files(),
+            "suites" => given.suites = files(),
             other => panic!("unknown key {other}"),
         }
     }
@@ -46,6 +48,7 @@ pub(crate) fn facts_of(row: &str) -> Facts {
         candidate_without_tests: given.without.as_ref(),
         candidate_with_base_tests: given.old.as_ref(),
         writer_files: &given.writer,
+        suite_files: &given.suites,
         edited_files: &given.edited,
     })
 }
@@ -68,6 +71,8 @@ fn measured(text: &str) -> Measured {
                 check.results.broken_files.push(file.to_owned());
                 check.results.build_failure = Some(format!("cannot load {file}"));
             }
+            Some(("AS", "tap")) => check.format = Some(Format::Tap),
+            Some(("AS", _)) => check.format = Some(Format::JunitXml),
             Some(("CRASHED", place)) => check.results.crashed.push(place.to_owned()),
             _ if word == "BUILD" => check.results.build_failure = Some("does not build".to_owned()),
             _ if word == "CUT" => check.results.truncated = true,
@@ -244,6 +249,12 @@ fn i08_what_was_green_stays_green() {
         ("base: 0 a@f+ b@f+; cand: 0 a@f+; edited: g", "red, broken b, kept 1"),
         ("base: 0 a+ b+; cand: 0 a+; old: 0 a+ b+", "green, obliged b=removed, kept 1"),
         ("base: 0 a+ b+; cand: 0 a+ b+; old: 1 a+ b-", "green, obliged b=red, kept 2"),
+        ("base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; old: 1 a+ n-", "green, proven n, obliged n=red, kept 1"),
+        ("base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; old: 0 a+ n+", "green, proven n, kept 1"),
+        (
+            "base: 0 a@o+; tests: 1 a@o+ BROKEN=t; cand: 0 a@o+ n@t+; old: 1 a@o+ n@t-; writer: t",
+            "green, weakly proven n, obliged n=red, kept 1",
+        ),
         ("base: 0 a+ b+; cand: 0 a+ b+; old: 1 BUILD", "green, kept 2, old tests do not build"),
         ("base: 0 a+ b+; cand: 1 a+ b-; old: 0 a+ b+; edited: f", "red, broken b, kept 1"),
         ("base: 0 a+; cand: 101 BUILD", "red, checks test"),
@@ -328,5 +339,27 @@ fn flaky_tests_neither_fail_nor_prove() {
         ("base: setup=0 | 0 a+; cand: setup=1; rerun: setup=0 | 0 a+", "green, flaky setup, kept 1"),
         ("base: 0 a+; cand: 1 a+; rerun: 0 a+", "green, flaky test, kept 1"),
         ("base: lint=0 | 0 a+; cand: lint=1 | 0 a+; rerun: lint=0 | 0 a+", "green, flaky lint, kept 2"),
+    ]);
+}
+
+#[test]
+fn i08_a_run_that_hides_its_tests_proves_nothing() {
+    check(&[
+        (
+            "base: 0 a@o+; tests: 1 a@o+ BROKEN=t.mjs; cand: 0 a@o+ t.mjs+; writer: t.mjs",
+            "green, weakly proven t.mjs, kept 1",
+        ),
+        (
+            "base: 0 a@o+; tests: 1 a@o+ BROKEN=t.mjs; cand: 0 a@o+ t.mjs+; writer: t.mjs; suites: t.mjs",
+            "red, new failing t.mjs, kept 1",
+        ),
+        (
+            "base: 1 a+ b- AS=tap; tests: 1 a+ b- n- AS=tap; cand: 1 a+ b- n+ AS=tap",
+            "green, proven n, known red b, kept 1",
+        ),
+        (
+            "base: 1 a+ b- AS=tap; tests: 1 a+ b- n- AS=tap; cand: 1 a+ b- n+ AS=junit",
+            "red, proven n, checks test, known red b, kept 1",
+        ),
     ]);
 }

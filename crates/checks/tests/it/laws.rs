@@ -37,8 +37,7 @@ fn measurement() -> impl Strategy<Value = Measurement> {
             exit_code: Some(code),
             ..Measured::default()
         });
-        let test =
-            Measured { name: "test".to_owned(), exit_code, timed_out, results, excerpt: String::new() };
+        let test = Measured { name: "test".to_owned(), exit_code, timed_out, results, ..Measured::default() };
         Measurement { checks: lint.into_iter().chain([test]).collect() }
     })
 }

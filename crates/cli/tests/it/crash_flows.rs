@@ -185,7 +185,7 @@ fn i04_tdd_survives_crashes() {
 
 #[test]
 fn i04_proof_survives_crashes() {
-    holds_in("proof", &["vague", "lazy"], "2 passed, 0 skipped", &["vague 2 prove-1", "lazy 3 judge-1"]);
+    holds_in("proof", &["lazy", "vague"], "2 passed, 0 skipped", &["vague 2 prove-1", "lazy 3 judge-1"]);
 }
 
 #[test]
