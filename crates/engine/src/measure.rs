@@ -248,7 +248,8 @@ impl Meter<'_> {
         }
         let report_file = place.join("report");
         let command = self.instrumented(tree, check, &report_file)?;
-        let spec = self.command_spec(&place, &inner, &command);
+        let mut spec = self.command_spec(&place, &inner, &command);
+        spec.env.extend(own_build_folder(folder, &inner));
         let exit = self.keep(&place, &spec)?;
         let measured = read_measured(check, &command, &place, &report_file, folder, &exit);
         say(sandbox::output(&place, Stream::Stdout)
@@ -353,6 +354,22 @@ fn read_measured(
     }
 }
 
+/// Where cargo builds, which must be a folder of this tree alone, whatever the operator's own configuration says.
+///
+/// Cargo believes the times of files: in a shared folder it takes what it built of one tree for another one, and a red
+/// tree is green. What the project itself says about the folder is kept, since its scripts may count on it.
+fn own_build_folder(checkout: &Path, project: &Path) -> Option<(String, String)> {
+    if !project.join("Cargo.toml").exists() {
+        return None;
+    }
+    let places = [checkout, project]
+        .into_iter()
+        .flat_map(|folder| ["config.toml", "config"].map(|name| folder.join(".cargo").join(name)));
+    let is_said = |path: PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains("target-dir"));
+    let folder = project.join("target").to_string_lossy().into_owned();
+    (!places.into_iter().any(is_said)).then(|| ("CARGO_TARGET_DIR".to_owned(), folder))
+}
+
 fn refused(check: &CheckSettings, why: &str) -> Measured {
     Measured { name: check.name.clone(), exit_code: Some(1), excerpt: why.to_owned(), ..Measured::default() }
 }
@@ -422,4 +439,22 @@ fn say(line: &str) {
         return;
     }
     let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargo_builds_in_a_folder_of_the_tree_alone() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let (root, member) = (scratch.path(), scratch.path().join("member"));
+        fs::create_dir_all(member.join(".cargo")).expect("made");
+        assert_eq!(own_build_folder(root, &member), None, "no crate");
+        fs::write(member.join("Cargo.toml"), "").expect("written");
+        let folder = member.join("target").to_string_lossy().into_owned();
+        assert_eq!(own_build_folder(root, &member), Some(("CARGO_TARGET_DIR".to_owned(), folder)));
+        fs::write(member.join(".cargo/config.toml"), "[build]\ntarget-dir = \"out\"\n").expect("written");
+        assert_eq!(own_build_folder(root, &member), None, "the project says where");
+    }
 }
