@@ -191,7 +191,9 @@ fn any(text: &str, phrases: &[&str]) -> bool {
 }
 
 pub(crate) fn is_usage_limit(text: &str) -> bool {
-    any(text, &USAGE_LIMIT) || hits_a_limit(text) || reaches_a_limit(text)
+    // claude says of a limit per minute what it is not: `temporarily limiting requests (not your usage limit)`.
+    let text = text.replace("not your usage limit", "").replace("not a usage limit", "");
+    any(&text, &USAGE_LIMIT) || hits_a_limit(&text) || reaches_a_limit(&text)
 }
 
 /// `You've hit your org's monthly limit`, whatever they call the limit next; but not a rate limit.
@@ -251,4 +253,22 @@ pub(crate) fn is_session_lost(text: &str) -> bool {
 
 pub(crate) fn is_not_installed(text: &str) -> bool {
     any(text, &NOT_INSTALLED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_usage_limit_is_told_from_a_rate_limit() {
+        for (text, expected) in [
+            ("you've hit your usage limit. try again at 9:26 pm", true),
+            ("5-hour limit reached", true),
+            ("rate limit reached for this model", false),
+            ("api error: server is temporarily limiting requests (not your usage limit) · slow down", false),
+            ("this is not your usage limit, but you've hit your weekly limit", true),
+        ] {
+            assert_eq!(is_usage_limit(text), expected, "{text}");
+        }
+    }
 }
