@@ -20,6 +20,7 @@ mod passed;
 mod prd;
 mod real_agents;
 mod real_faults;
+mod real_matrix;
 mod real_packages;
 mod reload;
 mod scene;

@@ -28,18 +28,33 @@ fn assert_passed_at_once(stage: &Stage, what: &str) {
 }
 
 #[test]
-fn a_usage_limit_is_waited_for_even_by_another_worker() {
+fn a_usage_limit_of_claude_is_waited_for_even_by_another_worker() {
+    wait_for_usage_limit("claude", 5);
+}
+
+#[test]
+fn a_usage_limit_of_pi_is_waited_for_even_by_another_worker() {
+    wait_for_usage_limit("pi", 5);
+}
+
+#[test]
+fn a_usage_limit_of_codex_is_waited_for_even_by_another_worker() {
+    // It tells the minute alone, so the end of that minute is waited for.
+    wait_for_usage_limit("codex", 61);
+}
+
+fn wait_for_usage_limit(kind: &str, late_secs_max: u64) {
     let Some(stage) = Stage::new() else { return };
     let resets_at_secs = now_secs() + 12;
     let server = ModelServer::answering(0, move |request| {
         let is_over = now_secs() >= resets_at_secs;
         if is_over { mind(request) } else { Step::fault(Fault::UsageLimit { resets_at_secs }) }
     });
-    stage.solo(&stage.agent("claude", &server.url()));
+    stage.solo(&stage.agent(kind, &server.url()));
     assert_eq!(stage.start(&[]).exit, 0);
     let view = stage.wait_for("waiting");
     let until_ms = view["waitingUntilMs"].as_u64().expect("a time");
-    assert!((resets_at_secs * 1000..resets_at_secs * 1000 + 5000).contains(&until_ms), "{view}");
+    assert!((resets_at_secs * 1000..(resets_at_secs + late_secs_max) * 1000).contains(&until_ms), "{view}");
     assert!(view["reason"].as_str().is_some_and(|reason| reason.contains("allowance")), "{view}");
     assert!(!stage.workers().is_empty(), "a worker waits");
     // The keeper of the run that ended started one too, which may not have seen yet that it is the second.
