@@ -1,11 +1,12 @@
-//! Measures us beside a peer in one run: `cargo run --release -p bench -- prd` (or `loops`, `live`, `ralph`; the last
-//! two need `cargo build --release` first, for they run the program itself).
+//! Measures us beside a peer in one run: `cargo run --release -p bench -- prd` (or `loops`, `live`, `quartet`, `ralph`; the
+//! last three need `cargo build --release` first, for they run the program itself).
 //!
 //! It prints figures and ratios and asserts nothing: machines are noisy, and a ratio is read by a person.
 
 mod live;
 mod loops;
 mod prd_reader;
+mod quartet;
 mod ralph;
 
 use std::process::ExitCode;
@@ -18,11 +19,12 @@ fn main() -> ExitCode {
         }
         Some("loops") => loops::run(),
         Some("live") => live::run(),
+        Some("quartet") => quartet::run(),
         Some("ralph") => ralph::run(),
         // For `live` alone: a worker in a process of its own.
         Some("worker") => live::work(&std::env::args().nth(2).unwrap_or_default()),
         Some(other) => {
-            say(&format!("there is no measurement `{other}`; there are: prd, loops, live, ralph"));
+            say(&format!("there is no measurement `{other}`; there are: prd, loops, live, quartet, ralph"));
             return ExitCode::from(2);
         }
     };
