@@ -48,32 +48,45 @@ fn installed() -> Option<PathBuf> {
     Some(folder)
 }
 
+/// Claude has a tool for answers with a schema and asks again until it is used; other CLIs want plain words.
+fn answer(request: &Request, answer: &Value) -> Step {
+    const TOOL: &str = "StructuredOutput";
+    if request.body["messages"].to_string().contains(TOOL) {
+        return Step::text("That was my answer.");
+    }
+    let tools = request.body["tools"].as_array();
+    let has_tool = tools.is_some_and(|tools| tools.iter().any(|tool| tool["name"] == TOOL));
+    if has_tool { Step::tool(TOOL, answer.clone()) } else { Step::text(answer.to_string()) }
+}
+
 /// A model that plays every role well, but for the first attempt, which the judge does not like.
 pub(crate) fn mind(request: &Request) -> Step {
     let (text, n_results) = (request.text(), request.n_tool_results());
     let role = ["implementor", "test writer", "reviewer", "judge"]
         .into_iter()
         .find(|role| text.contains(&format!("You are the {role}.")));
-    let review =
-        |criteria: Value| json!({"summary": "seen", "criteria": criteria, "findings": []}).to_string();
+    let review = |criteria: Value| json!({"summary": "seen", "criteria": criteria, "findings": []});
     match (role.unwrap_or_default(), n_results) {
         ("implementor", 0) => Step::shell(if text.contains(REJECTION) { RIGHT } else { CLUMSY }),
         ("implementor", _) => Step::text("Done: calc.sh doubles."),
         ("test writer", 0) => Step::shell(r#"echo '[ "$(sh calc.sh double 4)" = 8 ]' > tests/double.sh"#),
         ("test writer", 1) => Step::shell(r#"echo '[ "$(sh calc.sh double -3)" = -6 ]' > tests/negative.sh"#),
-        ("test writer", _) => Step::text(review(json!([
+        ("test writer", _) => answer(
+            request,
+            &review(json!([
             {"criterion": "double 4 prints 8", "tests": ["double"], "held_back": [], "untestable": null},
             {"criterion": "double of a negative number is right", "tests": ["negative"], "held_back": ["negative"],
-             "untestable": null}]))),
+             "untestable": null}])),
+        ),
         ("reviewer", 0) => Step::shell("cat calc.sh"),
-        ("reviewer", _) => Step::text(review(json!([]))),
+        ("reviewer", _) => answer(request, &review(json!([]))),
         ("judge", 0) => Step::shell("sh calc.sh double 21"),
-        ("judge", _) => Step::text(verdict(&text)),
+        ("judge", _) => answer(request, &verdict(&text)),
         _ => Step::text("I do not know what I am."),
     }
 }
 
-fn verdict(text: &str) -> String {
+fn verdict(text: &str) -> Value {
     let commit: String = text
         .split("## Candidate ")
         .nth(1)
@@ -84,7 +97,6 @@ fn verdict(text: &str) -> String {
     let word = if text.contains("echo $(($2 + $2))") { "FAIL" } else { "PASS" };
     json!({"verdict": word, "commit": commit, "reason": "looked at it", "criteria": [], "guidance": [REJECTION],
         "obliged": []})
-    .to_string()
 }
 
 /// One project and the agents that it names.
@@ -160,6 +172,24 @@ impl Stage {
                  CLAUDE_CODE_MAX_RETRIES = \"1\" }}\n",
                 common("claude-sonnet-4-5")
             ),
+            "gemini" => format!(
+                "{}env = {{ GOOGLE_GEMINI_BASE_URL = \"{url}\", GEMINI_API_KEY = \"dummy\", PATH = \"{path}\" }}\n",
+                common("gemini-2.5-pro")
+            ),
+            "opencode" => {
+                let limit = json!({"context": 128_000, "output": 8000});
+                let provider = json!({"npm": "@ai-sdk/openai-compatible", "name": "scripted",
+                    "options": {"baseURL": format!("{url}/v1"), "apiKey": "dummy"},
+                    "models": {"scripted-model": {"name": "scripted", "limit": limit}}});
+                let config =
+                    json!({"small_model": "scripted/scripted-model", "provider": {"scripted": provider}});
+                self.env.write("opencode.json", config.to_string());
+                format!(
+                    "{}files = {{ \"config/opencode/opencode.json\" = \"{}\" }}\n",
+                    common("scripted/scripted-model"),
+                    self.env.path("opencode.json").display()
+                )
+            }
             _ => {
                 let model = json!({"id": "scripted-model", "name": "scripted", "reasoning": true, "input": ["text"],
                     "contextWindow": 128_000, "maxTokens": 8000,
@@ -254,10 +284,11 @@ impl Drop for Stage {
 }
 
 /// A loop with a different CLI in each role: an attempt that the judge rejects, and one that lands.
+#[expect(clippy::print_stdout, reason = "what each run took is worth a look")]
 fn quartet(implementor: &str, reviewer: &str, judge: &str) {
     let Some(stage) = Stage::new() else { return };
     let server = ModelServer::answering(0, mind);
-    let agents = ["codex", "claude", "pi"].map(|name| stage.agent(name, &server.url()));
+    let agents = [implementor, reviewer, judge].map(|name| stage.agent(name, &server.url()));
     stage.cast(implementor, reviewer, judge, &agents, "");
     let answer = stage.start(&["--foreground", "--json"]);
     let view = stage.view();
@@ -275,6 +306,14 @@ fn quartet(implementor: &str, reviewer: &str, judge: &str) {
     assert!(landed.contains("$2 * 2"), "{landed}");
     assert!(view["tokens"].as_u64().is_some_and(|tokens| tokens > 1000), "{view}");
     for run in stage.runs().iter().filter(|run| run["agent"] != "-") {
+        let took_ms =
+            run["endedAtMs"].as_i64().unwrap_or_default() - run["startedAtMs"].as_i64().unwrap_or_default();
+        println!(
+            "{:9} {:12} {took_ms:6} ms {}",
+            run["agent"].as_str().unwrap_or_default(),
+            run["stage"].as_str().unwrap_or_default(),
+            run["usage"]
+        );
         assert!(run["usage"]["inputTokens"].as_u64().is_some_and(|tokens| tokens >= 1200), "{run}");
         assert!(run["usage"]["sessionId"].is_string(), "{run}");
     }
@@ -331,4 +370,9 @@ fn a_quartet_of_real_agents_completes() {
 fn a_quartet_of_real_agents_completes_in_other_roles() {
     quartet("claude", "pi", "codex");
     quartet("pi", "codex", "claude");
+}
+
+#[test]
+fn a_quartet_with_opencode_and_gemini_completes() {
+    quartet("opencode", "gemini", "codex");
 }
