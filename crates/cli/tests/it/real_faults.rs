@@ -97,6 +97,24 @@ fn a_refused_login_asks_a_person_and_costs_no_attempt() {
 }
 
 #[test]
+fn an_agent_without_credentials_asks_a_person() {
+    for kind in KINDS {
+        let Some(stage) = Stage::new() else { return };
+        let server = ModelServer::answering(0, mind);
+        let agent = stage.agent(kind, &server.url());
+        let agent = agent.replace("SCRIPTED_KEY = \"dummy\", ", "");
+        let agent = agent.replace("CLAUDE_CODE_OAUTH_TOKEN = \"sk-ant-dummy\", ", "");
+        stage.solo(&agent.replace("scripted/scripted-model", "openai/gpt-5.5"));
+        assert_eq!(stage.start(&[]).exit, 0);
+        let view = stage.wait_for("needs_human");
+        let log_in = agents::Kind::of_word(kind).expect("a kind").facts().log_in;
+        assert!(view["reason"].as_str().is_some_and(|reason| reason.contains(log_in)), "{kind}: {view}");
+        assert_eq!(server.requests().len(), 0, "{kind}");
+        assert_eq!(stage.env.run(&["cancel", &stage.loop_id()]).exit, 0);
+    }
+}
+
+#[test]
 fn a_missing_program_asks_a_person() {
     for kind in KINDS {
         let Some(stage) = Stage::new() else { return };
@@ -127,14 +145,21 @@ fn an_unreachable_server_is_waited_for() {
     }
 }
 
-/// Claude refuses a bare `sleep`.
-const SLEEPING_TOOL: &str = "python3 -c 'import time; open(\"sleeping\", \"w\"); time.sleep(250)'";
+/// Says whether any process at all has these words in its command line, whatever became of its environment.
+fn is_running(words: &str) -> bool {
+    let processes = std::fs::read_dir("/proc").expect("a proc folder").flatten();
+    let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+    lines.into_iter().any(|line| String::from_utf8_lossy(&line).contains(words))
+}
 
 #[test]
 fn i11_a_cancelled_agent_leaves_nothing_of_its_tools() {
-    for kind in KINDS {
+    for kind in KINDS.into_iter().chain(["opencode", "gemini"]) {
         let Some(stage) = Stage::new() else { return };
-        let server = ModelServer::answering(0, |_| Step::shell(SLEEPING_TOOL));
+        // Claude refuses a bare `sleep`. The folder of this test marks the tool.
+        let mark = stage.env.path("mark").display().to_string();
+        let tool = format!("python3 -c 'import time; open(\"sleeping\", \"w\"); time.sleep(250)' {mark}");
+        let server = ModelServer::answering(0, move |_| Step::shell(&tool));
         stage.solo(&stage.agent(kind, &server.url()));
         assert_eq!(stage.start(&[]).exit, 0);
         let is_asleep = || {
@@ -144,10 +169,11 @@ fn i11_a_cancelled_agent_leaves_nothing_of_its_tools() {
         };
         wait_until("the tool", is_asleep);
         // It is one of several: the CLI, its shell, the tool.
-        assert!(processes_with(&stage.home().join("loops")).len() >= 2, "{kind}");
+        assert!(processes_with(&stage.home().join("loops")).len() >= 2 && is_running(&mark), "{kind}");
         assert_eq!(stage.env.run(&["cancel", &stage.loop_id()]).exit, 0);
         stage.wait_for("cancelled");
         stage.assert_nothing_left();
+        assert!(!is_running(&mark), "{kind}: i11: the tool is left");
         assert!(matches!(stage.outcomes()[..], [.., RunOutcome::Stopped]), "{kind}: {:?}", stage.outcomes());
         std::thread::sleep(Duration::from_millis(200));
         stage.assert_nothing_left();
