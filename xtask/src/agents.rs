@@ -15,11 +15,13 @@ use crate::talk::say;
 const SKIP: &str = "LOOPWRIGHT_SKIP_REAL_AGENTS";
 
 /// Node first, for the others are installed with it: an older one makes npm take older versions without a word.
-const PACKAGES: [(&str, &str); 4] = [
+const PACKAGES: [(&str, &str); 6] = [
     ("node22", "node@22.23.3"),
     ("codex", "@openai/codex@0.166.0"),
     ("claude", "@anthropic-ai/claude-code@2.1.325"),
     ("pi", "@earendil-works/pi-coding-agent@0.87.1"),
+    ("opencode", "opencode-ai@1.18.33"),
+    ("gemini", "@google/gemini-cli@0.61.0"),
 ];
 
 /// Written last: where it names the same packages, all of them are there.
