@@ -88,6 +88,14 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FOLDER")]
         keep: Option<PathBuf>,
     },
+    /// Wait beside a worker until a loop's wait is over; started by the worker, not by people
+    #[command(hide = true)]
+    Wake {
+        /// The loop
+        loop_id: String,
+        /// Milliseconds since 1970
+        until_ms: i64,
+    },
     /// Measure what a check's run asks for; started by a keeper, not by people
     #[command(hide = true)]
     Measure {

@@ -40,6 +40,7 @@ fn run(command: Command, output: &mut Output) -> Result<failure::Exit, Failure> 
     match command {
         Command::Prd(command) => commands::prd::run(command, output),
         Command::Loop(command) => commands::loops::run(command, output),
+        Command::Wake { loop_id, until_ms } => commands::keeper::wake(&loop_id, until_ms),
         Command::Measure { folder } => commands::keeper::measure(&folder),
         Command::Keeper { folder } => commands::keeper::run(&folder),
         Command::Init { project } => commands::setup::init(&project, output),

@@ -27,6 +27,7 @@ mod slots;
 mod sweep;
 mod task;
 mod trees;
+mod waker;
 mod worker;
 mod written;
 
@@ -45,4 +46,5 @@ pub use scrap::remove_folder;
 pub use settings::{AgentSettings, CheckSettings, Policies, Policy, Settings};
 pub use slots::{Busy, EFFECTS_PER_TURN_MAX, Limits, open_now};
 pub use sweep::Swept;
+pub use waker::wait_beside;
 pub use worker::{Clock, CrashSwitch, Moment, Turn, Worker, WorkerError, now_ms};

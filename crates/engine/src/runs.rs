@@ -34,8 +34,12 @@ impl Worker {
             Effect::StartRun(run) => Some(Event::RunStarted { run: run.clone() }),
             Effect::WatchRun(run) => self.watch(loop_id, run)?,
             Effect::StopRun(run) => self.stop(loop_id, run)?,
-            Effect::WakeAt { until_ms, run } => {
-                (self.time_ms() >= *until_ms).then(|| Event::WaitEnded { run: run.clone() })
+            Effect::WakeAt { until_ms, run } if self.time_ms() >= *until_ms => {
+                Some(Event::WaitEnded { run: run.clone() })
+            }
+            Effect::WakeAt { until_ms, .. } => {
+                self.wakers.see_to(&self.program, &self.home, loop_id, *until_ms);
+                None
             }
             Effect::Prepare
             | Effect::MakeTests { .. }

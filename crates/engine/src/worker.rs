@@ -17,6 +17,7 @@ use crate::home::Home;
 use crate::loops::{LoadError, Loaded, load};
 use crate::slots::{Busy, EFFECTS_PER_TURN_MAX, Limits, open_now, running_stages};
 use crate::sweep::Sweeper;
+use crate::waker::Wakers;
 
 /// Milliseconds since 1970.
 pub fn now_ms() -> i64 {
@@ -96,6 +97,7 @@ pub struct Worker {
     clock: Clock,
     /// When each run was launched by this worker: a keeper needs a moment until it can be seen.
     pub(crate) launched: BTreeMap<PathBuf, Instant>,
+    pub(crate) wakers: Wakers,
     pub(crate) sweeper: Sweeper,
     _lock: File,
 }
@@ -146,6 +148,7 @@ impl Worker {
             crash,
             clock,
             launched,
+            wakers: Wakers::default(),
             sweeper: Sweeper::default(),
             _lock: lock,
         })

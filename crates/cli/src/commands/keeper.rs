@@ -18,6 +18,21 @@ pub(crate) fn run(folder: &Path) -> Result<Exit, Failure> {
     }
 }
 
+/// `loopwright wake LOOP TIME`: a wait that outlives its worker still ends by itself.
+pub(crate) fn wake(loop_id: &str, until_ms: i64) -> Result<Exit, Failure> {
+    let home = crate::home::home()?;
+    let off = std::env::var_os("LOOPWRIGHT_WAKE").is_some_and(|value| value == "off");
+    if off {
+        return Ok(Exit::Done);
+    }
+    // Out of reach of the terminal that the worker may have; it fails when we lead a group already.
+    let _ = rustix::process::setsid();
+    if engine::wait_beside(&home, loop_id, until_ms) {
+        super::loops::ensure_worker(&home)?;
+    }
+    Ok(Exit::Done)
+}
+
 /// `loopwright measure FOLDER`: the work of a check's run. What fails here is no fault of a candidate.
 pub(crate) fn measure(folder: &Path) -> Result<Exit, Failure> {
     let program = std::env::current_exe()

@@ -212,3 +212,36 @@ fn i04_both_lanes_outlive_every_worker_that_is_killed() {
         worker.wait().expect("ended");
     }
 }
+
+/// Nothing runs while a loop waits, so no keeper could start a worker.
+#[test]
+fn i04_a_wait_outlives_its_worker_and_ends_by_itself() {
+    let scene = Scene::new(&["one"]);
+    scene.env.write(
+        "agents/implement.sh",
+        format!(
+            "echo x >> \"$STARTS\"\n[ \"$(wc -l < \"$STARTS\")\" -gt 1 ] || exit 75\n{}",
+            crate::scene::IMPLEMENT
+        ),
+    );
+    scene.configure("[retry]\nwait = 3\n");
+    scene.start(&[]);
+    scene.wait_for(&["waiting"]);
+    let workers = || {
+        let of_worker = |pid: &Pid| {
+            let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&line).contains("serve")
+        };
+        processes_with(&scene.home()).into_iter().filter(of_worker).collect::<Vec<Pid>>()
+    };
+    let killed = workers();
+    assert!(!killed.is_empty(), "a worker was at work");
+    for pid in killed {
+        let _ = rustix::process::kill_process(pid, Signal::KILL);
+    }
+    let view = scene.wait_for(&["completed"]);
+    assert_eq!(
+        (&view["stories"][0]["status"], &view["stories"][0]["attempts"]),
+        (&"passed".into(), &1.into())
+    );
+}
