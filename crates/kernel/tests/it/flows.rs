@@ -245,8 +245,28 @@ fn i08_a_pass_must_name_the_criterion_for_every_older_test_that_gave_way() {
         (vec![obliged("other", "it works")], "plan a attempt 2 with claude"),
         (vec![obliged("old", "because I say so")], "plan a attempt 2 with claude"),
         (vec![obliged("old", " ")], "plan a attempt 2 with claude"),
+        (vec![obliged("old", "1. It works.")], "integrate a"),
+        (vec![obliged("old", "I am sure that it works")], "plan a attempt 2 with claude"),
     ] {
         assert_eq!(with_an_older_test_in_the_way(named.clone()), [expected], "{named:?}");
+    }
+}
+
+#[test]
+fn i08_where_nobody_judges_no_older_test_gives_way() {
+    for (gave_way, expected) in [(vec![], "integrate a"), (vec!["old"], "plan a attempt 2 with claude")] {
+        let mut played = playing(Flow::Solo);
+        played.end_stage(Stage::Baseline, checked(true));
+        played.end_stage(Stage::Implement, worked());
+        let commit = crate::support::numbered_commit(7);
+        let story = "a".to_owned();
+        played.record(Event::CandidateMade { story, attempt: 1, commit, notes: Vec::new(), ask: None });
+        let mut outcome = facts(Gate::Green, &[]);
+        if let RunOutcome::Checked { facts: Some(facts), .. } = &mut outcome {
+            facts.obliged = gave_way.iter().map(|test: &&str| (*test).to_owned()).collect();
+        }
+        played.end_stage(Stage::Check, outcome);
+        assert_eq!(played.owed_words(), [expected], "{gave_way:?}");
     }
 }
 
