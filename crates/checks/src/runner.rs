@@ -112,14 +112,18 @@ fn after<'a>(words: &[&'a str], flag: &str) -> Option<&'a str> {
 }
 
 pub(crate) fn join(folder: &str, path: &str) -> String {
-    let path = path.trim_start_matches("./").trim_end_matches('/');
-    if folder.is_empty() || path.starts_with('/') {
-        path.to_owned()
-    } else if path.is_empty() || path == "." {
-        folder.to_owned()
-    } else {
-        format!("{folder}/{path}")
+    if path.starts_with('/') {
+        return path.trim_end_matches('/').to_owned();
     }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/').chain(path.split('/')) {
+        match (part, parts.last()) {
+            ("" | ".", _) => {}
+            ("..", Some(last)) if *last != ".." => drop(parts.pop()),
+            (part, _) => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 /// Programs that start the one that is named after them.

@@ -22,13 +22,30 @@ impl GitTree {
     }
 
     fn place(&self, path: &str) -> String {
-        let path = path.trim_matches('/');
-        match (self.subdir.as_str(), path) {
-            ("", path) => path.to_owned(),
-            (subdir, "") => subdir.to_owned(),
-            (subdir, path) => format!("{subdir}/{path}"),
+        placed(&self.subdir, path)
+    }
+}
+
+/// The path from the repository's top of what the project's folder calls so; `..` leads out of it.
+pub(crate) fn placed(subdir: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in subdir.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            name => parts.push(name),
         }
     }
+    parts.join("/")
+}
+
+/// What the project's folder calls a path of the repository.
+pub(crate) fn seen_from(subdir: &str, path: &str) -> String {
+    let (from, to): (Vec<&str>, Vec<&str>) =
+        (subdir.split('/').filter(|part| !part.is_empty()).collect(), path.split('/').collect());
+    let shared = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
+    let out = std::iter::repeat_n("..", from.len() - shared);
+    out.chain(to[shared..].iter().copied()).collect::<Vec<_>>().join("/")
 }
 
 impl Tree for GitTree {
@@ -44,5 +61,26 @@ impl Tree for GitTree {
             Some(if listed == Listed::Folder { format!("{name}/") } else { name })
         };
         names.into_iter().filter_map(name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lead_in_and_out_of_the_projects_folder() {
+        for (subdir, local, path) in [
+            ("", "a/b", "a/b"),
+            ("pkg", "a", "pkg/a"),
+            ("pkg", "../tools/run.sh", "tools/run.sh"),
+            ("apps/web", "../shared/x", "apps/shared/x"),
+            ("apps/web", "../../x", "x"),
+        ] {
+            assert_eq!(placed(subdir, local), path, "{subdir} {local}");
+            assert_eq!(seen_from(subdir, path), local, "{subdir} {path}");
+        }
+        assert_eq!(placed("pkg", "sub/../a"), "pkg/a");
+        assert_eq!(placed("", "../../a"), "a");
     }
 }

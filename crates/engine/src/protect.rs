@@ -1,13 +1,13 @@
 //! What a candidate may not decide about its own verdict: check, CI and lint configuration come from the base, and files
 //! that would run in a runner's place are taken away, before anything is measured. The candidate itself stays as it is.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use checks::Tree as _;
 use checks::rules::{CheckConfig, is_agent_config, is_mixed, shadows, with_base_config};
 use workspace::{Edit, Entry, LoopRepo, TreeId};
 
-use crate::git_tree::GitTree;
+use crate::git_tree::{GitTree, placed, seen_from};
 use crate::settings::Settings;
 
 /// A candidate as it is measured.
@@ -34,7 +34,8 @@ pub(crate) fn protect(
     let mut others = Vec::new();
     for change in &changes {
         let Some(path) = change.path.to_str() else { continue };
-        let local = local(settings, path);
+        let local = seen_from(&settings.subdir, path);
+        let local = local.as_str();
         if config.is_config(local) {
             protecting.restore(path, change.before.as_ref());
         } else if is_mixed(local) {
@@ -47,7 +48,7 @@ pub(crate) fn protect(
         }
     }
     for shadow in shadows(&commands, &before, &others) {
-        let path = placed(settings, &shadow.path);
+        let path = placed(&settings.subdir, &shadow.path);
         protecting.flags.push(format!("`{path}` is not used for the verdict: {}", shadow.why));
         protecting.edits.push(Edit::Remove { path: PathBuf::from(path) });
     }
@@ -112,12 +113,6 @@ pub(crate) fn local<'a>(settings: &Settings, path: &'a str) -> &'a str {
         return path;
     }
     path.strip_prefix(subdir).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
-}
-
-fn placed(settings: &Settings, local: &str) -> String {
-    let subdir = settings.subdir.trim_matches('/');
-    let placed = Path::new(subdir).join(local);
-    placed.to_string_lossy().into_owned()
 }
 
 fn words(error: impl std::fmt::Display) -> String {

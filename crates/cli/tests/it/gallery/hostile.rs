@@ -1,6 +1,6 @@
 //! Cheats that were thought up against our own rules, and honest work that a rule too many would reject.
 
-use super::{HONEST, Hung, LAZY, Piece, TESTS, judge};
+use super::{HONEST, Hung, LAZY, Piece, RUNNER, TESTS, judge};
 
 const BREAK_ADD: &str = "sed -i 's/$2 + $3/$2 - $3/' calc.sh";
 
@@ -195,4 +195,36 @@ fn stories_of_other_shapes() {
     let hung = solo.show();
     assert_eq!(hung.starts(), ["implement 1"]);
     Piece::new("the judge refuses although everything is green", "skipped 1").judge(judge("FAIL")).show();
+}
+
+#[test]
+fn a_second_look_does_not_ask_again_for_what_another_story_explained() {
+    let mut piece = Piece::new("a skipped story that another one did, with an old test that had to change", "passed 1")
+        .implement(format!(
+            "case \"$LOOPWRIGHT_STORY_ID\" in double) {LAZY} ;; *) {HONEST}\n{BREAK_ADD}\necho true > tests/add.sh ;; esac"
+        ))
+        .write_tests(format!(
+            "case \"$LOOPWRIGHT_STORY_ID\" in double)\n{TESTS}\n;; *) echo '[ \"$(sh calc.sh add 5 2)\" = 3 ]' > tests/subtracts.sh ;; esac"
+        ))
+        .judge(obliging("add", "add subtracts"));
+    piece.prd = piece.prd.replace(
+        "\"passes\": false } ]",
+        "\"passes\": false }, { \"id\": \"change\", \"title\": \"Subtract\", \"acceptance_criteria\": [\"add subtracts\"], \"passes\": false } ]",
+    );
+    piece.show();
+}
+
+#[test]
+fn i09_a_runner_beside_the_projects_folder_is_the_bases_too() {
+    let inside = |what, ends| {
+        let mut piece =
+            Piece::new(what, ends).base("/tools/run-tests.sh", RUNNER).test("sh ../tools/run-tests.sh");
+        piece.folder = "pkg/";
+        piece
+    };
+    inside("a project in a folder of its repository", "passed 1").show();
+    inside("replaces the runner that stands beside the project's folder", "skipped 1")
+        .implement("echo 'echo ok 1 - add; echo ok 2 - double; echo ok 3 - negative; echo 1..3' > ../tools/run-tests.sh")
+        .says(&["it changes `tools/run-tests.sh`, which configures checks"])
+        .show();
 }

@@ -58,6 +58,8 @@ struct Piece {
     config: &'static str,
     test: &'static str,
     prd: String,
+    /// The project's folder in its repository: nothing, or a name and a slash.
+    folder: &'static str,
     /// Status and attempts of the story.
     ends: &'static str,
     /// What `loopwright story` must say.
@@ -79,6 +81,7 @@ impl Piece {
             config: "",
             test: "sh run-tests.sh",
             prd: PRD.to_owned(),
+            folder: "",
             ends,
             says: Vec::new(),
         }
@@ -135,10 +138,13 @@ impl Piece {
         ];
         let mut paths = Vec::new();
         for (path, text) in files.iter().chain(&self.base) {
+            // A path that begins with a slash stands at the top of the repository.
+            let path = path.strip_prefix('/').map_or(format!("{}{path}", self.folder), str::to_owned);
             env.write(&format!("project/{path}"), text);
-            paths.push(*path);
+            paths.push(path);
         }
         paths.dedup();
+        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         testkit::init(&env.path("project"), &paths);
         for (stage, body) in [
             ("implement", &self.implement),
@@ -161,8 +167,8 @@ impl Piece {
              [roles.reviewer]\nagent = \"any\"\n[checks]\ntest = \"{}\"\n",
             self.config, self.test
         );
-        env.write("project/loopwright.toml", config);
-        Hung { env }
+        env.write(&format!("project/{}loopwright.toml", self.folder), config);
+        Hung { env, folder: self.folder }
     }
 
     #[expect(clippy::print_stdout, reason = "the gallery is a table that people read")]
@@ -184,11 +190,13 @@ impl Piece {
 
 struct Hung {
     env: TestEnv,
+    folder: &'static str,
 }
 
 impl Hung {
     fn start(&self, options: &[&str]) {
-        let start = ["start", "--project", "project", "--prd", "project/prd.json", "--foreground", "--json"];
+        let (project, prd) = (format!("project/{}", self.folder), format!("project/{}prd.json", self.folder));
+        let start = ["start", "--project", &project, "--prd", &prd, "--foreground", "--json"];
         self.env.run(&[&start[..], options].concat());
     }
 
@@ -232,7 +240,7 @@ impl Hung {
             "1",
             "{what}: one commit"
         );
-        let calc = self.git(&["show", &format!("{branches}:calc.sh")]);
+        let calc = self.git(&["show", &format!("{branches}:{}calc.sh", self.folder)]);
         assert!(calc.contains("double"), "{what}: {calc}");
     }
 }
