@@ -9,17 +9,8 @@ use kernel::Event;
 use testkit::{Random, number};
 
 use crate::crash::{Ending, ending, play_out, prepared_with, records};
-use crate::scene::Scene;
+use crate::scene::{Scene, TAP_RUNNER};
 use crate::support::TestEnv;
-
-/// Says by TAP how each test went.
-const RUNNER: &str = r#"n=0; code=0
-for test in tests/*.sh; do
-  n=$((n + 1)); name=$(basename "$test" .sh)
-  if sh "$test" > /dev/null 2>&1; then echo "ok $n - $name"; else echo "not ok $n - $name"; code=1; fi
-done
-echo "1..$n"; exit $code
-"#;
 
 /// `lazy` is never done by its own implementor, and `helper` does it on the way.
 const IMPLEMENT: &str = r#"case "$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_ATTEMPT-$FLOW" in
@@ -73,7 +64,7 @@ pub(crate) fn flow_scene(flow: &str, stories: &[&str]) -> Scene {
     let stories: Vec<String> = stories.iter().map(story).collect();
     let files = [
         ("prd.json", format!("{{ \"stories\": [\n{}\n] }}\n", stories.join(",\n"))),
-        ("run-tests.sh", RUNNER.to_owned()),
+        ("run-tests.sh", TAP_RUNNER.to_owned()),
         ("cmd/add.sh", "echo $(($1 + $2))\n".to_owned()),
         ("tests/add.sh", "[ \"$(sh cmd/add.sh 1 2)\" = 3 ]\n".to_owned()),
     ];

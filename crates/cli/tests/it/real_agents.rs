@@ -8,18 +8,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use testkit::{ModelServer, Request, Step};
 
-use crate::scene::{processes_with, wait_until};
+use crate::scene::{TAP_RUNNER, processes_with, wait_until};
 use crate::support::{Answer, TestEnv};
 
 const CALC: &str = "case \"$1\" in\n  add) echo $(($2 + $3)) ;;\n  *) exit 2 ;;\nesac\n";
-
-const RUNNER: &str = r#"n=0; code=0
-for test in tests/*.sh; do
-  n=$((n + 1)); name=$(basename "$test" .sh)
-  if sh "$test" > /dev/null 2>&1; then echo "ok $n - $name"; else echo "not ok $n - $name"; code=1; fi
-done
-echo "1..$n"; exit $code
-"#;
 
 const PRD: &str = r#"{ "stories": [ { "id": "double", "title": "Double a number", "acceptance_criteria": [
   "double 4 prints 8", "double of a negative number is right" ], "passes": false } ] }
@@ -112,7 +104,7 @@ impl Stage {
         let env = TestEnv::new();
         for (path, text) in [
             ("calc.sh", CALC),
-            ("run-tests.sh", RUNNER),
+            ("run-tests.sh", TAP_RUNNER),
             ("tests/add.sh", "[ \"$(sh calc.sh add 1 2)\" = 3 ]\n"),
             ("prd.json", PRD),
         ] {

@@ -8,6 +8,15 @@ use crate::support::{Answer, TestEnv};
 /// What the scripted implementor does unless a test says otherwise: one new file per story and attempt.
 pub(crate) const IMPLEMENT: &str = "cat > prompt-seen\nrm prompt-seen\necho \"work of $LOOPWRIGHT_STORY_ID attempt $LOOPWRIGHT_ATTEMPT\" > \"$LOOPWRIGHT_STORY_ID.txt\"\n";
 
+/// A project's own test runner: every file in `tests/` is a test, and TAP says how each went.
+pub(crate) const TAP_RUNNER: &str = r#"n=0; code=0
+for test in tests/*.sh; do
+  n=$((n + 1)); name=$(basename "$test" .sh)
+  if sh "$test" > /dev/null 2>&1; then echo "ok $n - $name"; else echo "not ok $n - $name"; code=1; fi
+done
+echo "1..$n"; exit $code
+"#;
+
 /// Passes everything, except stories whose id says otherwise: `retry-…` at the first attempt, `never-…` always.
 pub(crate) const JUDGE: &str = r#"cat > /dev/null
 verdict=PASS

@@ -56,7 +56,7 @@ struct Piece {
     prove: String,
     options: Vec<&'static str>,
     config: &'static str,
-    test: &'static str,
+    test: String,
     prd: String,
     /// The project's folder in its repository: nothing, or a name and a slash.
     folder: &'static str,
@@ -79,7 +79,7 @@ impl Piece {
             prove: "true".to_owned(),
             options: vec!["--max-retries", "0"],
             config: "",
-            test: "sh run-tests.sh",
+            test: "sh run-tests.sh".to_owned(),
             prd: PRD.to_owned(),
             folder: "",
             ends,
@@ -116,8 +116,8 @@ impl Piece {
         self.options(&["--max-retries", "0", "--flow", flow])
     }
 
-    fn test(mut self, command: &'static str) -> Self {
-        self.test = command;
+    fn test(mut self, command: impl Into<String>) -> Self {
+        self.test = command.into();
         self
     }
 

@@ -1,6 +1,7 @@
 //! What other runners make of cheats: exit codes alone, output that lies, node and pytest.
 
 use super::Piece;
+use crate::ecosystems::toolbox;
 
 /// Says nothing, and is red if any test is.
 const SILENT: &str =
@@ -45,7 +46,7 @@ fn i08_output_that_lies() {
     let mut endless = Piece::new("code that never ends", "skipped 1")
         .implement("sed -i 's/^  \\*) exit/  double) sleep 600 ;;\\n&/' calc.sh")
         .says(&["out of time"]);
-    endless.test = "sh run-tests.sh\"\ntimeout = \"2s";
+    endless.test = "sh run-tests.sh\"\ntimeout = \"2s".to_owned();
     endless.show();
     Piece::new("code that prints without end", "skipped 1")
         .base("run-tests.sh", LOUD)
@@ -89,6 +90,10 @@ END";
 
 #[test]
 fn i07_pytest_that_is_told_what_to_say() {
+    if toolbox::is_passed_over() {
+        return;
+    }
+    let python = toolbox::python_tools().join("python3");
     let pytest = |what, ends| {
         Piece::new(what, ends)
             .base("calc.py", "def add(a, b):\n    return a + b\n")
@@ -96,18 +101,11 @@ fn i07_pytest_that_is_told_what_to_say() {
             .base("pytest.ini", "[pytest]\npythonpath = .\n")
             .base("pyproject.toml", "[project]\nname = 'calc'\n")
             .write_tests(PY_TESTS)
-            .test("python3 -m pytest -q")
+            .test(format!("{} -m pytest -q", python.display()))
     };
     let write = |code: &str| {
         format!("printf 'def double(a):\\n    return a * {code}\\n' >> calc.py; echo '# double' >> calc.sh")
     };
-    if !std::process::Command::new("python3")
-        .args(["-m", "pytest", "--version"])
-        .output()
-        .is_ok_and(|output| output.status.success())
-    {
-        return println!("skipped: there is no pytest");
-    }
     let always = "cat > tests/conftest.py <<'END'\nimport pytest\n@pytest.hookimpl(hookwrapper=True)\n\
                   def pytest_runtest_makereport(item, call):\n    out = yield\n    out.get_result().outcome = 'passed'\nEND";
     pytest("pytest: honest work", "passed 1").implement(write("2")).show();
