@@ -178,6 +178,7 @@ pub(crate) fn loop_spec(loop_id: &str, base: &str) -> Outcome<LoopSpec> {
         implementor: "builder".to_owned(),
         judge: "judge".to_owned(),
         ladder: Vec::new(),
+        failover: false,
         max_retries: 2,
         max_iterations: None,
         retry_wait_ms: 60_000,

@@ -8,7 +8,6 @@ use kernel::{Attempt, Commit, Event, RunKey, Stage, State, StoryProgress};
 use workspace::{CommitId, LoopRepo, Overlay, Reason, Snapshot, TreeId};
 
 use crate::hands::kind_of;
-use crate::home::RunName;
 use crate::protect::{agent_config, protect};
 use crate::rules::TestRules;
 use crate::settings::{Policy, Settings};
@@ -97,7 +96,7 @@ impl Worker {
             _ => None,
         });
         let run = started.into_iter().find(of_stage).ok_or("the attempt had no such run")?;
-        Ok(self.home.checkout(loop_id, &RunName::of(loop_state, run)))
+        Ok(self.checkout_of(loop_id, loop_state, run))
     }
 }
 

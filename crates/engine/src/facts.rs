@@ -37,10 +37,7 @@ pub(crate) fn check_outcome(
     surface: impl FnOnce() -> String,
 ) -> RunOutcome {
     let Some(facts) = report.facts(plan) else {
-        return RunOutcome::Infrastructure {
-            why: "the candidate was not measured".to_owned(),
-            until_ms: None,
-        };
+        return crate::runs::ours("the candidate was not measured".to_owned());
     };
     let held_back = story.tests.as_ref().map(|tests| held_back(&tests.review)).unwrap_or_default();
     let seen = report.candidate.as_ref().and_then(|candidate| candidate.check("test"));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use agents::{
     Clock, CommandSpec, Ended, Exit, HomeLink, Keep, Kind, Outcome, Parser, Price, Prices, RunSummary,
-    Session,
+    Session, Sessions, Tokens, Usage,
 };
 use kernel::{RunOutcome, RunUsage};
 use sandbox::{ExitCause, ExitRecord, RunSpec, StopSignal, Stream};
@@ -23,11 +23,17 @@ pub(crate) fn kind_of(agent: &AgentSettings) -> Kind {
     agent.kind.as_deref().and_then(Kind::of_word).unwrap_or(Kind::Command)
 }
 
+/// What an agent is asked, in which form, and in which session.
+pub(crate) struct Wanted<'a> {
+    pub(crate) prompt: &'a str,
+    pub(crate) schema: Option<&'a str>,
+    pub(crate) session: Session,
+}
+
 /// Makes an agent's config home ready and gives the command of a run in it; nothing for an agent that is any program.
 pub(crate) fn equip(
     agent: &AgentSettings,
-    prompt: &str,
-    schema: Option<&str>,
+    wanted: &Wanted<'_>,
     checkout: &Path,
     config_home: &Path,
 ) -> Result<Option<CommandSpec>, String> {
@@ -39,11 +45,11 @@ pub(crate) fn equip(
     fs::set_permissions(config_home, fs::Permissions::from_mode(0o700)).map_err(words)?;
     let home = fs::canonicalize(config_home).map_err(words)?;
     let spec = kind.command(&agents::Task {
-        prompt: prompt.to_owned(),
+        prompt: wanted.prompt.to_owned(),
         model: agent.model.clone(),
         effort: agent.effort.clone(),
-        schema: schema.filter(|_| kind.facts().takes_schema).map(str::to_owned),
-        session: Session::Fresh,
+        schema: wanted.schema.filter(|_| kind.facts().takes_schema).map(str::to_owned),
+        session: wanted.session.clone(),
         checkout: fs::canonicalize(checkout).map_err(words)?,
         config_home: home.clone(),
         program: agent.program.clone(),
@@ -103,6 +109,25 @@ fn place_link(home: &Path, link: &HomeLink) -> Result<(), String> {
     std::os::unix::fs::symlink(target, at).map_err(words)
 }
 
+/// What the stream of a CLI that was cut off with its keeper says so far.
+pub(crate) fn summary_so_far(kind: Kind, run_folder: &Path) -> RunSummary {
+    let mut parser = Parser::new(kind);
+    let output = sandbox::output(run_folder, Stream::Stdout).unwrap_or_default();
+    parser.push(output.text(usize::MAX, None).as_bytes());
+    let exit = Exit { ended: Ended::Stopped, code: None, signal: None, stderr_tail: String::new() };
+    parser.finish(&exit, &clock(0))
+}
+
+/// The session that a run which was cut off can be gone on with: the CLI can, it had begun to work, and its files are there.
+pub(crate) fn resumable(kind: Kind, summary: &RunSummary, checkout: &Path) -> Option<String> {
+    let can = kind.facts().sessions != Sessions::None
+        && summary.outcome != Outcome::ContextOverflow
+        && !summary.is_session_lost
+        && summary.n_tool_calls > 0
+        && checkout.is_dir();
+    summary.session.as_ref().filter(|_| can).map(|session| session.as_str().to_owned())
+}
+
 /// What a CLI's stream and end say.
 pub(crate) fn summarize(kind: Kind, run_folder: &Path, exit: &ExitRecord, now_ms: i64) -> RunSummary {
     let mut parser = Parser::new(kind);
@@ -148,14 +173,33 @@ fn local_offset_secs(now_ms: u64) -> i32 {
     sign * (part(0..2).unwrap_or_default() * 3600 + part(2..4).unwrap_or_default() * 60)
 }
 
+/// What came before a try.
+pub(crate) struct History {
+    /// Whether it is the first of its stage.
+    pub(crate) is_first: bool,
+    /// Whether the one before ended in trouble that was not the story's.
+    pub(crate) has_failed: bool,
+    /// The time.
+    pub(crate) now_ms: i64,
+}
+
+/// A wait that is worth giving the work to somebody else.
+const LONG_WAIT_MS: i64 = 60_000;
+
 /// What an end that is not a good one means; nothing for a run that is done.
-pub(crate) fn unhappy(kind: Kind, summary: &RunSummary, first_try: bool, now_ms: i64) -> Option<RunOutcome> {
+pub(crate) fn unhappy(kind: Kind, summary: &RunSummary, history: &History) -> Option<RunOutcome> {
+    let now_ms = history.now_ms;
     let facts = kind.facts();
     let said = summary.message.as_deref().map(|message| format!(": {message}")).unwrap_or_default();
     let name = facts.name;
-    let wait = |what: &str, until_ms: Option<i64>| RunOutcome::Infrastructure {
+    let wait = |what: &str, until_ms: Option<i64>, elsewhere: bool| RunOutcome::Infrastructure {
         why: format!("{name}: {what}{said}"),
         until_ms,
+        elsewhere,
+    };
+    // A hiccup is over sooner than somebody else has read the task.
+    let is_long = |until_ms: Option<i64>| {
+        until_ms.map_or(history.has_failed, |until_ms| until_ms.saturating_sub(now_ms) > LONG_WAIT_MS)
     };
     let ask = |what: String| RunOutcome::NeedsHuman {
         question: format!("{name} {what}{said}; then answer `retry`"),
@@ -167,18 +211,19 @@ pub(crate) fn unhappy(kind: Kind, summary: &RunSummary, first_try: bool, now_ms:
         Outcome::Failed => RunOutcome::Failed { why: format!("{name} gave up{said}") },
         Outcome::Interrupted => RunOutcome::Interrupted { why: format!("{name} was cut off{said}") },
         // Every try begins a fresh session, so once more may help, and twice is the story's own size.
-        Outcome::ContextOverflow if first_try => {
+        Outcome::ContextOverflow if history.is_first => {
             RunOutcome::Interrupted { why: format!("{name}: the session outgrew the model{said}") }
         }
         Outcome::ContextOverflow => {
             RunOutcome::Failed { why: format!("{name}: the session outgrew the model twice{said}") }
         }
-        Outcome::UsageLimit { until_ms } => wait("the allowance is used up", until_ms.map(millis)),
+        Outcome::UsageLimit { until_ms } => wait("the allowance is used up", until_ms.map(millis), true),
         Outcome::RateLimited { after_ms } => {
-            wait("too many requests", after_ms.map(|after| now_ms.saturating_add(millis(after))))
+            let until_ms = after_ms.map(|after| now_ms.saturating_add(millis(after)));
+            wait("too many requests", until_ms, is_long(until_ms))
         }
-        Outcome::Overloaded => wait("the model's servers are in trouble", None),
-        Outcome::Network => wait("the model's servers cannot be reached", None),
+        Outcome::Overloaded => wait("the model's servers are in trouble", None, is_long(None)),
+        Outcome::Network => wait("the model's servers cannot be reached", None, is_long(None)),
         Outcome::NotInstalled => ask(format!("cannot be started; install it: {}", facts.install)),
         Outcome::TooOld => ask(format!("is too old; install it anew: {}", facts.install)),
         Outcome::NotLoggedIn => ask(format!("is not logged in; run: {}", facts.log_in)),
@@ -191,12 +236,18 @@ pub(crate) fn unhappy(kind: Kind, summary: &RunSummary, first_try: bool, now_ms:
     })
 }
 
-/// What a run used, as the journal keeps it; what was not told is not known.
-pub(crate) fn usage_of(summary: &RunSummary, model: Option<&str>, prices: &[Price]) -> Option<RunUsage> {
-    let tokens = summary.usage.tokens;
+/// What a run used beyond what its session had used before, as the journal keeps it; what was not told is not known.
+pub(crate) fn usage_of(
+    summary: &RunSummary,
+    before: &RunUsage,
+    model: Option<&str>,
+    prices: &[Price],
+) -> Option<RunUsage> {
+    let usage = summary.usage.beyond(&counted(before));
+    let tokens = usage.tokens;
     let model = summary.model.as_deref().or(model);
     let by_table = || Prices::new(prices.to_vec()).cost_micro_usd(model?, &tokens?);
-    let cost = summary.usage.cost_micro_usd.or_else(by_table);
+    let cost = usage.cost_micro_usd.or_else(by_table);
     if tokens.is_none() && cost.is_none() {
         return None;
     }
@@ -207,5 +258,17 @@ pub(crate) fn usage_of(summary: &RunSummary, model: Option<&str>, prices: &[Pric
         output_tokens: tokens.map(|tokens| tokens.output),
         cost_micro_usd: cost,
         session: summary.session.as_ref().map(|session| session.as_str().to_owned()),
+        goes_on: false,
     })
+}
+
+/// What the runs of a session before this one were counted with.
+fn counted(before: &RunUsage) -> Usage {
+    let tokens = Tokens {
+        input: before.input_tokens.unwrap_or_default(),
+        cached: before.cached_tokens.unwrap_or_default(),
+        output: before.output_tokens.unwrap_or_default(),
+    };
+    let tokens = before.tokens().map(|_| tokens);
+    Usage { tokens, cost_micro_usd: before.cost_micro_usd, ..Usage::default() }
 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use kernel::{LoopSpec, Role};
 use sandbox::RunSpec;
 use serde::{Deserialize, Serialize};
 
-use crate::settings::Settings;
+use crate::hands::kind_of;
+use crate::settings::{AgentSettings, Settings};
 
 /// One role's part of the settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +31,21 @@ impl Settings {
     pub fn timeout_secs(&self, role: &str, agent: &str) -> u64 {
         let of_role = self.roles.get(role).and_then(|role| role.timeout_secs);
         of_role.or_else(|| Some(self.agents.get(agent)?.timeout_secs)).unwrap_or_default()
+    }
+}
+
+impl Settings {
+    /// An agent's settings with what its role says of model and effort. Those are words of the role's own agent: whoever
+    /// takes its place, on the ladder or at its limit, may be another CLI and would not know them.
+    pub(crate) fn agent_in_role(&self, spec: &LoopSpec, role: Role, name: &str) -> Option<AgentSettings> {
+        let mut agent = self.agents.get(name)?.clone();
+        let own = spec.agent_of_role(role).and_then(|own| self.agents.get(own));
+        let knows = own.is_some_and(|own| kind_of(own) == kind_of(&agent));
+        if let Some(role) = self.roles.get(role.word()).filter(|_| knows) {
+            agent.model = role.model.clone().or(agent.model);
+            agent.effort = role.effort.clone().or(agent.effort);
+        }
+        Some(agent)
     }
 }
 

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use kernel::{Effect, Event, RunKey, RunOutcome, RunUsage, Stage};
+use kernel::{Effect, Event, RunKey, RunOutcome, RunUsage, Stage, State};
 use sandbox::{ExitCause, ExitRecord, RunView, Stream};
 use workspace::LoopRepo;
 
 use crate::facts::{baseline_outcome, check_outcome, surface_of};
-use crate::hands::{kind_of, summarize, unhappy, usage_of};
+use crate::hands::{History, kind_of, resumable, summarize, summary_so_far, unhappy, usage_of};
 use crate::home::RunName;
 use crate::measure::{PLAN_FILE, Plan, REPORT_FILE, Report, known};
 use crate::rules::TestRules;
@@ -34,12 +34,12 @@ impl Worker {
             Effect::StartRun(run) => Some(Event::RunStarted { run: run.clone() }),
             Effect::WatchRun(run) => self.watch(loop_id, run)?,
             Effect::StopRun(run) => self.stop(loop_id, run)?,
-            Effect::WakeAt { until_ms, run } if self.time_ms() >= *until_ms => {
-                Some(Event::WaitEnded { run: run.clone() })
-            }
-            Effect::WakeAt { until_ms, .. } => {
-                self.wakers.see_to(&self.program, &self.home, loop_id, *until_ms);
-                None
+            Effect::WakeAt { .. } => {
+                let event = effect.waited(self.time_ms());
+                if event.is_none() {
+                    self.see_to_waker(loop_id);
+                }
+                event
             }
             Effect::Prepare
             | Effect::MakeTests { .. }
@@ -55,6 +55,12 @@ impl Worker {
             }
         };
         Ok(event)
+    }
+
+    fn see_to_waker(&mut self, loop_id: &str) {
+        if let Some(until_ms) = self.loaded(loop_id).and_then(|loaded| loaded.state.waits_until_ms()) {
+            self.wakers.see_to(&self.program, &self.home, loop_id, until_ms);
+        }
     }
 
     /// Looks at a run: not started, under way, over, or lost with its keeper.
@@ -79,7 +85,7 @@ impl Worker {
                     self.disk_full = true;
                     return Ok(None);
                 }
-                Err(LaunchFault::Ours(why)) => RunOutcome::Infrastructure { why, until_ms: None },
+                Err(LaunchFault::Ours(why)) => ours(why),
                 Err(LaunchFault::BadTree(why)) => RunOutcome::Failed { why },
             },
             Ok(RunView::Ended(exit)) => {
@@ -88,17 +94,21 @@ impl Worker {
                 outcome
             }
             Ok(RunView::Lost(_)) => match sandbox::sweep(&place.run_folder) {
-                Ok(_) => RunOutcome::Interrupted { why: "its keeper died".to_owned() },
-                Err(error) => RunOutcome::Infrastructure { why: error.to_string(), until_ms: None },
+                Ok(_) => {
+                    usage = self.session_so_far(loop_id, run, &place);
+                    RunOutcome::Interrupted { why: "its keeper died".to_owned() }
+                }
+                Err(error) => ours(error.to_string()),
             },
             Ok(RunView::Rebooted(_)) => {
+                usage = self.session_so_far(loop_id, run, &place);
                 RunOutcome::Interrupted { why: "the machine was started anew".to_owned() }
             }
-            Err(error) => RunOutcome::Infrastructure { why: error.to_string(), until_ms: None },
+            Err(error) => ours(error.to_string()),
         };
         let wrote = matches!(outcome, RunOutcome::Worked { .. } | RunOutcome::TestsWritten(_));
-        if !wrote {
-            // What a writer made is still needed; every other checkout has done its duty.
+        if !wrote && !usage.as_ref().is_some_and(|usage| usage.goes_on) {
+            // What a writer made or goes on with is still needed; every other checkout has done its duty.
             self.retire(loop_id, &place.checkout);
         }
         Ok(Some(Event::RunEnded { run: run.clone(), outcome, usage }))
@@ -131,9 +141,17 @@ impl Worker {
     pub(crate) fn place(&self, loop_id: &str, run: &RunKey) -> Option<Place> {
         let state = &self.loaded(loop_id)?.state;
         let name = RunName::of(state, run);
-        let (run_folder, checkout) =
-            (self.home.run_folder(loop_id, &name), self.home.checkout(loop_id, &name));
-        Some(Place { name, run_folder, checkout })
+        let run_folder = self.home.run_folder(loop_id, &name);
+        Some(Place { checkout: self.checkout_of(loop_id, state, run), name, run_folder })
+    }
+
+    /// The checkout that a run works in, which is an earlier try's where it goes on with that.
+    pub(crate) fn checkout_of(&self, loop_id: &str, state: &State, run: &RunKey) -> PathBuf {
+        let of_run =
+            state.active().map(|(_, attempt)| attempt).filter(|attempt| attempt.number == run.attempt);
+        let try_number =
+            of_run.map_or(run.try_number, |attempt| attempt.checkout_try(run.stage, run.try_number));
+        self.home.checkout(loop_id, &RunName::of(state, &RunKey { try_number, ..run.clone() }))
     }
 
     pub(crate) fn settings(&self, loop_id: &str) -> Result<Settings, String> {
@@ -170,9 +188,9 @@ impl Worker {
         let (settings, repository) = (self.settings(loop_id)?, self.repository(loop_id)?);
         let (settings, repository) = (&settings, &repository);
         let task = Task { state: &loaded.state, story, attempt, run, settings, repository };
-        remove_folder(&place.checkout);
         let run_id = place.name.full(loop_id);
         let mut spec = if run.stage.is_check() {
+            remove_folder(&place.checkout);
             task.check(place, &self.program, self.home.measured(loop_id), &run_id)?
         } else {
             task.agent(place, &self.home.agent_homes(loop_id))?
@@ -203,7 +221,7 @@ impl Worker {
         );
         if failed && exit.found_full {
             let why = "the disk was full".to_owned();
-            return (RunOutcome::Infrastructure { why, until_ms: None }, usage);
+            return (ours(why), usage);
         }
         (outcome, usage)
     }
@@ -211,8 +229,7 @@ impl Worker {
     /// The known CLI that a run is of, if it is of one.
     fn cli_of(&self, loop_id: &str, run: &RunKey) -> Option<agents::Kind> {
         let state = &self.loaded(loop_id)?.state;
-        let (_, attempt) = state.active()?;
-        let name = attempt.cast.agent(attempt.flow.row(run.stage).role)?;
+        let name = state.agent_of(run.stage)?;
         let kind = kind_of(self.settings(loop_id).ok()?.agents.get(name)?);
         (kind != agents::Kind::Command).then_some(kind)
     }
@@ -220,14 +237,25 @@ impl Worker {
     /// The model that was asked for, and what tokens cost.
     fn model_and_prices(&self, loop_id: &str, run: &RunKey) -> (Option<String>, Vec<agents::Price>) {
         let Ok(settings) = self.settings(loop_id) else { return (None, Vec::new()) };
-        let attempt =
-            self.loaded(loop_id).and_then(|loaded| loaded.state.active()).map(|(_, attempt)| attempt);
-        let role = attempt.map(|attempt| attempt.flow.row(run.stage).role);
-        let of_role =
-            role.and_then(|role| settings.roles.get(role.word())).and_then(|role| role.model.clone());
-        let name = attempt.zip(role).and_then(|(attempt, role)| attempt.cast.agent(role));
-        let of_agent = || settings.agents.get(name?)?.model.clone();
-        (of_role.or_else(of_agent), settings.prices)
+        let state = self.loaded(loop_id).map(|loaded| &loaded.state);
+        let model = state.and_then(|state| {
+            let role = state.active()?.1.flow.row(run.stage).role;
+            settings.agent_in_role(state.spec(), role, state.agent_of(run.stage)?)?.model
+        });
+        (model, settings.prices)
+    }
+
+    /// The run of a stage and what is known of its try.
+    fn lane_of(&self, loop_id: &str, run: &RunKey) -> Option<&kernel::Run> {
+        let (_, attempt) = self.loaded(loop_id)?.state.active()?;
+        Some(&attempt.lanes().iter().find(|lane| lane.stage == run.stage)?.run)
+    }
+
+    /// What a run that was cut off with its keeper leaves to go on with.
+    fn session_so_far(&self, loop_id: &str, run: &RunKey, place: &Place) -> Option<RunUsage> {
+        let kind = self.cli_of(loop_id, run)?;
+        let session = resumable(kind, &summary_so_far(kind, &place.run_folder), &place.checkout)?;
+        Some(RunUsage { session: Some(session), goes_on: true, ..RunUsage::default() })
     }
 
     /// What a known CLI's stream says; only a run that is done has an answer.
@@ -242,8 +270,26 @@ impl Worker {
         let now_ms = self.time_ms();
         let summary = summarize(kind, &place.run_folder, exit, now_ms);
         let (model, prices) = self.model_and_prices(loop_id, run);
-        let usage = usage_of(&summary, model.as_deref(), &prices);
-        if let Some(outcome) = unhappy(kind, &summary, run.try_number == 1, now_ms) {
+        let lane = self.lane_of(loop_id, run);
+        let before = lane.and_then(|lane| lane.goes_on.as_ref()).map(|goes_on| goes_on.used.clone());
+        let mut usage = usage_of(&summary, &before.unwrap_or_default(), model.as_deref(), &prices);
+        let history = History {
+            is_first: run.try_number == 1,
+            has_failed: lane.is_some_and(|lane| lane.faults > 0),
+            now_ms,
+        };
+        if let Some(outcome) = unhappy(kind, &summary, &history) {
+            let is_cut_off = matches!(
+                outcome,
+                RunOutcome::Interrupted { .. }
+                    | RunOutcome::Infrastructure { .. }
+                    | RunOutcome::NeedsHuman { .. }
+            );
+            let session = resumable(kind, &summary, &place.checkout).filter(|_| is_cut_off);
+            if session.is_some() {
+                let told = usage.unwrap_or_default();
+                usage = Some(RunUsage { session, goes_on: true, ..told });
+            }
             return (outcome, usage);
         }
         let said = summary.answer.unwrap_or_default();
@@ -259,17 +305,15 @@ impl Worker {
             return RunOutcome::NeedsHuman { question, free: false };
         }
         if run.stage.is_check() {
-            return self.measured_outcome(loop_id, run, place, exit).unwrap_or_else(|why| {
-                RunOutcome::Infrastructure {
-                    why: format!("the checks could not be made: {why}"),
-                    until_ms: None,
-                }
-            });
+            return self
+                .measured_outcome(loop_id, run, place, exit)
+                .unwrap_or_else(|why| ours(format!("the checks could not be made: {why}")));
         }
         match (&exit.cause, exit.exit_code) {
             (ExitCause::Exited, Some(EXIT_TRY_LATER)) => RunOutcome::Infrastructure {
                 why: "the agent asked to try again later".to_owned(),
                 until_ms: None,
+                elsewhere: true,
             },
             (ExitCause::Exited, Some(EXIT_NOT_LOGGED_IN)) => RunOutcome::NeedsHuman {
                 question: "the agent is not logged in; log it in, then answer `retry`".to_owned(),
@@ -434,6 +478,11 @@ fn failure_words(place: &Place, exit: &ExitRecord) -> String {
     let errors = place.last_words(Stream::Stderr);
     let last = errors.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     if last.is_empty() { how } else { format!("{how}: {last}") }
+}
+
+/// Something of ours or around us; it costs no attempt.
+pub(crate) fn ours(why: String) -> RunOutcome {
+    RunOutcome::Infrastructure { why, until_ms: None, elsewhere: false }
 }
 
 /// Removes a checkout. What cannot be removed now is removed with the loop.

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use agents::{Session, SessionId};
 use kernel::{Attempt, Base, Commit, RunKey, Stage, State, StoryProgress, StoryStatus, TestsOrder};
 use roles::Context;
 use sandbox::{RunSpec, StopSignal};
 use workspace::{CommitId, LoopRepo, TreeId};
 
 use crate::candidate::{commit_id, tests_tree, words};
-use crate::hands::{equip, kind_of, order};
+use crate::hands::{Wanted, equip, kind_of, order};
 use crate::measure::{PLAN_FILE, Plan, Trees};
 use crate::protect::protect;
 use crate::rules::{TestRules, read_text};
-use crate::runs::{LaunchFault, Place};
+use crate::runs::{LaunchFault, Place, remove_folder};
 use crate::scrap::{copy_untracked, is_plain};
 use crate::settings::{AgentSettings, Settings};
 
@@ -61,31 +62,34 @@ pub(crate) struct Task<'a> {
 impl Task<'_> {
     /// Makes checkout and prompt of an agent's run; what it gives is the keeper's order but for the run's name.
     pub(crate) fn agent(&self, place: &Place, homes: &Path) -> Result<RunSpec, LaunchFault> {
-        let commit = self.checkout_commit()?;
-        self.repository.checkout(&commit, &place.checkout).map_err(words)?;
-        self.repository.make_agent_repo(&commit, &place.checkout).map_err(words)?;
+        fs::create_dir_all(&place.run_folder).map_err(words)?;
+        let session = self.session(place)?;
+        if session == Session::Fresh {
+            self.make_checkout(place)?;
+        }
         let folder = place.checkout.join(&self.settings.subdir);
         if !is_plain(&place.checkout, &folder) || !folder.is_dir() {
             let name = if self.settings.subdir.is_empty() { "." } else { &self.settings.subdir };
             return Err(LaunchFault::BadTree(format!("the project's folder `{name}` is gone, or a link")));
         }
-        let project = Path::new(&self.state.spec().project);
-        copy_untracked(&self.settings.copy, project, &place.checkout, &self.settings.subdir);
-        fs::create_dir_all(&place.run_folder).map_err(words)?;
-        let prompt =
-            roles::prompt(self.run.stage, &self.story.spec, &self.context()?, &self.settings.prompts);
+        let context = Context { goes_on: session != Session::Fresh, ..self.context()? };
+        let prompt = roles::prompt(self.run.stage, &self.story.spec, &context, &self.settings.prompts);
         let prompt_file = place.run_folder.join("prompt.md");
         fs::write(&prompt_file, &prompt.text).map_err(words)?;
         if !prompt.cut.is_empty() {
             fs::write(place.run_folder.join("cut.txt"), prompt.cut.join("\n")).map_err(words)?;
         }
         let role = self.attempt.flow.row(self.run.stage).role;
-        let name = self.attempt.cast.agent(role).ok_or("the stage has no agent")?;
-        let agent = self.agent_settings(name)?;
+        let name = self.attempt.agent(self.run.stage).ok_or("the stage has no agent")?;
+        let agent = self
+            .settings
+            .agent_in_role(self.state.spec(), role, name)
+            .ok_or_else(|| format!("there is no agent `{name}`"))?;
         let mut spec = agent_spec(name, &agent, prompt_file)?;
         let schema = roles::schema(self.run.stage);
         let home = homes.join(workspace::ref_component(name));
-        if let Some(command) = equip(&agent, &prompt.text, schema, &folder, &home)? {
+        let wanted = Wanted { prompt: &prompt.text, schema, session };
+        if let Some(command) = equip(&agent, &wanted, &folder, &home)? {
             order(&command, &agent, &mut spec);
             fs::write(place.run_folder.join("prompt.md"), &command.stdin).map_err(words)?;
         }
@@ -94,16 +98,28 @@ impl Task<'_> {
         Ok(spec)
     }
 
-    /// An agent's settings with what its role says of model and effort.
-    fn agent_settings(&self, name: &str) -> Result<AgentSettings, String> {
-        let agent = self.settings.agents.get(name).ok_or_else(|| format!("there is no agent `{name}`"))?;
-        let mut agent = agent.clone();
-        let role = self.attempt.flow.row(self.run.stage).role.word();
-        if let Some(role) = self.settings.roles.get(role) {
-            agent.model = role.model.clone().or(agent.model);
-            agent.effort = role.effort.clone().or(agent.effort);
+    /// Makes the files that a fresh try works on; half-made ones are made anew.
+    fn make_checkout(&self, place: &Place) -> Result<(), LaunchFault> {
+        remove_folder(&place.checkout);
+        let commit = self.checkout_commit()?;
+        self.repository.checkout(&commit, &place.checkout).map_err(words)?;
+        self.repository.make_agent_repo(&commit, &place.checkout).map_err(words)?;
+        let project = Path::new(&self.state.spec().project);
+        copy_untracked(&self.settings.copy, project, &place.checkout, &self.settings.subdir);
+        Ok(())
+    }
+
+    /// The session that the try goes on in, while the files that it worked on are still there. Once it was decided to
+    /// begin anew that stands: a crash in the middle of it must not take half-made files for an agent's work.
+    fn session(&self, place: &Place) -> Result<Session, String> {
+        let Some(goes_on) = self.attempt.goes_on(self.run.stage) else { return Ok(Session::Fresh) };
+        let anew = place.run_folder.join("anew");
+        let session =
+            SessionId::parse(&goes_on.session).filter(|_| place.checkout.is_dir() && !anew.exists());
+        match session {
+            Some(session) => Ok(Session::Resume(session)),
+            None => fs::write(anew, "").map(|()| Session::Fresh).map_err(words),
         }
-        Ok(agent)
     }
 
     /// Makes the plan of a check's run; what it gives is the keeper's order but for the run's name.
@@ -288,6 +304,7 @@ impl Task<'_> {
             inventory: crate::trees::inventory(self.repository, &base, &self.settings.subdir)?,
             repair: lane.is_some_and(|lane| lane.run.bad_answers > 0),
             recheck: self.attempt.recheck,
+            goes_on: false,
         })
     }
 

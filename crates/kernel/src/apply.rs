@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::event::{EndReason, Event, PublishResult, RunUsage, Stamped};
-use crate::flow::{Flow, Stage};
+use crate::flow::{Flow, Role, Stage};
 use crate::spec::{Cast, Commit, LoopSpec, StorySpec, StoryStart};
 use crate::state::{Attempt, RunState, Spent, State, Step, StoryProgress, StoryStatus};
 
@@ -59,6 +59,8 @@ impl State {
             iterations: 0,
             spent_ms: 0,
             spent: Spent::default(),
+            spent_by: BTreeMap::new(),
+            limits: BTreeMap::new(),
             paused: false,
             cancel: None,
             ended: None,
@@ -83,8 +85,8 @@ impl State {
 
     /// The state after one more event; the old one is used up, which makes a long replay cheap.
     pub fn after(mut self, record: &Stamped) -> Result<Self, IllegalMove> {
-        self.take(record).map_err(|why| IllegalMove { event: record.event.kind(), why })?;
         self.last_at_ms = record.at_ms;
+        self.take(record).map_err(|why| IllegalMove { event: record.event.kind(), why })?;
         Ok(self)
     }
 
@@ -111,10 +113,12 @@ impl State {
             }
             Event::RunStarted { run } => self.start_run(run, at_ms),
             Event::RunEnded { run, outcome, usage } => {
-                self.end_run(run, outcome, at_ms)?;
-                self.count(&run.story, usage.as_ref())
+                let who = self.who(run.stage);
+                self.end_run(run, outcome, usage.as_ref(), at_ms)?;
+                self.count(&run.story, who, usage.as_ref())
             }
             Event::WaitEnded { run } => self.end_wait(run),
+            Event::AgentSwitched { run, from, to } => self.switch_agent(run, from, to),
             Event::TestsMade { story, attempt, commit, notes } => {
                 self.take_tests(story, *attempt, commit.as_ref(), notes)
             }
@@ -143,12 +147,19 @@ impl State {
     }
 
     /// Whatever came of a run, what it used is used.
-    fn count(&mut self, story: &str, usage: Option<&RunUsage>) -> Moved {
+    fn count(&mut self, story: &str, who: Option<(Role, String)>, usage: Option<&RunUsage>) -> Moved {
         let index = self.index_of(story)?;
-        for spent in [&mut self.spent, &mut self.stories[index].spent] {
+        let by = who.map(|who| self.spent_by.entry(who).or_default());
+        for spent in by.into_iter().chain([&mut self.spent, &mut self.stories[index].spent]) {
             spent.add(usage);
         }
         Ok(())
+    }
+
+    /// The role and the agent of a stage; our own hands use nothing that is counted.
+    fn who(&self, stage: Stage) -> Option<(Role, String)> {
+        let (_, attempt) = self.active()?;
+        Some((attempt.flow.row(stage).role, attempt.agent(stage)?.to_owned()))
     }
 
     fn prepare(&mut self) -> Moved {
@@ -302,6 +313,8 @@ impl State {
     /// Goes on after a pause, and cuts waits short.
     fn resume(&mut self) -> Moved {
         self.paused = false;
+        // Whoever asks to go on knows better than what was told of a limit.
+        self.limits.clear();
         let waiting = |state: &RunState| matches!(state, RunState::Waiting { .. });
         for (run, state) in self.active_runs() {
             if waiting(&state) {
@@ -373,6 +386,8 @@ impl Attempt {
             review: None,
             verdict: None,
             tries: BTreeMap::new(),
+            stand_ins: BTreeMap::new(),
+            worked_in: BTreeMap::new(),
             step: Step::Runs { at: None, lanes: Vec::new() },
         }
     }

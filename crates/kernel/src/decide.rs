@@ -33,12 +33,16 @@ pub enum Effect {
     WatchRun(RunKey),
     /// End the run's processes.
     StopRun(RunKey),
-    /// Say when this time has come.
+    /// Say when this time has come, or hand the run to the first of the others that is free.
     WakeAt {
         /// Milliseconds since 1970.
         until_ms: i64,
         /// The run that waits.
         run: RunKey,
+        /// Who has it.
+        agent: String,
+        /// Who could have it instead, the best first, and since when each is free.
+        others: Vec<(String, i64)>,
     },
     /// Turn what the test writer left into a commit.
     MakeTests {
@@ -168,7 +172,11 @@ fn of_runs(state: &State) -> BTreeSet<Effect> {
         // What another run has reserved and does not use may still be enough for this one.
         RunState::Owed if !state.running().is_empty() => None,
         RunState::Owed => Some(Effect::End(EndReasonOrder::BudgetExhausted)),
-        RunState::Waiting { until_ms } => Some(Effect::WakeAt { until_ms, run }),
+        RunState::Waiting { until_ms } => {
+            let agent = state.agent_of(run.stage).unwrap_or_default().to_owned();
+            let others = state.stand_ins_for(run.stage);
+            Some(Effect::WakeAt { until_ms, run, agent, others })
+        }
         RunState::Asking | RunState::Ended => None,
     };
     state.active_runs().into_iter().filter_map(effect).collect()
@@ -245,6 +253,16 @@ fn blocked_by(state: &State, story: &StoryProgress) -> Option<Effect> {
 }
 
 impl Effect {
+    /// What a wait comes to at this time: its end, a stand-in, or nothing yet.
+    pub fn waited(&self, now_ms: i64) -> Option<Event> {
+        let Self::WakeAt { until_ms, run, agent, others } = self else { return None };
+        if now_ms >= *until_ms {
+            return Some(Event::WaitEnded { run: run.clone() });
+        }
+        let (to, _) = others.iter().find(|(_, free_at_ms)| *free_at_ms <= now_ms)?;
+        Some(Event::AgentSwitched { run: run.clone(), from: agent.clone(), to: to.clone() })
+    }
+
     /// The event that carrying out a pure decision records; nothing for effects that need hands.
     pub fn decision(&self) -> Option<Event> {
         match self {

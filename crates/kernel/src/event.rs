@@ -76,6 +76,15 @@ pub enum Event {
         /// The run that waited.
         run: RunKey,
     },
+    /// An agent has reached its limit, and another one takes its place in this run.
+    AgentSwitched {
+        /// The run that waited.
+        run: RunKey,
+        /// Who had it.
+        from: String,
+        /// Who has it now.
+        to: String,
+    },
     /// What the test writer left is a commit now.
     TestsMade {
         /// Which story.
@@ -193,6 +202,7 @@ impl Event {
             Self::RunStarted { .. } => "run-started",
             Self::RunEnded { .. } => "run-ended",
             Self::WaitEnded { .. } => "wait-ended",
+            Self::AgentSwitched { .. } => "agent-switched",
             Self::TestsMade { .. } => "tests-made",
             Self::TestsRefused { .. } => "tests-refused",
             Self::CandidateMade { .. } => "candidate-made",
@@ -279,6 +289,9 @@ pub enum RunOutcome {
         why: String,
         /// When it is worth trying again, where that was said.
         until_ms: Option<i64>,
+        /// Whether it is this agent's own trouble, so that another one could go on at once.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        elsewhere: bool,
     },
     /// Only a person can help: a login, a missing program.
     NeedsHuman {
@@ -313,6 +326,9 @@ pub struct RunUsage {
     pub cost_micro_usd: Option<u64>,
     /// The CLI's own session.
     pub session: Option<String>,
+    /// Whether the next try can go on in that session, with the files as this one left them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub goes_on: bool,
 }
 
 impl RunUsage {
@@ -320,6 +336,24 @@ impl RunUsage {
     pub fn tokens(&self) -> Option<u64> {
         let told = [self.input_tokens, self.cached_tokens, self.output_tokens];
         told.iter().any(Option::is_some).then(|| told.iter().flatten().sum())
+    }
+
+    /// The two together; what only one told is what is known.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        let sum = |ours: Option<u64>, theirs: Option<u64>| match (ours, theirs) {
+            (Some(ours), Some(theirs)) => Some(ours.saturating_add(theirs)),
+            (known, None) | (None, known) => known,
+        };
+        Self {
+            model: other.model.clone().or_else(|| self.model.clone()),
+            input_tokens: sum(self.input_tokens, other.input_tokens),
+            cached_tokens: sum(self.cached_tokens, other.cached_tokens),
+            output_tokens: sum(self.output_tokens, other.output_tokens),
+            cost_micro_usd: sum(self.cost_micro_usd, other.cost_micro_usd),
+            session: other.session.clone().or_else(|| self.session.clone()),
+            goes_on: other.goes_on,
+        }
     }
 }
 

@@ -8,6 +8,7 @@ mod apply;
 mod decide;
 mod event;
 mod flow;
+mod limits;
 mod moves;
 mod reload;
 mod spec;
@@ -24,5 +25,6 @@ pub use spec::{
     Allowance, Assigned, Cast, Commit, FirstStory, LoopSpec, NotACommit, StorySpec, StoryStart, TimeBudget,
 };
 pub use state::{
-    Attempt, Lane, Question, Run, RunState, Spent, State, Step, StoryProgress, StoryStatus, Tests, TestsOrder,
+    Attempt, GoesOn, Lane, Question, Run, RunState, Spent, State, Step, StoryProgress, StoryStatus, Tests,
+    TestsOrder,
 };

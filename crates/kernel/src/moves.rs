@@ -1,10 +1,10 @@
 //! How an attempt moves through its flow: what each run's end leads to.
 
 use crate::apply::Moved;
-use crate::event::{Facts, Gate, Review, RunKey, RunOutcome, Verdict};
+use crate::event::{Facts, Gate, Review, RunKey, RunOutcome, RunUsage, Verdict};
 use crate::flow::{Flow, FlowStep, Stage};
 use crate::spec::Commit;
-use crate::state::{Attempt, Checked, Lane, Run, RunState, State, Step, StoryProgress, Tests, TestsOrder};
+use crate::state::{Attempt, Checked, Run, RunState, State, Step, StoryProgress, Tests, TestsOrder};
 
 /// Answers that cannot be used, before whoever gave them counts as having said no.
 const BAD_ANSWERS_MAX: u32 = 2;
@@ -23,7 +23,11 @@ const LEARNED_MAX: usize = 8;
 
 impl State {
     /// The run that is spoken of, which must stand as given.
-    fn run_mut(&mut self, key: &RunKey, wanted: impl Fn(RunState) -> bool) -> Result<&mut Run, String> {
+    pub(crate) fn run_mut(
+        &mut self,
+        key: &RunKey,
+        wanted: impl Fn(RunState) -> bool,
+    ) -> Result<&mut Run, String> {
         let attempt = self.attempt_mut(&key.story, Some(key.attempt))?;
         let Step::Runs { lanes, .. } = &mut attempt.step else {
             return Err("the attempt is at no run".to_owned());
@@ -42,29 +46,43 @@ impl State {
         }
         let run = self.run_mut(key, |state| state == RunState::Owed)?;
         (run.state, run.began_at_ms) = (RunState::Running, Some(at_ms));
-        self.attempt_mut(&key.story, None)?.tries.insert(key.stage, key.try_number);
+        let earlier = run.goes_on.as_ref().map(|goes_on| goes_on.checkout_try);
+        let attempt = self.attempt_mut(&key.story, None)?;
+        attempt.tries.insert(key.stage, key.try_number);
+        match earlier {
+            Some(earlier) => attempt.worked_in.insert(key.stage, earlier),
+            None => attempt.worked_in.remove(&key.stage),
+        };
         Ok(())
     }
 
-    pub(crate) fn end_wait(&mut self, key: &RunKey) -> Moved {
-        let run = self.run_mut(key, |state| matches!(state, RunState::Waiting { .. }))?;
-        *run = run.again();
-        Ok(())
-    }
-
-    pub(crate) fn end_run(&mut self, key: &RunKey, outcome: &RunOutcome, at_ms: i64) -> Moved {
+    pub(crate) fn end_run(
+        &mut self,
+        key: &RunKey,
+        outcome: &RunOutcome,
+        usage: Option<&RunUsage>,
+        at_ms: i64,
+    ) -> Moved {
         let (first_wait, cancelled) = (self.spec.retry_wait_ms, self.cancel.is_some());
         let run = self.run_mut(key, |state| state == RunState::Running)?;
         // Whatever came of it, the time is spent.
         let spent = run.began_at_ms.take().map_or(0, |began| (at_ms - began).max(0));
+        run.take_session(usage);
         match outcome {
-            RunOutcome::Infrastructure { why, until_ms } => {
+            RunOutcome::Infrastructure { why, until_ms, elsewhere } => {
                 run.faults += 1;
                 let until_ms = until_ms.unwrap_or(at_ms.saturating_add(wait_ms(first_wait, run.faults)));
                 run.wait(until_ms, why);
+                if *elsewhere {
+                    self.take_limit(key.stage, until_ms);
+                }
             }
             RunOutcome::Interrupted { why } => {
                 run.faults += 1;
+                if run.faults >= INTERRUPTIONS_AT_ONCE_MAX {
+                    // A session that ends like this again and again may itself be what is wrong.
+                    run.goes_on = None;
+                }
                 if run.faults <= INTERRUPTIONS_AT_ONCE_MAX {
                     *run = run.again();
                 } else {
@@ -159,8 +177,10 @@ impl State {
         for (at, step) in attempt.steps().iter().enumerate().skip(from) {
             match step {
                 FlowStep::Runs(stages) => {
-                    let lanes = needed(&self.stories[index], &attempt, stages);
-                    if !lanes.is_empty() {
+                    let stages = needed(&self.stories[index], &attempt, stages);
+                    if !stages.is_empty() {
+                        let lanes =
+                            stages.into_iter().map(|stage| self.lane(id, stage)).collect::<Result<_, _>>()?;
                         return self.step(id, Step::Runs { at: Some(at), lanes });
                     }
                 }
@@ -260,8 +280,8 @@ impl State {
         let writes =
             |step: &FlowStep| matches!(step, FlowStep::Runs(stages) if stages.contains(&Stage::WriteTests));
         let at = attempt.steps().iter().position(writes).ok_or("the flow has no test writer")?;
-        let run = Run::numbered(attempt.next_try(Stage::WriteTests));
-        self.step(id, Step::Runs { at: Some(at), lanes: vec![Lane { stage: Stage::WriteTests, run }] })
+        let lanes = vec![self.lane(id, Stage::WriteTests)?];
+        self.step(id, Step::Runs { at: Some(at), lanes })
     }
 
     pub(crate) fn take_candidate(
@@ -323,10 +343,9 @@ impl State {
 
     /// The same tests are red again: is it the work, or do the tests ask for too much?
     fn ask_the_arbiter(&mut self, id: &str, feedback: String) -> Moved {
-        let attempt = self.attempt_mut(id, None)?;
-        attempt.failure = Some(feedback);
-        let run = Run::numbered(attempt.next_try(Stage::Arbitrate));
-        self.step(id, Step::Runs { at: None, lanes: vec![Lane { stage: Stage::Arbitrate, run }] })
+        self.attempt_mut(id, None)?.failure = Some(feedback);
+        let lanes = vec![self.lane(id, Stage::Arbitrate)?];
+        self.step(id, Step::Runs { at: None, lanes })
     }
 
     fn take_ruling(&mut self, id: &str, fresh_tests: bool, reason: &str) -> Moved {
@@ -425,7 +444,7 @@ impl State {
 }
 
 impl Run {
-    fn wait(&mut self, until_ms: i64, why: &str) {
+    pub(crate) fn wait(&mut self, until_ms: i64, why: &str) {
         (self.state, self.fault) = (RunState::Waiting { until_ms }, Some(why.to_owned()));
     }
 
@@ -434,8 +453,8 @@ impl Run {
     }
 }
 
-/// The runs of a step that have anything to do for this attempt.
-fn needed(story: &StoryProgress, attempt: &Attempt, stages: &[Stage]) -> Vec<Lane> {
+/// The stages of a step that have anything to do for this attempt.
+fn needed(story: &StoryProgress, attempt: &Attempt, stages: &[Stage]) -> Vec<Stage> {
     let wanted = |stage: &&Stage| match stage {
         // The base is the same for every attempt at a story.
         Stage::Baseline => attempt.number == 1,
@@ -444,8 +463,7 @@ fn needed(story: &StoryProgress, attempt: &Attempt, stages: &[Stage]) -> Vec<Lan
         Stage::WriteTests => story.tests.is_none() || story.tests_order.is_some(),
         Stage::Check | Stage::Review | Stage::Prove | Stage::Judge | Stage::Arbitrate => true,
     };
-    let lane = |stage: &Stage| Lane { stage: *stage, run: Run::numbered(attempt.next_try(*stage)) };
-    stages.iter().filter(wanted).map(lane).collect()
+    stages.iter().filter(wanted).copied().collect()
 }
 
 /// A PASS counts only if it says for every older test that gave way which criterion asks for that.

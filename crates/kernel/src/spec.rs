@@ -80,6 +80,9 @@ pub struct LoopSpec {
     pub judge: String,
     /// Implementors for the second attempt and later; empty: the same again.
     pub ladder: Vec<String>,
+    /// Whether an agent at its limit is stood in for by another one of the ladder.
+    #[serde(default)]
+    pub failover: bool,
     /// Further attempts after the first.
     pub max_retries: u32,
     /// Stories that may end, passed or skipped, before the loop stops.
@@ -279,8 +282,24 @@ impl LoopSpec {
     pub fn cast_for(&self, story: &StorySpec, attempt: u32) -> Cast {
         let implementor = self.implementor_for(story, attempt).to_owned();
         let reviewer = story.assigned.reviewer.clone().unwrap_or_else(|| self.reviewer.clone());
-        let judge = story.assigned.judge.clone().unwrap_or_else(|| self.judge_beside(&implementor));
+        let judge = self.judge_for(story, &implementor);
         Cast { implementor, reviewer, prover: self.prover.clone(), judge }
+    }
+
+    /// The agent that a role has where nothing else is said.
+    pub fn agent_of_role(&self, role: Role) -> Option<&str> {
+        match role {
+            Role::Checker => None,
+            Role::Implementor => Some(&self.implementor),
+            Role::Reviewer => Some(&self.reviewer),
+            Role::Prover => Some(&self.prover),
+            Role::Judge => Some(&self.judge),
+        }
+    }
+
+    /// The judge of a story that this agent implements.
+    pub(crate) fn judge_for(&self, story: &StorySpec, implementor: &str) -> String {
+        story.assigned.judge.clone().unwrap_or_else(|| self.judge_beside(implementor))
     }
 
     /// The judge beside an implementor: of another family where nobody chose and there is one.

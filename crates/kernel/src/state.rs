@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::event::{EndReason, Facts, Review, RunKey, RunUsage, Verdict};
-use crate::flow::{Flow, FlowStep, Stage};
+use crate::flow::{Flow, FlowStep, Role, Stage};
 use crate::spec::{Cast, Commit, LoopSpec, StorySpec};
 
 /// A loop, as its journal says.
@@ -18,6 +18,8 @@ pub struct State {
     pub(crate) iterations: u32,
     pub(crate) spent_ms: i64,
     pub(crate) spent: Spent,
+    pub(crate) spent_by: BTreeMap<(Role, String), Spent>,
+    pub(crate) limits: BTreeMap<String, i64>,
     pub(crate) paused: bool,
     pub(crate) cancel: Option<String>,
     pub(crate) ended: Option<EndReason>,
@@ -75,6 +77,8 @@ pub struct Spent {
     pub most_tokens: u64,
     /// The most that one run cost, in millionths of a dollar.
     pub most_micro_usd: u64,
+    /// Runs, whether they told or not.
+    pub runs: u32,
     /// Runs that told how many tokens.
     pub told_tokens: u32,
     /// Runs that told what they cost.
@@ -83,6 +87,7 @@ pub struct Spent {
 
 impl Spent {
     pub(crate) fn add(&mut self, usage: Option<&RunUsage>) {
+        self.runs += 1;
         let Some(usage) = usage else { return };
         if let Some(tokens) = usage.tokens() {
             (self.tokens, self.told_tokens) = (self.tokens.saturating_add(tokens), self.told_tokens + 1);
@@ -191,6 +196,10 @@ pub struct Attempt {
     pub verdict: Option<Verdict>,
     /// The last try of each stage.
     pub tries: BTreeMap<Stage, u32>,
+    /// Who stands in for an agent that is at its limit, by stage.
+    pub stand_ins: BTreeMap<Stage, String>,
+    /// The try whose checkout the last try of a stage worked in, where that is an earlier one's.
+    pub worked_in: BTreeMap<Stage, u32>,
     /// How far it is.
     pub step: Step,
 }
@@ -262,6 +271,19 @@ pub struct Run {
     pub question: Option<(String, bool)>,
     /// When it was started.
     pub began_at_ms: Option<i64>,
+    /// What it goes on with, where an earlier try was cut off and its session can be taken up.
+    pub goes_on: Option<GoesOn>,
+}
+
+/// An earlier try's work that a run goes on with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GoesOn {
+    /// The CLI's session.
+    pub session: String,
+    /// The try that made the checkout; a session knows its folder by its path.
+    pub checkout_try: u32,
+    /// What the session's runs have used, as far as they told.
+    pub used: RunUsage,
 }
 
 /// Where a run stands.
@@ -298,13 +320,22 @@ pub struct Question {
 impl Run {
     pub(crate) fn numbered(try_number: u32) -> Self {
         let state = RunState::Owed;
-        Self { try_number, state, faults: 0, bad_answers: 0, fault: None, question: None, began_at_ms: None }
+        Self {
+            try_number,
+            state,
+            faults: 0,
+            bad_answers: 0,
+            fault: None,
+            question: None,
+            began_at_ms: None,
+            goes_on: None,
+        }
     }
 
     /// The next try, due now.
     pub(crate) fn again(&self) -> Self {
         let (faults, bad_answers) = (self.faults, self.bad_answers);
-        Self { faults, bad_answers, ..Self::numbered(self.try_number + 1) }
+        Self { faults, bad_answers, goes_on: self.goes_on.clone(), ..Self::numbered(self.try_number + 1) }
     }
 }
 
@@ -331,6 +362,29 @@ impl Attempt {
     /// The commit that is being checked, judged or landed.
     pub fn candidate(&self) -> Option<&Commit> {
         self.candidate.as_ref()
+    }
+
+    /// Who does a stage: the agent of its role, or who stands in for it; our own hands have no name.
+    pub fn agent(&self, stage: Stage) -> Option<&str> {
+        let of_role = || self.cast.agent(self.flow.row(stage).role);
+        self.stand_ins.get(&stage).map(String::as_str).or_else(of_role)
+    }
+
+    /// What the next try of a stage goes on with, if it does.
+    pub fn goes_on(&self, stage: Stage) -> Option<&GoesOn> {
+        self.lanes().iter().find(|lane| lane.stage == stage)?.run.goes_on.as_ref()
+    }
+
+    /// The try whose checkout a try works in: its own, unless it goes on with an earlier one's work.
+    pub fn checkout_try(&self, stage: Stage, try_number: u32) -> u32 {
+        let lane = self.lanes().iter().find(|lane| lane.stage == stage && lane.run.try_number == try_number);
+        let earlier = match lane {
+            Some(lane) if lane.run.state != RunState::Ended => {
+                lane.run.goes_on.as_ref().map(|goes_on| goes_on.checkout_try)
+            }
+            _ => self.worked_in.get(&stage).copied().filter(|_| self.tries.get(&stage) == Some(&try_number)),
+        };
+        earlier.unwrap_or(try_number)
     }
 
     /// What a person would call what it is doing.
@@ -387,11 +441,14 @@ impl State {
     /// When the first of the waits will be over, if everything that is not over waits.
     pub fn waits_until_ms(&self) -> Option<i64> {
         let runs = self.active_runs();
-        let until = |state: &RunState| match state {
-            RunState::Waiting { until_ms } => Some(*until_ms),
+        let until = |run: &RunKey, state: &RunState| match state {
+            RunState::Waiting { until_ms } => {
+                let others = self.stand_ins_for(run.stage).into_iter().map(|(_, free_at_ms)| free_at_ms);
+                others.chain([*until_ms]).min().map(|first| first.max(self.last_at_ms.min(*until_ms)))
+            }
             RunState::Owed | RunState::Running | RunState::Asking | RunState::Ended => None,
         };
-        let all: Option<Vec<i64>> = runs.iter().map(|(_, state)| until(state)).collect();
+        let all: Option<Vec<i64>> = runs.iter().map(|(run, state)| until(run, state)).collect();
         all?.into_iter().min()
     }
 
@@ -418,6 +475,11 @@ impl State {
     /// What agents used, as far as they told.
     pub fn spent(&self) -> Spent {
         self.spent
+    }
+
+    /// The same by role and agent.
+    pub fn spent_by(&self) -> impl Iterator<Item = (Role, &str, Spent)> {
+        self.spent_by.iter().map(|((role, agent), spent)| (*role, agent.as_str(), *spent))
     }
 
     /// What is left of the budget, if there is one.

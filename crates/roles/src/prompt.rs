@@ -23,7 +23,7 @@ const SECTIONS: [(&str, usize); 4] =
     [("inventory", 2 * 1024), ("learned", 2 * 1024), ("guides", 6 * 1024), ("patterns", 4 * 1024)];
 
 /// The templates by name, and the placeholders that one must not lack.
-const TEMPLATES: [(&str, &str, &[&str]); 7] = [
+const TEMPLATES: [(&str, &str, &[&str]); 8] = [
     ("implementor", include_str!("prompts/implementor.md"), &["id", "criteria", "feedback"]),
     ("write-tests", include_str!("prompts/write-tests.md"), &["id", "criteria", "order"]),
     ("review", include_str!("prompts/review.md"), &["id", "criteria", "candidate", "diff"]),
@@ -31,6 +31,7 @@ const TEMPLATES: [(&str, &str, &[&str]); 7] = [
     ("judge", include_str!("prompts/judge.md"), &["id", "criteria", "candidate", "diff", "obliged"]),
     ("arbitrate", include_str!("prompts/arbitrate.md"), &["id", "criteria", "failing"]),
     ("recheck", include_str!("prompts/recheck.md"), &["id", "criteria", "candidate"]),
+    ("continue", include_str!("prompts/continue.md"), &["answers"]),
 ];
 
 /// Everything that a prompt may speak of.
@@ -74,6 +75,8 @@ pub struct Context {
     pub repair: bool,
     /// Whether a skipped story is looked at again.
     pub recheck: bool,
+    /// Whether an earlier try's session is gone on with, which knows the task already.
+    pub goes_on: bool,
 }
 
 /// What an agent is asked.
@@ -87,7 +90,7 @@ pub struct Prompt {
 
 /// Makes the prompt of a stage; `own` are templates of the project that take the place of ours.
 pub fn prompt(stage: Stage, story: &StorySpec, context: &Context, own: &BTreeMap<String, String>) -> Prompt {
-    let name = template_name(stage, context.recheck);
+    let name = if context.goes_on { "continue" } else { template_name(stage, context.recheck) };
     let shipped = TEMPLATES.iter().find(|(known, _, _)| *known == name).map_or("", |(_, text, _)| text);
     let template = own.get(name).map_or(shipped, String::as_str);
     let core = core_values(story, context);
@@ -307,6 +310,7 @@ mod tests {
             inventory: text("Cargo.toml"),
             repair: false,
             recheck: false,
+            goes_on: false,
         }
     }
 

@@ -50,10 +50,31 @@ pub struct LoopView {
     /// What that cost in dollars, as far as they told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
+    /// The same by role and agent, with their runs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub used_by: Vec<UsedBy>,
+    /// Where agents run: on the `host`, as the user who started the worker.
+    pub isolation: &'static str,
     /// When it was started.
     pub started_at_ms: i64,
     /// When the last thing happened.
     pub last_at_ms: i64,
+}
+
+/// What one agent used in one role.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UsedBy {
+    /// The role.
+    pub role: &'static str,
+    /// The agent.
+    pub agent: String,
+    /// Its runs that are over.
+    pub runs: u32,
+    /// Their tokens, as far as they told.
+    pub tokens: Option<u64>,
+    /// What they cost in dollars, as far as they told.
+    pub cost_usd: Option<f64>,
 }
 
 /// One story.
@@ -109,6 +130,17 @@ pub fn loop_view(state: &State) -> LoopView {
         budget_used_percent: state.budget_used_percent(),
         tokens: state.spent().known_tokens(),
         cost_usd: usd(state.spent()),
+        used_by: state
+            .spent_by()
+            .map(|(role, agent, spent)| UsedBy {
+                role: role.word(),
+                agent: agent.to_owned(),
+                runs: spent.runs,
+                tokens: spent.known_tokens(),
+                cost_usd: usd(spent),
+            })
+            .collect(),
+        isolation: "host",
         started_at_ms: state.started_at_ms(),
         last_at_ms: state.last_at_ms(),
     }

@@ -72,6 +72,11 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
         Event::ResumeRequested | Event::WaitEnded { .. } => {
             one("agent/loop.resumed", json!({ "loopId": loop_id }))
         }
+        Event::AgentSwitched { run, from, to } => one(
+            "agent/loop.agent_switched",
+            json!({ "loopId": loop_id, "storyId": run.story, "attempt": run.attempt, "stage": run.stage.word(),
+                    "from": from, "to": to }),
+        ),
         Event::LoopEnded { reason } => one("agent/loop.complete", complete(reason, record, after)),
         Event::RecheckPlanned { .. }
         | Event::RunStarted { .. }

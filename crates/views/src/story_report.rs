@@ -111,6 +111,12 @@ pub fn story_report(records: &[Stamped], story: &str) -> Option<StoryReport> {
         {
             (last.ended, last.feedback) = ("rejected", words.clone());
         }
+        if let (Event::AgentSwitched { .. }, Some(last), Some((_, attempt))) =
+            (&record.event, attempts.last_mut(), next.active().filter(|(active, _)| active.spec.id == story))
+        {
+            let agent = |stage| attempt.agent(stage).unwrap_or_default().to_owned();
+            (last.implementor, last.judge) = (agent(Stage::Implement), agent(Stage::Judge));
+        }
         state = Some(next);
     }
     report(&state?, story, attempts)

@@ -16,6 +16,12 @@ const TEMPLATE: &str = include_str!("../../demo/loopwright.toml");
 /// Below so much free space a loop will soon stand still.
 const FREE_BYTES_MIN: u64 = 1024 * 1024 * 1024;
 
+/// So much a clock that is set right by the network may jump.
+const CLOCK_DRIFT_MS_MAX: i64 = 60_000;
+
+/// The newest loops are enough to see whether the clock was set back.
+const LOOPS_LOOKED_AT: usize = 5;
+
 pub(crate) fn init(project: &Path, output: &mut Output) -> Result<Exit, Failure> {
     output.command("init");
     let path = project.join("loopwright.toml");
@@ -73,6 +79,9 @@ pub(crate) fn doctor(project: &Path, output: &mut Output) -> Result<Exit, Failur
     output.command("doctor");
     let mut findings = vec![git(), repository(project)];
     findings.extend(state_folder()?);
+    findings.push(clock());
+    // It is said and not complained of: nobody can mend it.
+    findings.push(Finding::well("sandbox", "none yet: agents run on this host with your rights"));
     findings.extend(configuration(project));
     let lines: String = findings
         .iter()
@@ -141,6 +150,28 @@ fn state_folder() -> Result<Vec<Finding>, Failure> {
         Err(error) => Finding::bad("disk", error.to_string(), "see that the state folder can be reached"),
     };
     Ok(vec![journal, space])
+}
+
+/// Waits end by the clock. One that was set back would make every wait longer than it was told.
+fn clock() -> Finding {
+    let now_ms = engine::now_ms();
+    let now = format!("{} UTC", engine::moment(now_ms));
+    let newest_ms = home().ok().and_then(|home| newest_record_ms(home.root())).unwrap_or_default();
+    if newest_ms > now_ms.saturating_add(CLOCK_DRIFT_MS_MAX) {
+        let found = format!("{now}, and the journal's newest record is of {} UTC", engine::moment(newest_ms));
+        return Finding::bad("clock", found, "set the clock: waits end by it");
+    }
+    Finding::well("clock", now)
+}
+
+fn newest_record_ms(root: &Path) -> Option<i64> {
+    let journal = journal::Journal::open(root).ok()?;
+    let loops = journal.loops().ok()?;
+    let newest =
+        loops.iter().rev().take(LOOPS_LOOKED_AT).filter_map(|row| {
+            engine::load(&journal, &row.loop_id).ok().map(|loaded| loaded.state.last_at_ms())
+        });
+    newest.max()
 }
 
 /// The configuration, and what each agent needs.

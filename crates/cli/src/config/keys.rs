@@ -38,6 +38,8 @@ pub(crate) const KINDS: &[&str] = &["codex", "claude", "pi", "opencode", "gemini
 
 pub(crate) const POLICIES: &[&str] = &["flag", "ask"];
 
+pub(crate) const ON_LIMIT: &[&str] = &["wait", "failover"];
+
 pub(crate) const FLOWS: &[&str] = &["quartet", "tdd", "proof", "solo", "judged"];
 
 /// The list. `[agents.NAME]` has more keys once there are agents that are not plain commands.
@@ -84,6 +86,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("checks.test_paths", Kind::Words),
     key("policy.check_config", Kind::Choice(POLICIES)),
     key("policy.agent_config", Kind::Choice(POLICIES)),
+    key("policy.on_limit", Kind::Choice(ON_LIMIT)),
     key("workspace.copy", Kind::Words),
     key("prd.write_back", Kind::Truth),
     key("budget.usd", Kind::Number),

@@ -125,6 +125,8 @@ pub(crate) struct PolicyConfig {
     pub(crate) check_config: Option<String>,
     /// `flag` or `ask`.
     pub(crate) agent_config: Option<String>,
+    /// `wait` or `failover`.
+    pub(crate) on_limit: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

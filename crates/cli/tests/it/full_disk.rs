@@ -136,10 +136,11 @@ fn a_disk_that_runs_full_under_an_agent_costs_no_attempt_and_nothing_is_lost() {
     let refused = scene.start(&[]);
     assert!(refused.exit == 3 && refused.stderr.contains("the disk is full"), "{}", refused.whole());
     assert_eq!(scene.starts().len(), 1, "no agent is started on a full disk");
+    // Looked at before the end: a worker without work goes away by itself.
+    assert!(worker_pid(&scene).contains(&worker[0]), "it is the same worker all the time");
     disk.make_room();
     let view = scene.wait_for(&["completed", "failed"]);
     assert_eq!(ending(&scene, &view), calm_ending());
-    assert!(worker_pid(&scene).contains(&worker[0]), "it was the same worker all the time");
     let runs = scene.env.run(&["runs", &id]).stdout;
     assert!(runs.contains("one attempt 1 implement try 2"), "{runs}");
 }

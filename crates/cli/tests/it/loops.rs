@@ -447,6 +447,24 @@ fn init_makes_a_configuration_and_doctor_names_what_is_missing() {
 }
 
 #[test]
+fn doctor_sees_a_clock_that_was_set_back_and_says_that_there_is_no_sandbox() {
+    let scene = Scene::new(&["one"]);
+    let doctor = || scene.env.run(&["doctor", "--project", "project"]);
+    assert!(doctor().stdout.contains("ok   clock: 20"), "{}", doctor().whole());
+    assert!(doctor().stdout.contains("ok   sandbox: none yet"), "{}", doctor().whole());
+    let loop_id = crate::crash::prepared(&scene);
+    let event = kernel::Event::PauseRequested;
+    let body = serde_json::to_string(&event).expect("JSON");
+    let in_the_year_2100 = 4_102_444_800_000;
+    let record = journal::NewRecord { at_ms: in_the_year_2100, kind: event.kind(), body: &body };
+    let journal = journal::Journal::open(&scene.home()).expect("a journal");
+    journal.append(&loop_id, 1, None, &[record]).expect("recorded");
+    let answer = doctor();
+    assert!(answer.exit == 3 && answer.stdout.contains("bad  clock:"), "{}", answer.whole());
+    assert!(answer.stdout.contains("2100-01-01 00:00 UTC"), "{}", answer.whole());
+}
+
+#[test]
 fn a_missing_agent_program_asks_for_a_person() {
     let scene = Scene::new(&["one"]);
     scene.configure("");

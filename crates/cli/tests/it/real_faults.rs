@@ -15,7 +15,7 @@ use crate::scene::{processes_with, wait_until};
 
 const KINDS: [&str; 3] = ["codex", "claude", "pi"];
 
-fn now_secs() -> u64 {
+pub(crate) fn now_secs() -> u64 {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970").as_secs()
 }
 

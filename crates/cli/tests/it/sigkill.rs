@@ -13,7 +13,7 @@ use crate::crash_flows::flow_scene;
 use crate::scene::{JUDGE, Scene, processes_with, wait_until};
 
 /// Processes of ours in this state folder that run as `verb`.
-fn ours(scene: &Scene, verb: &str) -> Vec<Pid> {
+pub(crate) fn ours(scene: &Scene, verb: &str) -> Vec<Pid> {
     let of_verb = |pid: &Pid| {
         let line = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
         let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
@@ -24,7 +24,7 @@ fn ours(scene: &Scene, verb: &str) -> Vec<Pid> {
 }
 
 /// Starts another worker, as a service manager would.
-fn serve(scene: &Scene) -> Child {
+pub(crate) fn serve(scene: &Scene) -> Child {
     let mut command = scene.env.command(&["serve", "--until-idle"]);
     command
         .env("LOOPWRIGHT_HOME", scene.home())

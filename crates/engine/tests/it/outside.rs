@@ -96,7 +96,7 @@ pub(crate) fn numbered(number: u64) -> Commit {
 fn outcome(run: &RunKey, candidates: &BTreeMap<(String, u32), Commit>, random: &mut Random) -> RunOutcome {
     let why = || "as it happens".to_owned();
     match (run.stage, random.below(14)) {
-        (_, 0) => RunOutcome::Infrastructure { why: why(), until_ms: None },
+        (_, 0) => RunOutcome::Infrastructure { why: why(), until_ms: None, elsewhere: false },
         (_, 1) => RunOutcome::NeedsHuman { question: why(), free: false },
         (Stage::Baseline | Stage::Check, roll) => {
             RunOutcome::Checked { passed: roll > 4, report: String::new(), facts: None }

@@ -229,7 +229,7 @@ impl World {
                 outside.stop(&run);
                 Some(Event::RunEnded { run, outcome: RunOutcome::Stopped, usage: None })
             }
-            Effect::WakeAt { until_ms, run } => (clock_ms >= until_ms).then_some(Event::WaitEnded { run }),
+            Effect::WakeAt { .. } => effect.waited(clock_ms),
             Effect::Prepare => Some(Event::LoopPrepared),
             Effect::MakeTests { story, attempt } if self.random.chance(10) => {
                 let why = "no test file".to_owned();

@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]
 
 mod flows;
+mod limits;
 mod moves;
 mod reload;
 mod support;

@@ -77,7 +77,8 @@ fn red_checks_reject_without_a_judge() {
 
 #[test]
 fn i05_only_work_counts_against_a_story() {
-    let infrastructure = || RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: None };
+    let infrastructure =
+        || RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: None, elsewhere: false };
     for outcome in [infrastructure(), RunOutcome::Interrupted { why: "lost".to_owned() }, asked("log in?")] {
         let mut played = ready();
         for _ in 0..30 {
@@ -97,14 +98,22 @@ fn a_wait_doubles_up_to_ten_times_and_is_never_invented() {
     let mut played = ready();
     let mut waits = Vec::new();
     for _ in 0..6 {
-        played.end_run(RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: None });
+        played.end_run(RunOutcome::Infrastructure {
+            why: "limit".to_owned(),
+            until_ms: None,
+            elsewhere: false,
+        });
         let before = played.clock_ms;
         let owed = played.owed();
         played.carry_out(&owed[0]);
         waits.push((played.clock_ms - before) / 1000);
     }
     assert_eq!(waits, [60, 120, 240, 480, 600, 600]);
-    played.end_run(RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: Some(9_999_000) });
+    played.end_run(RunOutcome::Infrastructure {
+        why: "limit".to_owned(),
+        until_ms: Some(9_999_000),
+        elsewhere: false,
+    });
     assert_eq!(played.owed_words(), ["wake at 9999000"]);
     played.record(Event::ResumeRequested);
     assert_eq!(played.owed_words(), ["start a attempt 1 implement try 8"], "a person may cut it short");
@@ -234,7 +243,7 @@ fn i10_a_run_starts_only_when_its_cap_fits_into_what_is_left() {
     played.clock_ms += 45;
     played.record(Event::RunEnded {
         run,
-        outcome: RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: None },
+        outcome: RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: None, elsewhere: false },
         usage: None,
     });
     assert_eq!(
@@ -300,7 +309,11 @@ fn i03_the_next_step_is_derivable_from_the_records_alone() {
 fn records_survive_being_written_and_read() {
     let mut played = Played::start(spec(vec![story("a", 0, &[])]));
     played.attempt(false);
-    played.end_run(RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: Some(5) });
+    played.end_run(RunOutcome::Infrastructure {
+        why: "limit".to_owned(),
+        until_ms: Some(5),
+        elsewhere: false,
+    });
     for record in &played.journal {
         let text = serde_json::to_string(record).expect("JSON");
         assert_eq!(serde_json::from_str::<kernel::Stamped>(&text).expect("read"), *record);

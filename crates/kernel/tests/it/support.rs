@@ -43,6 +43,7 @@ pub(crate) fn spec(stories: Vec<StorySpec>) -> LoopSpec {
         implementor: "codex".to_owned(),
         judge: "claude".to_owned(),
         ladder: vec!["codex".to_owned(), "claude".to_owned(), "codex".to_owned()],
+        failover: false,
         max_retries: 2,
         max_iterations: None,
         retry_wait_ms: 60_000,
@@ -123,9 +124,11 @@ impl Played {
             }
             Effect::Skip { story, reason } => Event::StorySkipped { story, reason, prd: WriteBack::Done },
             Effect::End(reason) => Event::LoopEnded { reason: reason.reason() },
-            Effect::WakeAt { until_ms, run } => {
-                self.clock_ms = self.clock_ms.max(until_ms);
-                Event::WaitEnded { run }
+            Effect::WakeAt { until_ms, others, .. } => {
+                if effect.waited(self.clock_ms).is_none() {
+                    self.clock_ms = others.iter().map(|(_, at_ms)| *at_ms).fold(until_ms, i64::min);
+                }
+                effect.waited(self.clock_ms).expect("its time has come")
             }
             other => panic!("{other:?} needs an outcome"),
         };
@@ -236,7 +239,11 @@ fn words(effect: &Effect) -> String {
         Effect::StartRun(run) => format!("start {run}"),
         Effect::WatchRun(run) => format!("watch {run}"),
         Effect::StopRun(run) => format!("stop {run}"),
-        Effect::WakeAt { until_ms, .. } => format!("wake at {until_ms}"),
+        Effect::WakeAt { until_ms, others, .. } => {
+            let others: Vec<String> =
+                others.iter().map(|(agent, at_ms)| format!(", or {agent} from {at_ms}")).collect();
+            format!("wake at {until_ms}{}", others.concat())
+        }
         Effect::MakeTests { story, attempt } => format!("make tests {story} {attempt}"),
         Effect::MakeCandidate { story, attempt } => format!("make candidate {story} {attempt}"),
         Effect::Integrate { story, .. } => format!("integrate {story}"),

@@ -3,7 +3,8 @@
 //! `LOOPWRIGHT_WORLD_STEPS` sets the number of steps (CI: 1,000,000), `LOOPWRIGHT_WORLD_SEED` replays a world.
 
 use kernel::{
-    Effect, Event, Flow, Gate, LoopSpec, Review, RunOutcome, Stage, Stamped, State, StoryStatus, decide,
+    Effect, Event, Flow, Gate, LoopSpec, Review, RunOutcome, RunUsage, Stage, Stamped, State, StoryStatus,
+    decide,
 };
 
 use testkit::{Random, number};
@@ -31,6 +32,7 @@ fn random_spec(random: &mut Random) -> LoopSpec {
         review_cap_ms: cap,
         prove_cap_ms: cap,
     };
+    spec.failover = random.chance(50);
     spec.budget = random.chance(30).then(|| caps(30_000));
     spec
 }
@@ -40,7 +42,11 @@ const FLOWS: [Flow; 6] = [Flow::Quartet, Flow::Tdd, Flow::Proof, Flow::Solo, Flo
 fn random_outcome(played: &mut Played, effect: &Effect, random: &mut Random) -> RunOutcome {
     let Effect::WatchRun(run) = effect else { unreachable!("only runs have outcomes") };
     match (run.stage, random.below(12)) {
-        (_, 0) => RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: None },
+        (_, 0) => RunOutcome::Infrastructure {
+            why: "limit".to_owned(),
+            until_ms: None,
+            elsewhere: random.chance(70),
+        },
         (_, 1) => RunOutcome::Interrupted { why: "lost".to_owned() },
         (_, 2) if random.chance(40) => {
             RunOutcome::NeedsHuman { question: "log in?".to_owned(), free: random.chance(50) }
@@ -86,6 +92,18 @@ fn check(played: &Played, seed: u64) {
         let left = played.state.left_ms().unwrap_or(i64::MAX);
         let reserved = 30_000 * i64::try_from(played.state.running().len()).expect("few");
         assert!(left >= reserved, "seed {seed}: i10: {run} began with {left} ms left");
+    }
+    if let Some(Stamped { event: Event::AgentSwitched { run, to, .. }, .. }) = played.journal.last() {
+        let author = played.state.agent_of(Stage::Implement);
+        let own = played
+            .state
+            .active()
+            .and_then(|(_, attempt)| attempt.cast.agent(attempt.flow.row(run.stage).role));
+        assert!(played.state.spec().failover, "seed {seed}: nobody allowed a stand-in");
+        assert!(
+            run.stage == Stage::Implement || Some(to.as_str()) != author || Some(to.as_str()) == own,
+            "seed {seed}: {to} stands in for who checks its own work"
+        );
     }
     for story in played.state.stories() {
         assert!(story.attempts <= played.state.spec().attempts_max(), "seed {seed}: too many attempts");
@@ -172,7 +190,11 @@ fn step(played: &mut Played, random: &mut Random, seed: u64) {
             Event::RunEnded {
                 run: run.clone(),
                 outcome: random_outcome(played, &effect, random),
-                usage: None,
+                usage: random.chance(30).then(|| RunUsage {
+                    session: Some(format!("session {}", random.below(2))),
+                    goes_on: random.chance(50),
+                    ..RunUsage::default()
+                }),
             }
         }
         Effect::StartRun(run) => Event::RunStarted { run: run.clone() },

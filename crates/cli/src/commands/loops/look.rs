@@ -158,7 +158,9 @@ const BUDGET_WARNING_PERCENT: u64 = 80;
 
 fn text(view: &LoopView) -> String {
     let reason = if view.reason.is_empty() { String::new() } else { format!(": {}", view.reason) };
-    let mut out = format!("loop {}  {}{reason}\n", view.loop_id, view.status);
+    let until = view.waiting_until_ms.filter(|_| view.status == "waiting");
+    let until = until.map(|until_ms| format!(" until {} UTC", engine::moment(until_ms))).unwrap_or_default();
+    let mut out = format!("loop {}  {}{until}{reason}\n", view.loop_id, view.status);
     let _ = writeln!(out, "project {}\nbranch  {} at {}", view.project, view.branch, &view.head_sha[..12]);
     if let Some(why) = &view.unpublished {
         let _ = writeln!(out, "        not in your repository: {why}");
@@ -188,8 +190,19 @@ fn text(view: &LoopView) -> String {
     let used: Vec<String> = [tokens, cost, budget].into_iter().flatten().collect();
     if !used.is_empty() {
         let _ = writeln!(out, "used    {}", used.join(", "));
+        out.extend(view.used_by.iter().filter(|used| used.tokens.is_some()).map(used_by_line));
+    }
+    if !matches!(view.status, "completed" | "cancelled" | "failed") {
+        out.push_str("agents  run on this host with your rights; there is no sandbox around them yet\n");
     }
     out
+}
+
+fn used_by_line(used: &views::UsedBy) -> String {
+    let tokens = used.tokens.map(|tokens| format!(", {tokens} tokens")).unwrap_or_default();
+    let cost = used.cost_usd.map(|cost| format!(", ${cost:.2}")).unwrap_or_default();
+    let runs = if used.runs == 1 { "1 run".to_owned() } else { format!("{} runs", used.runs) };
+    format!("        {} {}: {runs}{tokens}{cost}\n", used.role, used.agent)
 }
 
 fn next_actions(view: &LoopView) -> Vec<NextAction> {
@@ -233,11 +246,13 @@ pub(super) fn event_line(event: &PublicEvent) -> String {
     };
     let short = |text: String| text.lines().next().unwrap_or_default().chars().take(100).collect::<String>();
     let parts: Vec<String> =
-        ["storyId", "attempt", "tool", "commitSha", "reason", "cause", "question", "summary"]
+        ["storyId", "attempt", "tool", "from", "to", "commitSha", "reason", "cause", "question", "summary"]
             .into_iter()
             .filter_map(|name| field(name).map(|value| format!("{name}={}", short(value))))
             .collect();
-    format!("{}  {}\n", event.name, parts.join(" "))
+    let until = event.data.get("until").and_then(Value::as_i64);
+    let until = until.map(|until_ms| format!(" until={} UTC", engine::moment(until_ms))).unwrap_or_default();
+    format!("{}  {}{until}\n", event.name, parts.join(" "))
 }
 
 pub(super) fn watch(id: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {

@@ -305,6 +305,7 @@ fn spec(
         judge_is_chosen: casting.judge_is_chosen,
         families: casting.families,
         first: None,
+        failover: failover(config, settings)?,
         ladder: ladder(config, settings),
         max_retries: config.of_loop.max_retries.unwrap_or(2),
         max_iterations: config.of_loop.max_iterations,
@@ -326,6 +327,16 @@ fn ladder(config: &Config, settings: &Settings) -> Vec<String> {
         (true, true) => usual.to_vec(),
         _ => config.retry.ladder.clone(),
     }
+}
+
+/// Whether agents at their limits are stood in for, which takes somebody who could.
+fn failover(config: &Config, settings: &Settings) -> Result<bool, Failure> {
+    let wanted = config.policy.on_limit.as_deref() == Some("failover");
+    if wanted && ladder(config, settings).is_empty() {
+        return Err(Failure::bad_input("[policy] on_limit = \"failover\", and there is nobody to stand in")
+            .hint("name the agents that may: [retry] ladder = [\"codex\", \"claude\"]"));
+    }
+    Ok(wanted)
 }
 
 /// Every agent that is named must be there.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use engine::{Home, Loaded, RunName};
-use kernel::{Event, RunKey, RunOutcome, RunUsage, Verdict};
+use kernel::{Event, RunKey, RunOutcome, RunUsage, State, Verdict};
 use sandbox::{ExitRecord, Stream};
 use serde_json::{Value, json};
 
@@ -137,21 +137,18 @@ pub(super) fn logs(
 pub(super) fn traces(home: &Home, loaded: &Loaded) -> Vec<Trace> {
     let loop_id = &loaded.state.spec().loop_id;
     let mut all: Vec<Trace> = Vec::new();
-    let (mut flow, mut cast) = (kernel::Flow::default(), kernel::Cast::default());
+    let mut state: Option<State> = None;
     for record in &loaded.records {
+        // Who runs is known at that moment only: stand-ins come and go.
+        state = match state.take() {
+            None => State::begin(record).ok(),
+            Some(state) => state.after(record).ok(),
+        };
         match &record.event {
-            Event::StoryPlanned { implementor, flow: planned, cast: named, .. } => {
-                flow = *planned;
-                cast = named.clone().unwrap_or_else(|| kernel::Cast {
-                    implementor: implementor.clone(),
-                    judge: loaded.state.spec().judge.clone(),
-                    ..kernel::Cast::default()
-                });
-            }
-            Event::RecheckPlanned { judge: Some(judge), .. } => cast.judge.clone_from(judge),
             Event::RunStarted { run } => {
                 let name = RunName::of(&loaded.state, run);
-                let agent = cast.agent(flow.row(run.stage).role).unwrap_or("-").to_owned();
+                let agent =
+                    state.as_ref().and_then(|state| state.agent_of(run.stage)).unwrap_or("-").to_owned();
                 let (id, folder) = (name.full(loop_id), home.run_folder(loop_id, &name));
                 let started_at_ms = record.at_ms;
                 all.push(Trace {

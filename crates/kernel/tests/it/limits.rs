@@ -1,0 +1,251 @@
+//! Agents at their limits, those who stand in for them, and tries that go on where an earlier one was cut off.
+
+use kernel::{Event, Flow, RunOutcome, RunUsage, Stage};
+
+use crate::support::{Played, checked, spec, story, worked};
+
+/// Two stories, a ladder of three agents, and a policy that lets them stand in for each other.
+fn with_failover() -> Played {
+    let mut spec = spec(vec![story("a", 0, &[]), story("b", 1, &[])]);
+    spec.ladder = ["codex", "pi", "claude"].map(str::to_owned).to_vec();
+    spec.failover = true;
+    Played::start(spec)
+}
+
+fn limit(until_ms: i64) -> RunOutcome {
+    RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: Some(until_ms), elsewhere: true }
+}
+
+fn switches(played: &Played) -> Vec<String> {
+    let word = |event: &Event| match event {
+        Event::AgentSwitched { run, from, to } => {
+            Some(format!("{} {}: {from} -> {to}", run.story, run.stage.word()))
+        }
+        _ => None,
+    };
+    played.journal.iter().filter_map(|record| word(&record.event)).collect()
+}
+
+fn carry_out_first(played: &mut Played) {
+    let owed = played.owed();
+    played.carry_out(&owed[0]);
+}
+
+#[test]
+fn i05_a_limit_hands_the_run_to_the_next_of_the_ladder_and_costs_no_attempt() {
+    let mut played = with_failover();
+    played.end_run(limit(900_000));
+    assert_eq!(played.owed_words(), ["wake at 900000, or pi from 0, or claude from 0"]);
+    carry_out_first(&mut played);
+    assert_eq!(switches(&played), ["a implement: codex -> pi"]);
+    assert_eq!(played.owed_words(), ["start a attempt 1 implement try 2"]);
+    assert_eq!(played.state.agent_of(Stage::Implement), Some("pi"));
+    played.attempt(true);
+    played.settle();
+    assert_eq!(played.state.stories()[0].attempts, 1);
+    // The next story's own agent is still at its limit, so it never starts.
+    assert_eq!(played.owed_words(), ["wake at 900000, or pi from 0, or claude from 0"]);
+    played.clock_ms = 900_000;
+    carry_out_first(&mut played);
+    assert_eq!(played.owed_words(), ["start b attempt 1 implement try 1"]);
+    assert_eq!(played.state.agent_of(Stage::Implement), Some("codex"), "tried again after its reset");
+    assert_eq!(switches(&played).len(), 1);
+}
+
+#[test]
+fn a_reset_that_has_passed_needs_no_wait() {
+    let mut played = with_failover();
+    played.end_run(limit(900_000));
+    carry_out_first(&mut played);
+    played.clock_ms = 900_001;
+    played.attempt(true);
+    played.settle();
+    assert_eq!(played.owed_words(), ["start b attempt 1 implement try 1"]);
+    assert_eq!(played.state.agent_of(Stage::Implement), Some("codex"));
+}
+
+#[test]
+fn when_all_are_at_their_limits_the_first_that_is_free_goes_on() {
+    let mut played = with_failover();
+    for until_ms in [900_000, 500_000, 700_000] {
+        played.end_run(limit(until_ms));
+        let before = played.state.agent_of(Stage::Implement).map(str::to_owned);
+        if until_ms != 700_000 {
+            carry_out_first(&mut played);
+            assert_ne!(played.state.agent_of(Stage::Implement), before.as_deref());
+        }
+    }
+    assert_eq!(played.owed_words(), ["wake at 700000, or codex from 900000, or pi from 500000"]);
+    assert_eq!(played.state.waits_until_ms(), Some(500_000), "what `status` shows");
+    carry_out_first(&mut played);
+    assert_eq!((played.clock_ms, played.state.agent_of(Stage::Implement)), (500_000, Some("pi")));
+    played.record(Event::PauseRequested);
+    played.record(Event::ResumeRequested);
+    assert_eq!(played.owed_words(), ["start a attempt 1 implement try 4"]);
+}
+
+#[test]
+fn without_the_policy_a_limit_is_waited_for() {
+    let mut played = Played::start(spec(vec![story("a", 0, &[])]));
+    played.end_run(limit(900_000));
+    assert_eq!(played.owed_words(), ["wake at 900000"]);
+    let run = kernel::RunKey { story: "a".to_owned(), attempt: 1, stage: Stage::Implement, try_number: 1 };
+    let switched = Event::AgentSwitched { run, from: "codex".to_owned(), to: "claude".to_owned() };
+    assert!(played.try_record(switched).is_err());
+}
+
+#[test]
+fn trouble_that_is_not_the_agents_own_is_waited_for() {
+    let mut played = with_failover();
+    played.end_run(RunOutcome::Infrastructure { why: "disk".to_owned(), until_ms: None, elsewhere: false });
+    // The others would do, but the next run of the same agent is not held up by it.
+    assert_eq!(played.state.waits_until_ms(), Some(60_000));
+    assert_eq!(played.owed_words(), ["wake at 60000"]);
+}
+
+#[test]
+fn a_limit_that_is_over_is_forgotten() {
+    let mut played = with_failover();
+    for agent in ["codex", "pi", "claude"] {
+        assert_eq!(played.state.agent_of(Stage::Implement).unwrap_or("codex"), agent);
+        played.end_run(limit(900_000));
+        carry_out_first(&mut played);
+    }
+    assert_eq!(played.clock_ms, 900_000);
+    let disk = || RunOutcome::Infrastructure { why: "disk".to_owned(), until_ms: None, elsewhere: false };
+    played.end_run(disk());
+    assert_eq!(played.owed_words().len(), 1);
+    assert!(!played.owed_words()[0].contains("or"), "{:?}", played.owed_words());
+}
+
+#[test]
+fn an_agent_that_is_not_on_the_ladder_has_its_run_back_when_it_is_free() {
+    let mut spec = spec(vec![story("a", 0, &[])]);
+    spec.ladder = vec!["pi".to_owned(), "claude".to_owned()];
+    spec.failover = true;
+    let mut played = Played::start(spec);
+    played.end_run(limit(500_000));
+    carry_out_first(&mut played);
+    played.clock_ms = 600_000;
+    played.end_run(limit(900_000));
+    assert_eq!(played.owed_words(), ["wake at 900000, or codex from 500000, or claude from 0"]);
+    carry_out_first(&mut played);
+    assert_eq!(played.state.agent_of(Stage::Implement), Some("codex"));
+}
+
+#[test]
+fn nobody_judges_their_own_work_in_the_place_of_another() {
+    let mut played = with_failover();
+    played.end_run(limit(900_000));
+    carry_out_first(&mut played);
+    played.end_run(worked());
+    played.end_run(checked(true));
+    played.end_run(limit(800_000));
+    // `pi` did the work, and `codex` is at its limit: it is the only one left.
+    assert_eq!(played.owed_words(), ["wake at 800000, or codex from 900000"]);
+}
+
+#[test]
+fn a_judge_that_nobody_chose_is_of_another_family_than_the_stand_in() {
+    let mut spec = spec(vec![story("a", 0, &[])]);
+    spec.flow = Flow::Judged;
+    spec.ladder = vec!["codex".to_owned(), "claude".to_owned()];
+    (spec.failover, spec.judge_is_chosen) = (true, false);
+    let families = [("codex", "openai"), ("claude", "anthropic")];
+    spec.families = families.map(|(agent, family)| (agent.to_owned(), family.to_owned())).into();
+    let mut played = Played::start(spec);
+    played.end_stage(Stage::Baseline, checked(true));
+    played.end_stage(Stage::Implement, limit(900_000));
+    carry_out_first(&mut played);
+    assert_eq!(played.state.agent_of(Stage::Implement), Some("claude"));
+    assert_eq!(played.state.agent_of(Stage::Judge), Some("codex"));
+}
+
+#[test]
+fn a_person_who_says_go_on_knows_better_than_a_limit() {
+    let mut played = with_failover();
+    played.end_run(limit(900_000));
+    played.record(Event::ResumeRequested);
+    assert_eq!(played.owed_words(), ["start a attempt 1 implement try 2"]);
+    assert_eq!(played.state.agent_of(Stage::Implement), Some("codex"));
+}
+
+fn session(name: &str, tokens: u64) -> RunUsage {
+    let (session, input_tokens) = (Some(name.to_owned()), Some(tokens));
+    RunUsage { session, input_tokens, goes_on: true, ..RunUsage::default() }
+}
+
+fn cut_off(played: &mut Played, usage: RunUsage) {
+    let run = played.go();
+    let outcome = RunOutcome::Interrupted { why: "lost".to_owned() };
+    played.record(Event::RunEnded { run, outcome, usage: Some(usage) });
+}
+
+/// The session that the next try goes on in, the try whose checkout it has, and what the session has used.
+fn goes_on(played: &Played) -> Option<(String, u32, Option<u64>)> {
+    let (_, attempt) = played.state.active()?;
+    let goes_on = attempt.goes_on(Stage::Implement)?;
+    Some((goes_on.session.clone(), goes_on.checkout_try, goes_on.used.input_tokens))
+}
+
+#[test]
+fn a_try_that_was_cut_off_is_gone_on_with() {
+    let mut played = with_failover();
+    cut_off(&mut played, session("s", 10));
+    assert_eq!(goes_on(&played), Some(("s".to_owned(), 1, Some(10))));
+    cut_off(&mut played, session("s", 5));
+    assert_eq!(goes_on(&played), Some(("s".to_owned(), 1, Some(15))), "the first try's files are still used");
+    let run = played.go();
+    assert_eq!(run.try_number, 3);
+    played.record(Event::RunEnded { run, outcome: worked(), usage: None });
+    let (_, attempt) = played.state.active().expect("an attempt");
+    assert_eq!(attempt.checkout_try(Stage::Implement, 3), 1, "that is where the candidate's files are");
+    assert_eq!(attempt.number, 1);
+}
+
+#[test]
+fn a_fresh_try_follows() {
+    let infrastructure =
+        || RunOutcome::Infrastructure { why: "no disk".to_owned(), until_ms: None, elsewhere: false };
+    for (name, usage, outcome) in [
+        ("a session that is lost", None, RunOutcome::Interrupted { why: "lost".to_owned() }),
+        ("trouble without a session", None, infrastructure()),
+    ] {
+        let mut played = with_failover();
+        cut_off(&mut played, session("s", 10));
+        let run = played.go();
+        played.record(Event::RunEnded { run: run.clone(), outcome, usage });
+        assert_eq!(goes_on(&played), None, "{name}");
+        let run = played.go();
+        let (_, attempt) = played.state.active().expect("an attempt");
+        assert_eq!(attempt.checkout_try(Stage::Implement, run.try_number), 3, "{name}");
+    }
+}
+
+#[test]
+fn a_session_that_is_cut_off_again_and_again_is_given_up() {
+    let mut played = with_failover();
+    for expected in [true, true, false] {
+        cut_off(&mut played, session("s", 1));
+        assert_eq!(goes_on(&played).is_some(), expected);
+    }
+}
+
+#[test]
+fn a_stand_in_starts_from_the_beginning() {
+    let mut played = with_failover();
+    let run = played.go();
+    played.record(Event::RunEnded { run, outcome: limit(900_000), usage: Some(session("s", 1)) });
+    assert!(goes_on(&played).is_some());
+    carry_out_first(&mut played);
+    assert_eq!(goes_on(&played), None);
+}
+
+#[test]
+fn a_wait_for_a_limit_keeps_the_session() {
+    let mut played = Played::start(spec(vec![story("a", 0, &[])]));
+    let run = played.go();
+    played.record(Event::RunEnded { run, outcome: limit(900_000), usage: Some(session("s", 1)) });
+    carry_out_first(&mut played);
+    assert_eq!(goes_on(&played), Some(("s".to_owned(), 1, Some(1))));
+}
