@@ -174,12 +174,14 @@ const TOO_OLD: [&str; 8] = [
 ];
 
 /// The session is not there any more.
-const SESSION_LOST: [&str; 6] = [
+const SESSION_LOST: [&str; 8] = [
     "no rollout found",
     "no conversation found",
     "session not found",
     "no session found",
     "no sessions found",
+    "no previous sessions found",
+    "error resuming session",
     "invalid session identifier",
 ];
 

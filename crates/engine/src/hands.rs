@@ -122,7 +122,6 @@ pub(crate) fn summary_so_far(kind: Kind, run_folder: &Path) -> RunSummary {
 pub(crate) fn resumable(kind: Kind, summary: &RunSummary, checkout: &Path) -> Option<String> {
     let can = kind.facts().sessions != Sessions::None
         && summary.outcome != Outcome::ContextOverflow
-        && !summary.is_session_lost
         && summary.n_tool_calls > 0
         && checkout.is_dir();
     summary.session.as_ref().filter(|_| can).map(|session| session.as_str().to_owned())
@@ -179,6 +178,8 @@ pub(crate) struct History {
     pub(crate) is_first: bool,
     /// Whether the one before ended in trouble that was not the story's.
     pub(crate) has_failed: bool,
+    /// Whether it goes on in an earlier one's session.
+    pub(crate) goes_on: bool,
     /// The time.
     pub(crate) now_ms: i64,
 }
@@ -205,6 +206,11 @@ pub(crate) fn unhappy(kind: Kind, summary: &RunSummary, history: &History) -> Op
         question: format!("{name} {what}{said}; then answer `retry`"),
         free: false,
     };
+    // Whatever a CLI says that cannot find its session, or not any more: the next try is a fresh one, and tells the truth.
+    let is_strange = matches!(summary.outcome, Outcome::Protocol { .. }) && summary.n_tool_calls == 0;
+    if history.goes_on && (summary.is_session_lost || is_strange) {
+        return Some(RunOutcome::Interrupted { why: format!("{name}: the session is lost{said}") });
+    }
     let millis = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
     Some(match &summary.outcome {
         Outcome::Done => return None,

@@ -272,10 +272,12 @@ impl Worker {
         let (model, prices) = self.model_and_prices(loop_id, run);
         let lane = self.lane_of(loop_id, run);
         let before = lane.and_then(|lane| lane.goes_on.as_ref()).map(|goes_on| goes_on.used.clone());
+        let goes_on = before.is_some();
         let mut usage = usage_of(&summary, &before.unwrap_or_default(), model.as_deref(), &prices);
         let history = History {
             is_first: run.try_number == 1,
             has_failed: lane.is_some_and(|lane| lane.faults > 0),
+            goes_on,
             now_ms,
         };
         if let Some(outcome) = unhappy(kind, &summary, &history) {

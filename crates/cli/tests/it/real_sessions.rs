@@ -116,6 +116,32 @@ fn i04_a_session_of_gemini_outlives_the_death_of_everything() {
 }
 
 #[test]
+fn a_session_that_a_real_agent_has_lost_is_begun_anew() {
+    for kind in ["codex", "claude", "pi", "gemini", "opencode"] {
+        let Some(stage) = Stage::new() else { return };
+        let is_over = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_over);
+        let server = ModelServer::answering(0, move |request| {
+            if request.n_tool_results() > 0 && !seen.load(Ordering::SeqCst) {
+                return Step::fault(Fault::Unauthorized);
+            }
+            mind(request)
+        });
+        stage.solo(&stage.agent(kind, &server.url()));
+        assert_eq!(stage.start(&[]).exit, 0);
+        stage.wait_for("needs_human");
+        // Everything that the CLI kept of its sessions is gone.
+        let folder = stage.home().join("loops").join(stage.loop_id()).join("agents");
+        std::fs::remove_dir_all(folder).expect("removed");
+        is_over.store(true, Ordering::SeqCst);
+        assert_eq!(stage.env.run(&["answer", &stage.loop_id(), "retry"]).exit, 0);
+        let view = stage.wait_for("completed");
+        let story = &view["stories"][0];
+        assert_eq!((&story["status"], &story["attempts"]), (&json!("passed"), &json!(1)), "{kind}: {view}");
+    }
+}
+
+#[test]
 fn a_limit_in_the_middle_of_the_work_loses_nothing_of_it() {
     for kind in ["codex", "claude", "pi"] {
         let Some(stage) = Stage::new() else { return };

@@ -19,10 +19,17 @@ echo '{"type":"turn.started"}'
 echo '{"type":"item.started","item":{"id":"i0","type":"command_execution","command":"true","aggregated_output":"","exit_code":null,"status":"in_progress"}}'
 echo '{"type":"item.completed","item":{"id":"i0","type":"command_execution","command":"true","aggregated_output":"","exit_code":0,"status":"completed"}}'
 echo "$mode" >> work.txt
+if [ "$mode" = fresh ] && [ -e "$HOME/limit" ]; then
+  echo '{"type":"turn.failed","error":{"message":"You have hit your usage limit. Try again later."}}'
+  exit 1
+fi
+# Of a session that is gone on with, the tokens of its earlier runs are told once more.
+[ "$mode" = resume ] && tokens=25 || tokens=10
+[ -e "$HOME/tells" ] && echo "{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":$tokens,\"cached_input_tokens\":0,\"output_tokens\":0}}"
 touch "$HOME/begun"
 while [ -e "$HOME/hang" ]; do sleep 0.1; done
 echo '{"type":"item.completed","item":{"id":"i1","type":"agent_message","text":"Done."}}'
-echo '{"type":"turn.completed","usage":{"input_tokens":10,"cached_input_tokens":0,"output_tokens":1}}'
+echo "{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":$tokens,\"cached_input_tokens\":0,\"output_tokens\":0}}"
 "#;
 
 fn scene() -> Scene {
@@ -124,4 +131,40 @@ fn files_that_are_lost_are_made_anew_and_the_session_with_them() {
     }
     assert_eq!(finish(&scene), "fresh");
     assert_eq!(scene.env.read("sessions"), "fresh\nfresh\n");
+}
+
+#[test]
+fn files_that_are_lost_in_a_wait_are_made_anew() {
+    let scene = scene();
+    scene.env.write("limit", "");
+    std::fs::remove_file(scene.env.path("hang")).expect("there");
+    assert_eq!(scene.start(&[]).exit, 0);
+    let view = scene.wait_for(&["waiting"]);
+    std::fs::remove_file(scene.env.path("limit")).expect("there");
+    let id = view["loopId"].as_str().expect("a loop");
+    std::fs::remove_dir_all(scene.home().join("loops").join(id).join("checkouts")).expect("there");
+    assert_eq!(scene.env.run(&["resume", id]).exit, 0);
+    assert_eq!(finish(&scene), "fresh");
+    assert_eq!(scene.env.read("sessions"), "fresh\nfresh\n");
+}
+
+#[test]
+fn what_a_session_used_is_counted_once() {
+    let scene = scene();
+    scene.env.write("tells", "");
+    assert_eq!(scene.start(&[]).exit, 0);
+    wait_until("the agent's work", || scene.env.path("begun").exists().then_some(()));
+    // The agent alone dies: its keeper tells how, and what it had said of tokens counts.
+    let agent = processes_with(&scene.home()).into_iter().find(|pid| is_codex(*pid)).expect("the agent");
+    std::fs::remove_file(scene.env.path("begun")).expect("there");
+    kill_process(agent, Signal::KILL).expect("killed");
+    wait_until("the next try", || scene.env.path("begun").exists().then_some(()));
+    std::fs::remove_file(scene.env.path("hang")).expect("there");
+    assert_eq!(finish(&scene), "fresh\nresume");
+    assert_eq!(scene.status()["tokens"], 25, "10 of the first run, and 15 of the second");
+}
+
+fn is_codex(pid: rustix::process::Pid) -> bool {
+    let line = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+    String::from_utf8_lossy(&line).contains("agents/codex")
 }
