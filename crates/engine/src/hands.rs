@@ -6,13 +6,14 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use agents::{
-    Clock, CommandSpec, Ended, Exit, HomeLink, Keep, Kind, Outcome, Parser, Price, Prices, RunSummary,
-    Session, Sessions, Tokens, Usage,
+    Clock, CommandSpec, Ended, Exit, Keep, Kind, Outcome, Parser, Price, Prices, RunSummary, Session,
+    Sessions, Tokens, Usage,
 };
 use kernel::{RunOutcome, RunUsage};
 use sandbox::{ExitCause, ExitRecord, RunSpec, StopSignal, Stream};
 
 use crate::candidate::words;
+use crate::credentials;
 use crate::settings::AgentSettings;
 
 /// Bytes of standard error that are looked at.
@@ -21,6 +22,11 @@ const STDERR_BYTES: usize = 16 * 1024;
 /// The kind of an agent; any program unless its settings say otherwise.
 pub(crate) fn kind_of(agent: &AgentSettings) -> Kind {
     agent.kind.as_deref().and_then(Kind::of_word).unwrap_or(Kind::Command)
+}
+
+/// The config home of an agent, among those of its loop.
+pub(crate) fn config_home(homes: &Path, agent: &str) -> PathBuf {
+    homes.join(workspace::ref_component(agent))
 }
 
 /// What an agent is asked, in which form, and in which session.
@@ -65,9 +71,7 @@ pub(crate) fn equip(
         let bytes = fs::read(from).map_err(|error| format!("cannot read `{from}` for `{name}`: {error}"))?;
         write_into(&home.join(name), &bytes)?;
     }
-    for link in &spec.links {
-        place_link(&home, link)?;
-    }
+    credentials::link(&home, &spec.links)?;
     Ok(Some(spec))
 }
 
@@ -92,21 +96,6 @@ fn write_into(path: &Path, bytes: &[u8]) -> Result<(), String> {
     }
     fs::write(path, bytes).map_err(words)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(words)
-}
-
-/// The operator's credentials stay the one file that they are; a token that is refreshed is refreshed for both.
-fn place_link(home: &Path, link: &HomeLink) -> Result<(), String> {
-    let set = link.folder_variable.and_then(std::env::var_os).map(PathBuf::from);
-    let own = || Some(PathBuf::from(std::env::var_os("HOME")?).join(link.folder));
-    let Some(target) = set.or_else(own).map(|folder| folder.join(link.file)) else { return Ok(()) };
-    let at = home.join(&link.at);
-    if !target.exists() || fs::symlink_metadata(&at).is_ok() {
-        return Ok(());
-    }
-    if let Some(folder) = at.parent() {
-        fs::create_dir_all(folder).map_err(words)?;
-    }
-    std::os::unix::fs::symlink(target, at).map_err(words)
 }
 
 /// What the stream of a CLI that was cut off with its keeper says so far.

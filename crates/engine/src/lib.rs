@@ -4,6 +4,7 @@
 //! one asks `decide` again, looks for what was already done, and goes on. It decides nothing itself.
 
 mod candidate;
+mod credentials;
 mod disk;
 mod facts;
 mod git_tree;

@@ -8,8 +8,9 @@ use kernel::{Effect, Event, RunKey, RunOutcome, RunUsage, Stage, State};
 use sandbox::{ExitCause, ExitRecord, RunView, Stream};
 use workspace::LoopRepo;
 
+use crate::credentials;
 use crate::facts::{baseline_outcome, check_outcome, surface_of};
-use crate::hands::{History, kind_of, resumable, summarize, summary_so_far, unhappy, usage_of};
+use crate::hands::{History, config_home, kind_of, resumable, summarize, summary_so_far, unhappy, usage_of};
 use crate::home::RunName;
 use crate::measure::{PLAN_FILE, Plan, REPORT_FILE, Report, known};
 use crate::rules::TestRules;
@@ -106,6 +107,7 @@ impl Worker {
             }
             Err(error) => ours(error.to_string()),
         };
+        self.give_credentials_back(loop_id, run);
         let wrote = matches!(outcome, RunOutcome::Worked { .. } | RunOutcome::TestsWritten(_));
         if !wrote && !usage.as_ref().is_some_and(|usage| usage.goes_on) {
             // What a writer made or goes on with is still needed; every other checkout has done its duty.
@@ -134,8 +136,18 @@ impl Worker {
             return Ok(None);
         }
         self.retire(loop_id, &place.checkout);
+        self.give_credentials_back(loop_id, run);
         self.crash_point(Moment::AfterDeed)?;
         Ok(Some(Event::RunEnded { run: run.clone(), outcome: RunOutcome::Stopped, usage: None }))
+    }
+
+    /// A token that the agent refreshed is the operator's.
+    fn give_credentials_back(&self, loop_id: &str, run: &RunKey) {
+        if self.cli_of(loop_id, run).is_some()
+            && let Some(agent) = self.loaded(loop_id).and_then(|loaded| loaded.state.agent_of(run.stage))
+        {
+            credentials::give_back(&config_home(&self.home.agent_homes(loop_id), agent));
+        }
     }
 
     pub(crate) fn place(&self, loop_id: &str, run: &RunKey) -> Option<Place> {

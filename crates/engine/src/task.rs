@@ -11,7 +11,7 @@ use sandbox::{RunSpec, StopSignal};
 use workspace::{CommitId, LoopRepo, TreeId};
 
 use crate::candidate::{commit_id, tests_tree, words};
-use crate::hands::{Wanted, equip, kind_of, order};
+use crate::hands::{Wanted, config_home, equip, kind_of, order};
 use crate::measure::{PLAN_FILE, Plan, Trees};
 use crate::protect::protect;
 use crate::rules::{TestRules, read_text};
@@ -87,7 +87,7 @@ impl Task<'_> {
             .ok_or_else(|| format!("there is no agent `{name}`"))?;
         let mut spec = agent_spec(name, &agent, prompt_file)?;
         let schema = roles::schema(self.run.stage);
-        let home = homes.join(workspace::ref_component(name));
+        let home = config_home(homes, name);
         let wanted = Wanted { prompt: &prompt.text, schema, session };
         if let Some(command) = equip(&agent, &wanted, &folder, &home)? {
             order(&command, &agent, &mut spec);

@@ -168,3 +168,15 @@ fn is_codex(pid: rustix::process::Pid) -> bool {
     let line = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
     String::from_utf8_lossy(&line).contains("agents/codex")
 }
+
+#[test]
+fn a_token_that_an_agent_refreshed_by_renaming_is_the_operators() {
+    let scene = scene();
+    std::fs::remove_file(scene.env.path("hang")).expect("there");
+    scene.env.write(".codex/auth.json", "spent");
+    let refresh = "echo '{}' > \"$CODEX_HOME/new\" && mv \"$CODEX_HOME/new\" \"$CODEX_HOME/auth.json\"\n";
+    scene.env.write("agents/codex", format!("#!/bin/sh\n{refresh}{CODEX}"));
+    scene.start(&["--foreground"]);
+    assert_eq!(scene.status()["stories"][0]["status"], "passed");
+    assert_eq!(scene.env.read(".codex/auth.json"), "{}\n");
+}
