@@ -173,7 +173,8 @@ impl Worker {
     }
 
     pub(crate) fn repository(&self, loop_id: &str) -> Result<LoopRepo, String> {
-        LoopRepo::open(&self.home.repository(loop_id)).map_err(|error| error.to_string())
+        let repository = LoopRepo::open(&self.home.repository(loop_id)).map_err(|error| error.to_string())?;
+        Ok(repository.remembering(&self.git_memory))
     }
 
     /// A keeper that was started a moment ago may not be seen yet.

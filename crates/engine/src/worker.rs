@@ -99,6 +99,8 @@ pub struct Worker {
     pub(crate) launched: BTreeMap<PathBuf, Instant>,
     pub(crate) wakers: Wakers,
     pub(crate) sweeper: Sweeper,
+    /// What git said of objects.
+    pub(crate) git_memory: workspace::Memory,
     _lock: File,
 }
 
@@ -150,6 +152,7 @@ impl Worker {
             launched,
             wakers: Wakers::default(),
             sweeper: Sweeper::default(),
+            git_memory: workspace::Memory::default(),
             _lock: lock,
         })
     }

@@ -26,7 +26,7 @@ impl LoopRepo {
     pub fn tree_changes(&self, from: &dyn TreeLike, to: &dyn TreeLike) -> Result<Vec<Change>, GitError> {
         let words = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff"];
         let output =
-            self.git().args(words).args(["--no-textconv", from.object_id(), to.object_id()]).run()?;
+            self.ask(&[&words[..], &["--no-textconv", from.object_id(), to.object_id()]].concat())?;
         let mut fields = output.split(|byte| *byte == 0);
         let mut changes = Vec::new();
         while let Some(facts) = fields.next().filter(|facts| !facts.is_empty()) {

@@ -127,12 +127,11 @@ pub(crate) fn plain(path: &Path) -> Result<Vec<u8>, GitError> {
 
 impl LoopRepo {
     pub(crate) fn entries_of(&self, tree: &dyn TreeLike) -> Result<Entries, GitError> {
-        let git = self.git().args(["ls-tree", "-r", "-z", "--full-tree", tree.object_id()]);
-        let command = git.command_line();
-        let output = git.run()?;
+        let output = self.ask(&["ls-tree", "-r", "-z", "--full-tree", tree.object_id()])?;
         let lines = output.split(|byte| *byte == 0).filter(|line| !line.is_empty());
         let file = |line| listed(line).and_then(|(path, entry)| Some((path, entry?)));
-        lines.map(|line| file(line).ok_or_else(|| GitError::Garbled { command: command.clone() })).collect()
+        let garbled = || GitError::Garbled { command: "ls-tree".to_owned() };
+        lines.map(|line| file(line).ok_or_else(garbled)).collect()
     }
 
     pub(crate) fn write_tree(&self, entries: &Entries, scratch: &Scratch) -> Result<TreeId, GitError> {

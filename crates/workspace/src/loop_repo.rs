@@ -10,6 +10,7 @@ use crate::entry::TreeLike;
 use crate::error::{GitError, failed};
 use crate::git::{ATTRIBUTES, Git};
 use crate::id::{CommitId, TreeId};
+use crate::memory::Memory;
 use crate::moments::moment;
 use crate::project::common_git_dir;
 use crate::refs::read_ref;
@@ -19,6 +20,7 @@ use crate::scratch::{Scratch, absolute, is_free};
 #[derive(Debug, Clone)]
 pub struct LoopRepo {
     git_dir: PathBuf,
+    pub(crate) memory: Memory,
 }
 
 impl LoopRepo {
@@ -36,7 +38,7 @@ impl LoopRepo {
         let source = common_git_dir(&project)?;
         let scratch = Scratch::beside(&repo_dir, "new")?;
         init_bare(scratch.path(), &object_format(&source)?)?;
-        Self { git_dir: scratch.path().to_owned() }.take_in(&project, base)?;
+        Self { git_dir: scratch.path().to_owned(), memory: Memory::default() }.take_in(&project, base)?;
         scratch.put_at(&repo_dir)?;
         Self::open(&repo_dir)
     }
@@ -49,7 +51,7 @@ impl LoopRepo {
         if attributes != ATTRIBUTES || borrows || !git_dir.join("HEAD").is_file() {
             return Err(GitError::NotALoopRepo { path: git_dir });
         }
-        Ok(Self { git_dir })
+        Ok(Self { git_dir, memory: Memory::default() })
     }
 
     /// Where it is.
@@ -146,19 +148,19 @@ impl LoopRepo {
     /// The tree of a commit.
     pub fn tree_of(&self, commit: &CommitId) -> Result<TreeId, GitError> {
         let peeled = format!("{commit}^{{tree}}");
-        TreeId::parse(&self.git().args(["rev-parse", "--verify", "--end-of-options", &peeled]).line()?)
+        TreeId::parse(&self.ask_line(&["rev-parse", "--verify", "--end-of-options", &peeled])?)
     }
 
     /// A commit's message.
     pub fn message_of(&self, commit: &CommitId) -> Result<String, GitError> {
         let words = ["log", "-1", "--no-show-signature", "--format=%B", commit.as_str()];
-        Ok(String::from_utf8_lossy(&self.git().args(words).run()?).into_owned())
+        Ok(String::from_utf8_lossy(&self.ask(&words)?).into_owned())
     }
 
     /// The first parent of a commit.
     pub fn parent_of(&self, commit: &CommitId) -> Result<CommitId, GitError> {
         let parent = format!("{commit}^1");
-        CommitId::parse(&self.git().args(["rev-parse", "--verify", "--end-of-options", &parent]).line()?)
+        CommitId::parse(&self.ask_line(&["rev-parse", "--verify", "--end-of-options", &parent])?)
     }
 
     /// The difference between two commits as a patch, cut after `bytes_max` with a note that says so.
