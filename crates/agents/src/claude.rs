@@ -113,7 +113,9 @@ fn environment(task: &Task) -> BTreeMap<String, String> {
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     end: Option<End>,
-    /// When the plan's allowance is there again, told while it was used up.
+    /// Whether the plan's allowance is used up, as the last word on it says.
+    is_used_up: bool,
+    /// When it is there again.
     resets_at: Option<u64>,
     /// The word for the last failed request.
     error: Option<String>,
@@ -136,12 +138,7 @@ impl Dialect for Stream {
             "assistant" => self.assistant(event, record),
             "user" => tool_results(event, record),
             "result" => self.result(event, record),
-            "rate_limit_event" => {
-                let info = ["rate_limit_info", "status"];
-                if json::text(event, &info) == Some("rejected") {
-                    self.resets_at = json::number(event, &["rate_limit_info", "resetsAt"]);
-                }
-            }
+            "rate_limit_event" => self.allowance(event, record),
             "stream_event" | "tool_progress" | "auth_status" | "prompt_suggestion" | "keep_alive" => {}
             _ => record.unknown_event(),
         }
@@ -168,6 +165,20 @@ impl Dialect for Stream {
 }
 
 impl Stream {
+    fn allowance(&mut self, event: &Value, record: &mut Record) {
+        let told = |key| json::at(event, &["rate_limit_info", key]);
+        // A limit per minute is `rejected` too, but is no limit of the plan: neither its name nor its end is told.
+        let is_of_plan = told("rateLimitType").or_else(|| told("resetsAt")).is_some();
+        self.is_used_up = is_of_plan && told("status").is_some_and(|status| status == "rejected");
+        if self.is_used_up {
+            self.resets_at = json::number(event, &["rate_limit_info", "resetsAt"]);
+            let mut evidence = Evidence::of_text("the plan's allowance is used up");
+            evidence.add_code(Some("usage_limit_reached"));
+            evidence.set_reset(self.resets_at);
+            record.retrying(evidence);
+        }
+    }
+
     fn assistant(&mut self, event: &Value, record: &mut Record) {
         if let Some(error) = json::text(event, &["error"]) {
             // A message of the CLI about a failed request, not of the model.
@@ -206,6 +217,9 @@ impl Stream {
         for code in [json::text(event, &["api_error"]), json::text(event, &["api_error_type"])] {
             evidence.add_code(code);
         }
+        // Where no status says otherwise, it failed for what it was told before.
+        let is_limit = self.is_used_up && matches!(status, None | Some(429));
+        evidence.add_code(is_limit.then_some("usage_limit_reached"));
         evidence.add_code(self.error.as_deref());
         evidence.add_code(json::text(event, &["terminal_reason"]));
         evidence.set_reset(self.resets_at);

@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
+use crate::exit::Clock;
 use crate::json;
 use crate::record::prefix;
-use crate::reset::Passed;
+use crate::reset::{self, Passed, When};
 
 /// Bytes of an error text that are looked at.
 const TEXT_BYTES_MAX: usize = 8 * 1024;
@@ -78,6 +79,27 @@ impl Evidence {
     pub(crate) fn add_body(&mut self, body: &str) {
         if let Some(body) = json::object_inside(body) {
             self.read_body(&body);
+        }
+    }
+
+    /// Reads a header of a failed request that tells when to come back.
+    pub(crate) fn add_header(&mut self, name: &str, value: &str) {
+        let value = value.trim();
+        match name.to_ascii_lowercase().as_str() {
+            "retry-after-ms" => self.retry_after_ms = value.parse().ok().or(self.retry_after_ms),
+            // Seconds or a date; neither needs a clock to be read.
+            "retry-after" => {
+                match reset::find(&format!("retry-after: {value}"), self.passed, &Clock::default()) {
+                    Some(When::After(ms)) => self.retry_after_ms = self.retry_after_ms.or(Some(ms)),
+                    Some(When::At(ms)) => self.resets_at_ms = self.resets_at_ms.or(Some(ms)),
+                    None => {}
+                }
+            }
+            "anthropic-ratelimit-unified-status" if value == "rejected" => {
+                self.add_code(Some("usage_limit_reached"));
+            }
+            "anthropic-ratelimit-unified-reset" => self.set_reset(value.parse().ok()),
+            _ => {}
         }
     }
 

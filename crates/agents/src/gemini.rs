@@ -15,6 +15,10 @@ use crate::spec::{CommandSpec, HomeFile, HomeLink, Keep, StopSignal, Task};
 use crate::usage::Tokens;
 use crate::version::Version;
 
+/// Requests that it makes before it gives up: three bridge a hiccup in a quarter of a minute, its own ten take four
+/// minutes, in which it holds a slot that waits in vain. Longer waits are the journal's.
+const ATTEMPTS: u32 = 3;
+
 pub(crate) fn facts() -> Facts {
     Facts {
         name: "gemini",
@@ -88,7 +92,7 @@ fn environment(task: &Task) -> BTreeMap<String, String> {
 
 fn settings() -> String {
     let settings = json!({
-        "general": { "enableAutoUpdate": false },
+        "general": { "enableAutoUpdate": false, "maxAttempts": ATTEMPTS },
         "privacy": { "usageStatisticsEnabled": false },
         "telemetry": { "enabled": false },
         "security": { "auth": { "selectedType": "gemini-api-key" } },
@@ -100,6 +104,8 @@ fn settings() -> String {
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     end: Option<End>,
+    /// The last error that it told by itself; a result does not always repeat it.
+    complaint: String,
 }
 
 #[derive(Debug)]
@@ -123,7 +129,8 @@ impl Dialect for Stream {
                     record.said(text("content"));
                 }
             }
-            // A warning, or a copy of what the result says.
+            "error" if text("severity") == "error" => text("message").clone_into(&mut self.complaint),
+            // What it was asked, or a warning.
             "message" | "error" => {}
             "tool_use" => {
                 record.forget_answer();
@@ -137,8 +144,8 @@ impl Dialect for Stream {
                 self.end = Some(if text("status") == "success" {
                     End::Success
                 } else {
-                    let mut evidence =
-                        Evidence::of_text(json::text(event, &["error", "message"]).unwrap_or_default());
+                    let message = json::text(event, &["error", "message"]).unwrap_or(&self.complaint);
+                    let mut evidence = Evidence::of_text(message);
                     evidence.add_code(json::text(event, &["error", "type"]));
                     End::Error(evidence)
                 });

@@ -2,16 +2,22 @@
 
 use serde_json::Value;
 
+/// Places in a damaged line where an object is looked for.
+const BEGINNINGS_MAX: usize = 8;
+
 /// Reads a line that holds one JSON object, mending what programs get wrong: bytes that are no UTF-8, halves of
-/// characters (`\ud83d` alone, where text was cut), a byte order mark, words of another stream before the object.
+/// characters (`\ud83d` alone, where text was cut), a byte order mark, words of another stream before the object or behind.
 pub(crate) fn object(line: &[u8]) -> Option<Value> {
     let line = line.trim_ascii();
     if let Ok(value) = serde_json::from_slice::<Value>(line) {
         return value.is_object().then_some(value);
     }
     let text = mend_halves(&String::from_utf8_lossy(line));
-    let begin = text.find("{\"")?;
-    serde_json::from_str::<Value>(&text[begin..]).ok().filter(Value::is_object)
+    let read = |(at, _)| {
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+        values.next().and_then(Result::ok).filter(Value::is_object)
+    };
+    text.match_indices("{\"").take(BEGINNINGS_MAX).find_map(read)
 }
 
 /// Finds a JSON object inside a text, such as the body of a failed request inside an error message.
@@ -112,6 +118,8 @@ mod tests {
             (b"{\"a\":\"\xff\"}", Some("{\"a\":\"\u{fffd}\"}")),
             (b"\xef\xbb\xbf{\"a\":1}", Some("{\"a\":1}")),
             (b"(node:7) Warning{\"a\":1}", Some("{\"a\":1}")),
+            (b"{\"a\":1}(node:7) Warning", Some("{\"a\":1}")),
+            (b"bad {\"b\" {\"a\":1}", Some("{\"a\":1}")),
             (b"[1]", None),
             (b"Reading additional input from stdin...", None),
             (b"{\"a\":", None),

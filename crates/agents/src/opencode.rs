@@ -1,5 +1,7 @@
 //! opencode: `opencode run --format json`. The reason of the last step decides, and an `error` after it.
 
+mod log;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
@@ -40,7 +42,9 @@ pub(crate) fn facts() -> Facts {
 
 pub(crate) fn command(task: &Task) -> CommandSpec {
     let facts = facts();
-    let mut args: Vec<String> = ["run", "--format", "json"].map(str::to_owned).into();
+    // Its stream tells neither why its own server failed nor that a request is asked again; its log does.
+    let mut args: Vec<String> =
+        ["run", "--format", "json", "--print-logs", "--log-level", "ERROR"].map(str::to_owned).into();
     let pair = |flag: &str, value: &str| [flag.to_owned(), value.to_owned()];
     args.extend(task.model.iter().flat_map(|model| pair("--model", model)));
     args.extend(task.effort.iter().flat_map(|effort| pair("--variant", effort)));
@@ -111,37 +115,84 @@ fn environment(task: &Task) -> BTreeMap<String, String> {
 pub(crate) struct Stream {
     finish_reason: Option<String>,
     error: Option<Evidence>,
+    /// Whether it sums its session up because a request was too long. That step ends like a turn, but ends nothing.
+    is_compacting: bool,
+    /// Whether it went on after a request that was too long; then its exit code tells of that alone.
+    has_recovered: bool,
+    /// What its log calls the error of its own server.
+    reference: Option<String>,
+    /// When the model last did anything; a step begins also where its request fails at once.
+    progress_ms: u64,
 }
 
 impl Dialect for Stream {
     fn event(&mut self, event: &Value, record: &mut Record) {
         record.name_session(json::text(event, &["sessionID"]));
-        match json::text(event, &["type"]).unwrap_or_default() {
+        let kind = json::text(event, &["type"]).unwrap_or_default();
+        if ["text", "tool_use", "step_finish"].contains(&kind) {
+            self.progress_ms = json::number(event, &["timestamp"]).unwrap_or(self.progress_ms);
+        }
+        match kind {
+            "step_start" if self.is_compacting => {}
             "step_start" => {
                 record.forget_answer();
                 self.finish_reason = None;
-                self.error = None;
+                self.has_recovered |= self.error.take().is_some();
             }
+            // Words of its own, by which it goes on after it has summed up.
+            "text" if json::truth(event, &["part", "synthetic"]) == Some(true) => self.is_compacting = false,
+            "text" if self.is_compacting => {}
             "text" => record.said_more(json::text(event, &["part", "text"]).unwrap_or_default()),
             "tool_use" => tool(event, record),
             "step_finish" => {
-                self.finish_reason = json::text(event, &["part", "reason"]).map(str::to_owned);
+                if !self.is_compacting {
+                    self.finish(json::text(event, &["part", "reason"]), record);
+                }
                 usage(event, record);
             }
-            "error" => self.error = Some(evidence(event)),
+            "error" => {
+                self.is_compacting = json::text(event, &["error", "name"]) == Some("ContextOverflowError");
+                self.reference = json::text(event, &["error", "data", "ref"]).map(str::to_owned);
+                self.error = Some(evidence(event));
+            }
             "reasoning" => {}
             _ => record.unknown_event(),
         }
     }
 
-    fn claim(&self, _: &Record, _: &Exit) -> Claim {
-        if let Some(evidence) = &self.error {
-            return Claim::Broke(evidence.clone());
+    fn claim(&self, record: &Record, exit: &Exit) -> Claim {
+        match (&self.error, &self.reference) {
+            // `Unexpected server error` is said of its own server, not of the model's: the words would mislead.
+            (Some(_), Some(reference)) => {
+                let why = log::error_of(&exit.stderr_tail, reference);
+                return Claim::Broken(why.unwrap_or_else(|| "its own server failed; see its log".to_owned()));
+            }
+            (Some(evidence), None) => return Claim::Broke(evidence.clone()),
+            (None, _) => {}
+        }
+        if exit.is_timeout()
+            && record.trouble.is_none()
+            && let Some(evidence) = log::last_failed_request(&exit.stderr_tail, self.progress_ms)
+        {
+            return Claim::Broke(evidence);
         }
         match self.finish_reason.as_deref() {
+            Some("stop") if self.has_recovered && exit.code == Some(1) => Claim::Recovered,
             Some("stop") => Claim::Done,
             Some("tool-calls") | None => Claim::Unfinished,
             Some(reason) => Claim::GaveUp(format!("it stopped for the reason `{reason}`")),
+        }
+    }
+}
+
+impl Stream {
+    /// Ends a step. Where a stream broke off it knows no reason, and asks again, for ever.
+    fn finish(&mut self, reason: Option<&str>, record: &mut Record) {
+        if reason == Some("unknown") {
+            self.finish_reason = None;
+            record.retrying(Evidence::of_text("the stream ended without a reason"));
+        } else {
+            self.finish_reason = reason.map(str::to_owned);
         }
     }
 }
@@ -166,11 +217,8 @@ fn evidence(event: &Value) -> Evidence {
     if let Some(body) = data("responseBody").and_then(Value::as_str) {
         evidence.add_body(body);
     }
-    if let Some(headers) = data("responseHeaders").and_then(Value::as_object) {
-        let header = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("retry-after"));
-        let secs =
-            header.and_then(|(_, value)| value.as_str()).and_then(|value| value.trim().parse::<u64>().ok());
-        evidence.retry_after_ms = secs.map(|secs| secs.saturating_mul(1000)).or(evidence.retry_after_ms);
+    for (name, value) in data("responseHeaders").and_then(Value::as_object).into_iter().flatten() {
+        evidence.add_header(name, value.as_str().unwrap_or_default());
     }
     evidence
 }

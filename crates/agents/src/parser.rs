@@ -41,6 +41,8 @@ pub(crate) trait Dialect: std::fmt::Debug + Send {
 pub(crate) enum Claim {
     /// It finished.
     Done,
+    /// It finished, and its exit code tells only of trouble on the way that it overcame by itself.
+    Recovered,
     /// It finished, but something that it needed was forbidden to it.
     Denied(String),
     /// It finished with a question.
@@ -49,6 +51,8 @@ pub(crate) enum Claim {
     GaveUp(String),
     /// It failed for a reason that is to be found out.
     Broke(Evidence),
+    /// It failed for a reason that only a person can see to.
+    Broken(String),
     /// It was interrupted and says so.
     Interrupted,
     /// It says nothing of an end.
@@ -143,12 +147,14 @@ impl Judge<'_> {
             _ if is_stopped => (Outcome::Interrupted, None),
             Claim::Interrupted => (Outcome::Interrupted, None),
             Claim::Done => self.check_exit(Outcome::Done, None),
+            Claim::Recovered => (Outcome::Done, None),
             Claim::Denied(what) => self.check_exit(Outcome::PermissionDenied, Some(what)),
             Claim::Asked(question) => {
                 self.check_exit(Outcome::NeedsAnswer { question: short(&question) }, None)
             }
             Claim::GaveUp(why) => (Outcome::Failed, Some(why)),
             Claim::Broke(evidence) => self.broke(&evidence),
+            Claim::Broken(why) => (Outcome::Protocol { line: short(&why) }, Some(why)),
             Claim::Unfinished => self.unfinished(),
         }
     }

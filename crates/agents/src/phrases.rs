@@ -4,7 +4,7 @@
 //! that speaks of rate limits is no rate limit.
 
 /// The allowance of a plan is used up. `rate limit reached` is not among them, see [`is_usage_limit`].
-const USAGE_LIMIT: [&str; 9] = [
+const USAGE_LIMIT: [&str; 10] = [
     "usage limit",
     "usage_limit",
     "out of extra usage",
@@ -14,10 +14,11 @@ const USAGE_LIMIT: [&str; 9] = [
     "weekly limit",
     "5-hour limit",
     "session limit",
+    "free usage exceeded",
 ];
 
 /// Nothing left to spend.
-const BILLING: [&str; 15] = [
+const BILLING: [&str; 19] = [
     "insufficient_quota",
     "insufficient quota",
     "quota exceeded. check your plan",
@@ -33,6 +34,10 @@ const BILLING: [&str; 15] = [
     "spend limit",
     "spending limit",
     "subscription has expired",
+    "spend cap",
+    "spending cap",
+    "key limit exceeded",
+    "not included in your plan",
 ];
 
 const CONTEXT: [&str; 13] = [
@@ -51,7 +56,7 @@ const CONTEXT: [&str; 13] = [
     "request too large",
 ];
 
-const LOGIN: [&str; 26] = [
+const LOGIN: [&str; 28] = [
     "not logged in",
     "please run /login",
     "/login",
@@ -78,6 +83,8 @@ const LOGIN: [&str; 26] = [
     "token was revoked",
     "refresh token",
     "set an auth method",
+    "invalid_grant",
+    "oauth refresh failed",
 ];
 
 const RATE: [&str; 9] = [

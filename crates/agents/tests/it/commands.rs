@@ -45,7 +45,10 @@ fn a_fresh_session_is_started_by() {
             Kind::Pi,
             "pi -p --mode json --no-approve --no-extensions --provider provider --model model-1 --thinking high --more",
         ),
-        (Kind::Opencode, "opencode run --format json --model provider/model-1 --variant high --more"),
+        (
+            Kind::Opencode,
+            "opencode run --format json --print-logs --log-level ERROR --model provider/model-1 --variant high --more",
+        ),
         (
             Kind::Gemini,
             "gemini --output-format stream-json --yolo --skip-trust --allowed-mcp-server-names=none -m provider/model-1 --more",

@@ -5,4 +5,5 @@ mod commands;
 mod fuzz;
 mod recorded;
 mod replay;
+mod unseen;
 mod variations;

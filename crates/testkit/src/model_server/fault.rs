@@ -1,5 +1,7 @@
 //! Failures as the makers of models really put them, each in its own language.
 
+use std::time::SystemTime;
+
 use serde_json::{Value, json};
 
 use super::Api;
@@ -157,7 +159,18 @@ impl Fault {
                 error["details"] = json!([{"@type": kind, "retryDelay": "5s"}]);
                 error
             }
-            Self::UsageLimit { .. } | Self::Quota => error(
+            Self::UsageLimit { resets_at_secs } => {
+                let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+                let secs = resets_at_secs.saturating_sub(now.as_secs());
+                let text = format!(
+                    "You have exhausted your daily quota on this model. Your quota will reset after {secs}s."
+                );
+                let mut error = error(429, "RESOURCE_EXHAUSTED", &text);
+                let kind = "type.googleapis.com/google.rpc.ErrorInfo";
+                error["details"] = json!([{"@type": kind, "reason": "QUOTA_EXHAUSTED", "domain": "cloudcode-pa.googleapis.com"}]);
+                error
+            }
+            Self::Quota => error(
                 429,
                 "RESOURCE_EXHAUSTED",
                 "You exceeded your current quota, please check your plan and billing details.",
