@@ -147,18 +147,29 @@ fn clock(now_ms: i64) -> Clock {
     Clock { now_ms, local_offset_secs: offset, zones }
 }
 
-/// How far the machine's zone is ahead of UTC, asked of `date`: no crate is needed for one number.
+/// How far the machine's zone is ahead of UTC, asked of `date`: no crate is needed for one number. GNU takes the moment
+/// one way, BSD and macOS another.
 fn local_offset_secs(now_ms: u64) -> i32 {
-    let at = format!("@{}", now_ms / 1000);
-    let said = std::process::Command::new("date").args(["-d", &at, "+%z"]).output();
-    let text = said.map(|said| String::from_utf8_lossy(&said.stdout).trim().to_owned()).unwrap_or_default();
-    let (sign, digits) = match text.split_at_checked(1) {
-        Some(("-", digits)) => (-1, digits),
-        Some((_, digits)) => (1, digits),
-        None => return 0,
+    let secs = now_ms / 1000;
+    let ask = |arguments: [String; 3]| {
+        let said = std::process::Command::new("date").args(arguments).output().ok()?;
+        said.status.success().then(|| offset_secs(&String::from_utf8_lossy(&said.stdout))).flatten()
+    };
+    let format = || "+%z".to_owned();
+    ask(["-d".to_owned(), format!("@{secs}"), format()])
+        .or_else(|| ask(["-r".to_owned(), secs.to_string(), format()]))
+        .unwrap_or_default()
+}
+
+/// Reads `+0130`, as `date` writes an offset.
+fn offset_secs(text: &str) -> Option<i32> {
+    let (sign, digits) = match text.trim().split_at_checked(1)? {
+        ("-", digits) => (-1, digits),
+        ("+", digits) => (1, digits),
+        _ => return None,
     };
     let part = |range: std::ops::Range<usize>| digits.get(range).and_then(|part| part.parse::<i32>().ok());
-    sign * (part(0..2).unwrap_or_default() * 3600 + part(2..4).unwrap_or_default() * 60)
+    (digits.len() == 4).then_some(sign * (part(0..2)? * 3600 + part(2..4)? * 60))
 }
 
 /// What came before a try.
@@ -266,4 +277,23 @@ fn counted(before: &RunUsage) -> Usage {
     };
     let tokens = before.tokens().map(|_| tokens);
     Usage { tokens, cost_micro_usd: before.cost_micro_usd, ..Usage::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offset_is_read() {
+        for (text, expected) in [
+            ("+0000\n", Some(0)),
+            ("+0130\n", Some(5400)),
+            ("-0800", Some(-28_800)),
+            ("", None),
+            ("+1", None),
+            ("date: illegal option -- d", None),
+        ] {
+            assert_eq!(offset_secs(text), expected, "{text}");
+        }
+    }
 }
