@@ -187,6 +187,8 @@ impl Stream {
             self.resets_at = json::number(event, &reset).or(self.resets_at);
             return;
         }
+        // It is answered all the same, such as by usage beyond the plan.
+        self.is_used_up = false;
         record.name_model(json::text(event, &["message", "model"]));
         let is_of_subagent = json::at(event, &["parent_tool_use_id"]).is_some();
         for part in json::list(event, &["message", "content"]) {

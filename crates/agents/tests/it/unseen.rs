@@ -134,6 +134,16 @@ fn claude_is_told_of_its_allowance() {
                 Exit::with_code(0),
                 "done",
             ),
+            // Usage beyond the plan answered, and then the connection broke.
+            (
+                vec![
+                    told("rejected"),
+                    said.clone(),
+                    end(json!({"is_error": true, "result": "API Error: Unable to connect to API (ECONNRESET)"})),
+                ],
+                Exit::with_code(1),
+                "network",
+            ),
             (vec![told("rejected")], Exit::with_code(1), limit),
             (vec![told("rejected")], idle.clone(), limit),
             (vec![told("rejected"), said], idle, "network"),
