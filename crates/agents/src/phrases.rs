@@ -4,7 +4,7 @@
 //! that speaks of rate limits is no rate limit.
 
 /// The allowance of a plan is used up. `rate limit reached` is not among them, see [`is_usage_limit`].
-const USAGE_LIMIT: [&str; 10] = [
+const USAGE_LIMIT: [&str; 14] = [
     "usage limit",
     "usage_limit",
     "out of extra usage",
@@ -15,10 +15,14 @@ const USAGE_LIMIT: [&str; 10] = [
     "5-hour limit",
     "session limit",
     "free usage exceeded",
+    "out of usage",
+    "usage cap",
+    "limit will reset",
+    "quota has been exhausted",
 ];
 
 /// Nothing left to spend.
-const BILLING: [&str; 19] = [
+const BILLING: [&str; 20] = [
     "insufficient_quota",
     "insufficient quota",
     "quota exceeded. check your plan",
@@ -38,6 +42,7 @@ const BILLING: [&str; 19] = [
     "spending cap",
     "key limit exceeded",
     "not included in your plan",
+    "monthly included credits",
 ];
 
 const CONTEXT: [&str; 13] = [
@@ -56,7 +61,7 @@ const CONTEXT: [&str; 13] = [
     "request too large",
 ];
 
-const LOGIN: [&str; 28] = [
+const LOGIN: [&str; 37] = [
     "not logged in",
     "please run /login",
     "/login",
@@ -85,6 +90,15 @@ const LOGIN: [&str; 28] = [
     "set an auth method",
     "invalid_grant",
     "oauth refresh failed",
+    "not authenticated",
+    "re-authenticate",
+    "api key expired",
+    "expired api key",
+    "please log in",
+    "please login",
+    "session has expired",
+    "invalid_token",
+    "no credentials",
 ];
 
 const RATE: [&str; 9] = [
@@ -99,7 +113,7 @@ const RATE: [&str; 9] = [
     "quota exceeded",
 ];
 
-const OVERLOADED: [&str; 16] = [
+const OVERLOADED: [&str; 18] = [
     "overloaded",
     "at capacity",
     "high demand",
@@ -116,9 +130,11 @@ const OVERLOADED: [&str; 16] = [
     "try again later",
     "server-side issue",
     "model is unavailable",
+    "no capacity",
+    "upstream error",
 ];
 
-const NETWORK: [&str; 37] = [
+const NETWORK: [&str; 50] = [
     "econnrefused",
     "econnreset",
     "enotfound",
@@ -156,6 +172,19 @@ const NETWORK: [&str; 37] = [
     "request timed out",
     "timed out",
     "terminated",
+    "socket disconnected",
+    "other side closed",
+    "und_err_",
+    "timeout error",
+    "deadline exceeded",
+    "due to timeout",
+    "broken pipe",
+    "unexpected eof",
+    "connection was closed",
+    "connection aborted",
+    "closed connection",
+    "disconnect/reset before headers",
+    "without sending any chunks",
 ];
 
 const PERMISSION: [&str; 7] = [

@@ -436,3 +436,45 @@ fn damage_around_a_stream_changes_nothing() {
         }
     }
 }
+
+/// Words for the same few troubles, as makers, gateways and libraries put them.
+#[test]
+fn troubles_go_by_many_names() {
+    let rows = [
+        ("Client network socket disconnected before secure TLS connection was established", "network"),
+        ("other side closed", "network"),
+        ("UND_ERR_SOCKET", "network"),
+        ("Headers Timeout Error", "network"),
+        ("The operation was aborted due to timeout", "network"),
+        ("request ended without sending any chunks", "network"),
+        ("upstream connect error or disconnect/reset before headers", "network"),
+        ("write EPIPE: broken pipe", "network"),
+        ("tls handshake: unexpected EOF", "network"),
+        ("peer closed connection without sending complete message body", "network"),
+        ("getaddrinfo ENOTFOUND api.example.com", "network"),
+        ("No capacity available for this model on the server", "overloaded"),
+        ("The engine is currently overloaded, please try again later", "overloaded"),
+        ("You're out of usage for today. Your limit will reset at 9pm UTC", "usage limit until +5350s"),
+        ("Daily limit reached, resets in 1 hour", "usage limit until +3600s"),
+        ("Your quota has been exhausted until 2026-11-15T21:00:00Z", "usage limit until +5350s"),
+        ("You have exceeded your monthly included credits. Subscribe to PRO.", "billing"),
+        ("User is not authenticated", "not logged in"),
+        ("Your session has expired, please log in", "not logged in"),
+        ("API key expired. Please renew the API key.", "not logged in"),
+        (
+            "This model's maximum context length is 128000 tokens. However, you requested 130000.",
+            "context overflow",
+        ),
+        ("prompt is too long: 208310 tokens > 200000 maximum", "context overflow"),
+    ];
+    check(rows.map(|(said, expected)| (said, seen(Kind::Pi, &pi(said), &Exit::with_code(0)), expected)));
+    check(
+        rows.map(|(said, expected)| (said, seen(Kind::Codex, &codex(said), &Exit::with_code(1)), expected)),
+    );
+    let failing = |said: &str| claude(json!({"result": said}));
+    check(
+        rows.map(|(said, expected)| {
+            (said, seen(Kind::Claude, &failing(said), &Exit::with_code(1)), expected)
+        }),
+    );
+}
