@@ -34,6 +34,7 @@ pub(crate) fn run(root: &Path, minutes: u32) -> Result<()> {
     crashes().run(root)?;
     kills().run(root)?;
     ecosystems().run(root)?;
+    agents().run(root)?;
     say("soak passed");
     Ok(())
 }
@@ -62,6 +63,11 @@ fn kills() -> Invocation {
 /// CI runs these as well; here their tables are seen, with what the checks of real projects cost.
 fn ecosystems() -> Invocation {
     tests_named("cli", "test(/ecosystems|real_packages/)")
+}
+
+/// The slow CLIs too, and all that can happen to them.
+fn agents() -> Invocation {
+    tests_named("cli", "test(/real_faults|real_troubles/)").with_env("LOOPWRIGHT_SOAK", "1")
 }
 
 /// No time limit: `.config/nextest.toml` reports slow tests but never ends them.

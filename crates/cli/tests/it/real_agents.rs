@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use kernel::{Event, RunOutcome};
+use kernel::{Event, RunOutcome, Stage as Part};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use testkit::{ModelServer, Request, Step};
@@ -19,7 +19,7 @@ const PRD: &str = r#"{ "stories": [ { "id": "double", "title": "Double a number"
 
 /// What the judge does not like about the first attempt.
 const CLUMSY: &str = "sed -i 's/^  \\*) exit 2 ;;/  double) echo $(($2 + $2)) ;;\\n&/' calc.sh";
-const RIGHT: &str = "sed -i 's/^  \\*) exit 2 ;;/  double) echo $(($2 * 2)) ;;\\n&/' calc.sh";
+pub(crate) const RIGHT: &str = "sed -i 's/^  \\*) exit 2 ;;/  double) echo $(($2 * 2)) ;;\\n&/' calc.sh";
 const REJECTION: &str = "multiply instead of adding";
 
 /// The folder with the CLIs; nothing where the tests are to be skipped.
@@ -41,7 +41,7 @@ fn installed() -> Option<PathBuf> {
 }
 
 /// Claude has a tool for answers with a schema and asks again until it is used; other CLIs want plain words.
-fn answer(request: &Request, answer: &Value) -> Step {
+pub(crate) fn answer(request: &Request, answer: &Value) -> Step {
     const TOOL: &str = "StructuredOutput";
     if request.body["messages"].to_string().contains(TOOL) {
         return Step::text("That was my answer.");
@@ -91,6 +91,17 @@ fn verdict(text: &str) -> Value {
         "obliged": []})
 }
 
+/// How many runs of a stage have ended, by the journal of the one loop that is there. A model that asks this knows which
+/// run it serves: an end is recorded before the next run begins.
+pub(crate) fn n_ended(home: &Path, part: Part) -> usize {
+    let Ok(journal) = journal::Journal::open(home) else { return 0 };
+    let loops = journal.loops().expect("a journal");
+    let Some(first) = loops.first() else { return 0 };
+    let records = engine::load(&journal, &first.loop_id).expect("a loop").records;
+    let is_end = |event: &Event| matches!(event, Event::RunEnded { run, .. } if run.stage == part);
+    records.iter().filter(|record| is_end(&record.event)).count()
+}
+
 /// One project and the agents that it names.
 pub(crate) struct Stage {
     pub(crate) env: TestEnv,
@@ -115,7 +126,7 @@ impl Stage {
     }
 
     /// The roles by agent, and each agent with where its model is.
-    fn cast(&self, implementor: &str, reviewer: &str, judge: &str, agents: &[String], more: &str) {
+    pub(crate) fn cast(&self, implementor: &str, reviewer: &str, judge: &str, agents: &[String], more: &str) {
         let config = format!(
             "{}\n[roles.implementor]\nagent = \"{implementor}\"\n[roles.reviewer]\nagent = \"{reviewer}\"\n\
              [roles.judge]\nagent = \"{judge}\"\n[checks]\ntest = \"sh run-tests.sh\"\n{more}",
@@ -130,6 +141,17 @@ impl Stage {
             "project/loopwright.toml",
             format!(
                 "[loop]\nflow = \"solo\"\n[retry]\nwait = 1\n[checks]\ntest = \"sh run-tests.sh\"\n{agent}"
+            ),
+        );
+    }
+
+    /// One agent that does the work and judges it.
+    pub(crate) fn judged(&self, name: &str, agent: &str) {
+        self.env.write(
+            "project/loopwright.toml",
+            format!(
+                "[loop]\nflow = \"judged\"\n[roles.implementor]\nagent = \"{name}\"\n[roles.judge]\nagent = \"{name}\"\n\
+                 [checks]\ntest = \"sh run-tests.sh\"\n{agent}"
             ),
         );
     }
@@ -164,10 +186,19 @@ impl Stage {
                  CLAUDE_CODE_MAX_RETRIES = \"1\" }}\n",
                 common("claude-sonnet-4-5")
             ),
-            "gemini" => format!(
-                "{}env = {{ GOOGLE_GEMINI_BASE_URL = \"{url}\", GEMINI_API_KEY = \"dummy\", PATH = \"{path}\" }}\n",
-                common("gemini-2.5-pro")
-            ),
+            "gemini" => {
+                // Its own settings, but that nothing is asked for twice.
+                let settings = json!({"general": {"enableAutoUpdate": false, "maxAttempts": 1},
+                    "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false},
+                    "security": {"auth": {"selectedType": "gemini-api-key"}}});
+                self.env.write("gemini.json", settings.to_string());
+                format!(
+                    "{}env = {{ GOOGLE_GEMINI_BASE_URL = \"{url}\", GEMINI_API_KEY = \"dummy\", PATH = \"{path}\" }}\n\
+                     files = {{ \".gemini/settings.json\" = \"{}\" }}\n",
+                    common("gemini-2.5-pro"),
+                    self.env.path("gemini.json").display()
+                )
+            }
             "opencode" => {
                 let limit = json!({"context": 128_000, "output": 8000});
                 let provider = json!({"npm": "@ai-sdk/openai-compatible", "name": "scripted",

@@ -14,7 +14,7 @@ use crate::scene::wait_until;
 
 /// What the first run must have ended with.
 #[derive(Clone, Copy, PartialEq)]
-enum Expected {
+pub(crate) enum Expected {
     /// The loop waits, for this reason.
     Wait(&'static str),
     /// A person is asked, with this in the question.
@@ -24,7 +24,7 @@ enum Expected {
 }
 
 /// Its name, what the model's side does, and what must come of it.
-type Case = (&'static str, Step, Expected);
+pub(crate) type Case = (&'static str, Step, Expected);
 
 fn cases() -> Vec<Case> {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970").as_secs();
