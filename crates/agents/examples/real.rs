@@ -208,7 +208,7 @@ fn task(folder: &Path, kind: Kind, scratch: &Path, url: &str) -> Task {
             vec!["-c".to_owned(), "model_provider=\"scripted\"".to_owned(), "-c".to_owned(), provider],
         ),
         Kind::Claude => ("claude-sonnet-4-5", vec![]),
-        Kind::Pi | Kind::Opencode | Kind::Command => ("scripted/scripted-model", vec![]),
+        Kind::Pi | Kind::Opencode | Kind::Acp | Kind::Command => ("scripted/scripted-model", vec![]),
         Kind::Gemini => ("gemini-2.5-pro", vec![]),
     };
     Task {
@@ -217,6 +217,7 @@ fn task(folder: &Path, kind: Kind, scratch: &Path, url: &str) -> Task {
         checkout: scratch.join("repository"),
         config_home: scratch.join("home"),
         program: Some(program(folder, kind).display().to_string()),
+        client: PathBuf::new(),
         extra_args,
         ..Task::default()
     }
@@ -263,7 +264,7 @@ fn gateway(kind: Kind, spec: &mut CommandSpec, url: &str, twist: Twist) {
             let home = PathBuf::from(&spec.env["PI_CODING_AGENT_DIR"]);
             std::fs::write(home.join("models.json"), models.to_string()).unwrap();
         }
-        (Kind::Codex | Kind::Pi | Kind::Command, _) => {}
+        (Kind::Codex | Kind::Pi | Kind::Acp | Kind::Command, _) => {}
     }
 }
 

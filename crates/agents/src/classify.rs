@@ -34,8 +34,9 @@ impl Judge<'_> {
     /// Words of machines that have one meaning only.
     fn by_exact_code(&self) -> Option<Outcome> {
         const USAGE: [&str; 3] = ["usage_limit_reached", "usage_limit_exceeded", "quota_exhausted"];
-        const CONTEXT: [&str; 6] = [
+        const CONTEXT: [&str; 7] = [
             "context_length_exceeded",
+            "context_window_exceeded",
             "prompt_too_long",
             "contextoverflowerror",
             "exceed_context_size_error",
@@ -49,17 +50,24 @@ impl Judge<'_> {
             "usage_not_included",
             "payment_required",
         ];
-        const LOGIN: [&str; 7] = [
+        const LOGIN: [&str; 8] = [
             "authentication_failed",
             "authentication_error",
             "invalid_api_key",
             "api_key_invalid",
             "unauthenticated",
+            "unauthorized",
             "providerautherror",
             "token_expired",
         ];
-        const OVERLOADED: [&str; 4] =
-            ["overloaded_error", "server_is_overloaded", "slow_down", "unavailable"];
+        const OVERLOADED: [&str; 6] = [
+            "overloaded",
+            "overloaded_error",
+            "server_overloaded",
+            "server_is_overloaded",
+            "slow_down",
+            "unavailable",
+        ];
         const NETWORK: [&str; 3] = ["connection_failed", "connection_error", "stream_disconnected"];
         if self.has_code(&USAGE) {
             return Some(self.usage_limit());

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::facts::{Facts, Family};
 use crate::parser::Dialect;
 use crate::spec::{CommandSpec, Task};
-use crate::{claude, codex, command, gemini, opencode, pi};
+use crate::{acp, claude, codex, command, gemini, opencode, pi};
 
 /// Names a CLI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -21,14 +21,16 @@ pub enum Kind {
     Opencode,
     /// Google's gemini.
     Gemini,
+    /// Any agent that speaks the Agent Client Protocol.
+    Acp,
     /// Any program that takes its task on standard input and ends with an exit code.
     Command,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Codex, Self::Claude, Self::Pi, Self::Opencode, Self::Gemini, Self::Command];
+    pub const ALL: [Self; 7] =
+        [Self::Codex, Self::Claude, Self::Pi, Self::Opencode, Self::Gemini, Self::Acp, Self::Command];
 
     /// The word for it in configuration.
     pub fn word(self) -> &'static str {
@@ -38,6 +40,7 @@ impl Kind {
             Self::Pi => "pi",
             Self::Opencode => "opencode",
             Self::Gemini => "gemini",
+            Self::Acp => "acp",
             Self::Command => "command",
         }
     }
@@ -55,6 +58,7 @@ impl Kind {
             Self::Pi => pi::facts(),
             Self::Opencode => opencode::facts(),
             Self::Gemini => gemini::facts(),
+            Self::Acp => acp::facts(),
             Self::Command => command::facts(),
         }
     }
@@ -67,8 +71,14 @@ impl Kind {
             Self::Pi => pi::command(task),
             Self::Opencode => opencode::command(task),
             Self::Gemini => gemini::command(task),
+            Self::Acp => acp::command(task),
             Self::Command => command::command(task),
         }
+    }
+
+    /// Says whether its program is not of one CLI but whatever the operator names.
+    pub fn is_any_program(self) -> bool {
+        matches!(self, Self::Acp | Self::Command)
     }
 
     /// Who made the model that answers, as far as one can tell before a run.
@@ -83,6 +93,7 @@ impl Kind {
             Self::Pi => Some(Box::<pi::Stream>::default()),
             Self::Opencode => Some(Box::<opencode::Stream>::default()),
             Self::Gemini => Some(Box::<gemini::Stream>::default()),
+            Self::Acp => Some(Box::<acp::Stream>::default()),
             Self::Command => None,
         }
     }

@@ -5,6 +5,7 @@
 //! did the run fail by the CLI's own rule, then structured fields, then the text of the terminal error. What a tool
 //! printed or a model said decides nothing.
 
+mod acp;
 mod civil;
 mod classify;
 mod claude;

@@ -27,6 +27,8 @@ pub struct Task {
     pub config_home: PathBuf,
     /// The program, where it is not to be looked up by its usual name.
     pub program: Option<String>,
+    /// Our own program, for adapters that need a client of ours between.
+    pub client: PathBuf,
     /// Arguments of the operator, added to ours.
     pub extra_args: Vec<String>,
 }
@@ -102,7 +104,19 @@ pub enum StopSignal {
     Int,
 }
 
+/// Where an agent without a config home of its own kind finds ours, and what stands for it in the operator's words.
+pub(crate) const CONFIG_HOME: &str = "LOOPWRIGHT_CONFIG_HOME";
+pub(crate) const CONFIG_HOME_PLACEHOLDER: &str = "{config_home}";
+
 impl CommandSpec {
+    /// The operator's variables, the config home filled in where the agent is told of one.
+    pub fn filled_in(&self, env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        let Some(home) = self.env.get(CONFIG_HOME) else { return env.clone() };
+        let filled =
+            |(name, value): (&String, &String)| (name.clone(), value.replace(CONFIG_HOME_PLACEHOLDER, home));
+        env.iter().map(filled).collect()
+    }
+
     /// The text of the command for people: arguments quoted where they need it, no environment.
     pub fn shown(&self) -> String {
         let words = std::iter::once(&self.program).chain(&self.args);

@@ -102,12 +102,34 @@ pub(crate) enum Command {
         /// The run's folder
         folder: PathBuf,
     },
+    /// Take one turn with an agent that speaks ACP; started by a keeper, not by people
+    #[command(hide = true)]
+    AcpClient(AcpClient),
     /// Own one run; started by the worker, not by people
     #[command(hide = true)]
     Keeper {
         /// The run's folder
         folder: PathBuf,
     },
+}
+
+/// One turn over ACP, the prompt on standard input.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct AcpClient {
+    /// The model, in the agent's own words
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// How hard it is to think, in the agent's own words
+    #[arg(long)]
+    pub(crate) effort: Option<String>,
+    /// The session to go on with
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) resume: Option<String>,
+    /// The agent's program
+    pub(crate) program: String,
+    /// Its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) args: Vec<String>,
 }
 
 #[derive(Debug, Subcommand)]

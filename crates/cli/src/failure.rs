@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     Environment,
     /// A loop waits for a person.
     NeedsHuman,
+    /// Somebody asked us to end.
+    Interrupted,
 }
 
 impl Exit {
@@ -25,6 +27,7 @@ impl Exit {
             Self::BadInput => 2,
             Self::Environment => 3,
             Self::NeedsHuman => 4,
+            Self::Interrupted => 130,
         })
     }
 
@@ -36,6 +39,7 @@ impl Exit {
             Self::BadInput => "bad_input",
             Self::Environment => "environment",
             Self::NeedsHuman => "needs_human",
+            Self::Interrupted => "interrupted",
         }
     }
 }

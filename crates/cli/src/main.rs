@@ -42,6 +42,7 @@ fn run(command: Command, output: &mut Output) -> Result<failure::Exit, Failure> 
         Command::Loop(command) => commands::loops::run(command, output),
         Command::Wake { loop_id, until_ms } => commands::keeper::wake(&loop_id, until_ms),
         Command::Measure { folder } => commands::keeper::measure(&folder),
+        Command::AcpClient(client) => commands::acp_client::run(client),
         Command::Keeper { folder } => commands::keeper::run(&folder),
         Command::Init { project } => commands::setup::init(&project, output),
         Command::Doctor { project } => commands::setup::doctor(&project, output),

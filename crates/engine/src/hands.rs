@@ -42,6 +42,7 @@ pub(crate) fn equip(
     wanted: &Wanted<'_>,
     checkout: &Path,
     config_home: &Path,
+    client: &Path,
 ) -> Result<Option<CommandSpec>, String> {
     let kind = kind_of(agent);
     if kind == Kind::Command {
@@ -59,6 +60,7 @@ pub(crate) fn equip(
         checkout: fs::canonicalize(checkout).map_err(words)?,
         config_home: home.clone(),
         program: agent.program.clone(),
+        client: client.to_owned(),
         extra_args: agent.args.clone(),
     });
     for file in &spec.files {
@@ -81,7 +83,7 @@ pub(crate) fn order(command: &CommandSpec, agent: &AgentSettings, spec: &mut Run
     spec.args.clone_from(&command.args);
     spec.env.retain(|name, _| !command.removed_env.contains(name));
     spec.env.extend(command.env.clone());
-    spec.env.extend(agent.env.clone());
+    spec.env.extend(command.filled_in(&agent.env));
     spec.pass_env = [&command.pass_env[..], &agent.pass_env[..]].concat();
     spec.stop_signal = match command.stop_signal {
         agents::StopSignal::Term => StopSignal::Term,

@@ -206,7 +206,7 @@ impl Worker {
             remove_folder(&place.checkout);
             task.check(place, &self.program, self.home.measured(loop_id), &run_id)?
         } else {
-            task.agent(place, &self.home.agent_homes(loop_id))?
+            task.agent(place, &self.home.agent_homes(loop_id), &self.program)?
         };
         crate::role_settings::apply(settings, attempt.flow.row(run.stage).role.word(), &mut spec);
         spec.env.extend(task.environment(&run_id));

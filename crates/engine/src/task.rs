@@ -61,7 +61,7 @@ pub(crate) struct Task<'a> {
 
 impl Task<'_> {
     /// Makes checkout and prompt of an agent's run; what it gives is the keeper's order but for the run's name.
-    pub(crate) fn agent(&self, place: &Place, homes: &Path) -> Result<RunSpec, LaunchFault> {
+    pub(crate) fn agent(&self, place: &Place, homes: &Path, program: &Path) -> Result<RunSpec, LaunchFault> {
         fs::create_dir_all(&place.run_folder).map_err(words)?;
         let session = self.session(place)?;
         if session == Session::Fresh {
@@ -89,7 +89,7 @@ impl Task<'_> {
         let schema = roles::schema(self.run.stage);
         let home = config_home(homes, name);
         let wanted = Wanted { prompt: &prompt.text, schema, session };
-        if let Some(command) = equip(&agent, &wanted, &folder, &home)? {
+        if let Some(command) = equip(&agent, &wanted, &folder, &home, program)? {
             order(&command, &agent, &mut spec);
             fs::write(place.run_folder.join("prompt.md"), &command.stdin).map_err(words)?;
         }

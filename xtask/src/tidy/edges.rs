@@ -17,7 +17,7 @@ enum Allowed {
 use Allowed::{AllBut, Only};
 
 /// Everything that only tests and developers need stays out of the product.
-const TABLE: [(&str, Allowed); 16] = [
+const TABLE: [(&str, Allowed); 17] = [
     ("prd", Only(&[])),
     ("kernel", Only(&["prd"])),
     ("roles", Only(&["kernel", "prd"])),
@@ -27,6 +27,7 @@ const TABLE: [(&str, Allowed); 16] = [
     ("workspace", Only(&[])),
     ("sandbox", Only(&[])),
     ("agents", Only(&["sandbox"])),
+    ("acp", Only(&[])),
     ("publish", Only(&["views"])),
     (
         "engine",

@@ -21,7 +21,7 @@ enum InTests {
     Free,
 }
 
-const HOMES: [Home; 7] = [
+const HOMES: [Home; 9] = [
     Home { dependency: "rusqlite", crates: &["journal"], in_tests: InTests::Bound },
     Home { dependency: "saphyr-parser", crates: &["prd"], in_tests: InTests::Bound },
     Home { dependency: "clap", crates: &["cli"], in_tests: InTests::Bound },
@@ -32,6 +32,8 @@ const HOMES: [Home; 7] = [
         in_tests: InTests::Bound,
     },
     Home { dependency: "axum", crates: &["web"], in_tests: InTests::Bound },
+    Home { dependency: "agent-client-protocol", crates: &["acp"], in_tests: InTests::Bound },
+    Home { dependency: "futures", crates: &["acp"], in_tests: InTests::Bound },
     // A test may well end with any error; a boundary of ours names its own.
     Home { dependency: "anyhow", crates: &["xtask"], in_tests: InTests::Free },
 ];

@@ -14,6 +14,7 @@ fn task(session: Session) -> Task {
         checkout: PathBuf::from("/state/checkouts/a"),
         config_home: PathBuf::from("/state/agents/a"),
         program: None,
+        client: "/bin/loopwright".into(),
         extra_args: vec!["--more".to_owned()],
     }
 }
@@ -53,6 +54,7 @@ fn a_fresh_session_is_started_by() {
             Kind::Gemini,
             "gemini --output-format stream-json --yolo --skip-trust --allowed-mcp-server-names=none -m provider/model-1 --more",
         ),
+        (Kind::Acp, "/bin/loopwright acp-client --model provider/model-1 --effort high -- '' --more"),
         (Kind::Command, "'' --more"),
     ] {
         assert_eq!(spec(kind, Session::Fresh).shown(), expected, "{kind:?}");
@@ -68,6 +70,7 @@ fn a_session_is_named_or_resumed_by() {
         (Kind::Pi, format!("--session-id {uuid} --more"), format!("--session-id {uuid} --more")),
         (Kind::Opencode, String::new(), format!("--session {uuid} --more")),
         (Kind::Gemini, String::new(), format!("--resume {uuid} --more")),
+        (Kind::Acp, String::new(), format!("--resume {uuid} -- '' --more")),
     ] {
         let fresh = spec(kind, Session::Fresh).shown();
         let shown = spec(kind, Session::FreshAs(id())).shown();
@@ -105,6 +108,7 @@ fn i09_credentials_are_used_in_place() {
         (Kind::Pi, "auth.json to .pi/agent/auth.json"),
         (Kind::Opencode, "data/opencode/auth.json to .local/share/opencode/auth.json"),
         (Kind::Gemini, ".gemini/oauth_creds.json to .gemini/oauth_creds.json"),
+        (Kind::Acp, ""),
     ] {
         assert_eq!(shown(kind), expected, "{kind:?}");
     }

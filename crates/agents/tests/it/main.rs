@@ -1,6 +1,7 @@
 //! The adapters seen from outside: recorded streams in, outcomes out; tasks in, command lines out.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod acp;
 mod commands;
 mod fuzz;
 mod recorded;

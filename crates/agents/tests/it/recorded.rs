@@ -22,7 +22,32 @@ fn stopped_with(code: i32) -> Exit {
 type Row = (&'static str, Exit, &'static str);
 
 fn table() -> Vec<Row> {
-    [claude(), codex(), others()].concat()
+    [acp(), claude(), codex(), others()].concat()
+}
+
+/// What our client told of other agents.
+fn acp() -> Vec<Row> {
+    vec![
+        ("acp.claude_ctxoverflow", code(3), "context overflow"),
+        ("acp.claude_decoy", code(0), "done"),
+        ("acp.claude_err401", code(3), "not logged in"),
+        ("acp.claude_err429", code(3), "rate limited"),
+        ("acp.claude_err500", code(3), "overloaded"),
+        ("acp.claude_success", code(0), "done"),
+        ("acp.codex_ctxoverflow", code(0), "context overflow"),
+        ("acp.codex_decoy", code(0), "done"),
+        ("acp.codex_err401", code(3), "not logged in"),
+        ("acp.codex_err429", code(0), "rate limited"),
+        ("acp.codex_err500", code(0), "overloaded"),
+        ("acp.codex_late_err429", code(0), "rate limited"),
+        ("acp.codex_short_decoy", code(0), "done"),
+        ("acp.codex_success", code(0), "done"),
+        ("acp.codex_usage_limit", code(3), "usage limit until +6910s"),
+        ("acp.gemini_err429", code(3), "rate limited for 5000 ms"),
+        ("acp.gemini_success", code(0), "done"),
+        ("acp.opencode_err429", code(3), "rate limited for 8000 ms"),
+        ("acp.opencode_success", code(0), "done"),
+    ]
 }
 
 fn claude() -> Vec<Row> {
@@ -178,9 +203,14 @@ fn a_success_tells_what_was_done() {
         ("claude.toolerror", "The tool failed. | Bash Some(true) | 2000 400 60 | Some(7020)"),
         (
             "claude.schema",
-            "{\"notes\":\"fine\",\"verdict\":\"approve\"} | StructuredOutput Some(false) | 1000 200 30 | Some(3510)",
+            "{\"verdict\":\"approve\",\"notes\":\"fine\"} | StructuredOutput Some(false) | 1000 200 30 | Some(3510)",
         ),
         ("claude.schema_bad", "still not json | StructuredOutput Some(true) | 3000 600 90 | Some(10530)"),
+        ("acp.codex_success", "All done. | exec_command Some(false) | 2000 400 60 | None"),
+        ("acp.claude_success", "All done. | Bash Some(false) | 2000 400 60 | Some(7020)"),
+        ("acp.gemini_success", "All done. | execute Some(false) | 2400 0 60 | None"),
+        // opencode tells the tokens of its last request only.
+        ("acp.opencode_success", "All done. | execute Some(false) | 1000 200 30 | None"),
         ("pi.success", "All done: hello.txt created. | bash Some(false) | 2000 400 60 | Some(2160)"),
         ("pi.toolerror", "The tool failed. | bash Some(true) | 2000 400 60 | Some(2160)"),
         ("opencode.success", "All done: hello.txt created. | bash Some(false) | 2000 400 60 | None"),

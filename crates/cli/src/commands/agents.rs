@@ -134,7 +134,7 @@ pub(crate) fn run(project: &Path, output: &mut Output) -> Result<Exit, Failure> 
 /// The configured agents, then the known CLIs that the machine has and nobody named.
 fn entries(config: &Config) -> Vec<Entry> {
     let mut all: Vec<Entry> = config.agents.iter().map(|(name, agent)| configured(name, agent)).collect();
-    for kind in Kind::ALL.into_iter().filter(|kind| *kind != Kind::Command) {
+    for kind in Kind::ALL.into_iter().filter(|kind| !kind.is_any_program()) {
         let program = kind.facts().program.to_owned();
         let found = find_program(&program);
         if found.is_some() && !all.iter().any(|entry| entry.kind == kind) {
@@ -182,20 +182,8 @@ pub(super) fn findings(config: &Config) -> Vec<Finding> {
 impl Entry {
     fn finding(&self) -> Finding {
         let (name, program) = (&self.name, &self.program);
-        if self.kind == Kind::Command {
-            return match &self.found {
-                Some(_) => Finding::well("agent", format!("{name} runs `{program}`")),
-                None if program.is_empty() => Finding::bad(
-                    "agent",
-                    format!("{name} has no command"),
-                    "give it one: command = [\"program\"]",
-                ),
-                None => Finding::bad(
-                    "agent",
-                    format!("{name}: there is no program `{program}`"),
-                    "install it, or write its whole path",
-                ),
-            };
+        if self.kind.is_any_program() {
+            return self.finding_of_any_program();
         }
         let facts = self.kind.facts();
         let install = format!("install it: {}", facts.install);
@@ -228,8 +216,29 @@ impl Entry {
         }
     }
 
+    fn finding_of_any_program(&self) -> Finding {
+        let (name, program) = (&self.name, &self.program);
+        match (&self.found, self.kind) {
+            (Some(_), Kind::Acp) => {
+                let words = [std::slice::from_ref(program), &self.config.args[..]].concat().join(" ");
+                Finding::well("agent", format!("{name} speaks ACP with `{words}`; a login cannot be seen"))
+            }
+            (Some(_), _) => Finding::well("agent", format!("{name} runs `{program}`")),
+            (None, _) if program.is_empty() => Finding::bad(
+                "agent",
+                format!("{name} has no command"),
+                "give it one: command = [\"program\"]",
+            ),
+            (None, _) => Finding::bad(
+                "agent",
+                format!("{name}: there is no program `{program}`"),
+                "install it, or write its whole path",
+            ),
+        }
+    }
+
     fn version(&self) -> Option<Version> {
-        if self.kind == Kind::Command {
+        if self.kind.is_any_program() {
             return None;
         }
         let (code, printed) = self.probe(self.kind.facts().version_args)?;

@@ -1,5 +1,6 @@
 //! One file per verb.
 
+pub(crate) mod acp_client;
 pub(crate) mod agents;
 pub(crate) mod completions;
 pub(crate) mod config;

@@ -34,7 +34,7 @@ const fn key(path: &'static str, kind: Kind) -> Key {
     Key { path, kind }
 }
 
-pub(crate) const KINDS: &[&str] = &["codex", "claude", "pi", "opencode", "gemini", "command"];
+pub(crate) const KINDS: &[&str] = &["codex", "claude", "pi", "opencode", "gemini", "acp", "command"];
 
 pub(crate) const POLICIES: &[&str] = &["flag", "ask"];
 

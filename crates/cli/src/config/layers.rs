@@ -149,6 +149,8 @@ impl Settled {
                 _ => None,
             };
             let kind = kind.filter(|kind| *kind != agents::Kind::Command);
+            let has_program = self.entries.contains_key(&of_agent("program"));
+            let lacks_program = kind == Some(agents::Kind::Acp) && !has_program;
             let timeout = kind.map_or(AGENT_TIMEOUT_SECS, |kind| kind.facts().wall_secs);
             // Where a key of it is misspelt, that may well be the command.
             let is_told = self.complaints.iter().any(|told| {
@@ -157,6 +159,15 @@ impl Settled {
             });
             if is_missing && kind.is_none() && !is_told {
                 self.complaints.push(complaint);
+            } else if lacks_program && !is_told {
+                self.complaints.push(Complaint {
+                    message: format!("the agent `{name}` is of kind `acp` and names no program"),
+                    help: Some(
+                        "name the agent's own, with its arguments: program = \"gemini\", args = [\"--acp\"]"
+                            .to_owned(),
+                    ),
+                    ..complaint
+                });
             }
             self.take_default(&["agents", &name, "timeout"], Value::Count(timeout));
         }

@@ -29,6 +29,8 @@ const NO_KEYS: &[&str] = &[
     "LOOPWRIGHT_CANDIDATE",
     "LOOPWRIGHT_MODEL",
     "LOOPWRIGHT_EFFORT",
+    // Where an agent that speaks ACP finds a folder of its own.
+    "LOOPWRIGHT_CONFIG_HOME",
 ];
 
 /// What a variable's name means to the configuration.

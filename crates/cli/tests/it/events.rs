@@ -68,7 +68,7 @@ fn what_is_wrong_with_an_event_is_said() {
         (start, json!({ "prdPath": "prd.json" }), "the field `project` is missing", ""),
         (
             start,
-            project(json!({ "maxRetry": 1, "colour": 2 })),
+            project(json!({ "colour": 2, "maxRetry": 1 })),
             "unknown field `colour`, `maxRetry`",
             "known are",
         ),

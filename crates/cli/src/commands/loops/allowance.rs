@@ -21,10 +21,14 @@ pub(super) fn allowance(
     for name in named.into_iter().chain(&config.retry.ladder) {
         let Some(agent) = settings.agents.get(name) else { continue };
         let kind = agent.kind.as_deref().and_then(agents::Kind::of_word);
-        let facts = kind.filter(|kind| *kind != agents::Kind::Command).map(agents::Kind::facts);
+        let facts = kind.filter(|kind| !kind.is_any_program()).map(agents::Kind::facts);
         let Some(facts) = facts else {
+            let what = match kind {
+                Some(agents::Kind::Acp) => "speaks ACP, where not every agent says what it uses",
+                _ => "is a command and does not say what it costs",
+            };
             return Err(Failure::bad_input(format!(
-                "[budget] usd and tokens cannot be kept: `{name}` is a command and does not say what it costs"
+                "[budget] usd and tokens cannot be kept: `{name}` {what}"
             ))
             .hint("limit the time instead: [budget] hours = 2.0"));
         };

@@ -199,7 +199,7 @@ pub(super) fn settings(
 /// The known CLIs that this machine has, for people who configure none.
 fn found_agents(remarks: &mut Vec<String>) -> BTreeMap<String, AgentSettings> {
     let mut found = BTreeMap::new();
-    for kind in agents::Kind::ALL.into_iter().filter(|kind| *kind != agents::Kind::Command) {
+    for kind in agents::Kind::ALL.into_iter().filter(|kind| !kind.is_any_program()) {
         let facts = kind.facts();
         if crate::commands::setup::find_program(facts.program).is_some() {
             remarks.push(format!("found the agent `{}`", kind.word()));

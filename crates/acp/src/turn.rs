@@ -1,0 +1,261 @@
+//! What is said to an agent, in order: hello, a session, the choices, the prompt.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use agent_client_protocol::schema::ProtocolVersion;
+use agent_client_protocol::v1::schema::{
+    CancelNotification, ContentBlock, Implementation, InitializeRequest, LoadSessionRequest,
+    NewSessionRequest, PermissionOptionKind, PromptRequest, RequestPermissionOutcome,
+    RequestPermissionResponse, SelectedPermissionOutcome, TextContent,
+};
+use agent_client_protocol::v1::{ConnectionTo, Responder};
+use agent_client_protocol::{Agent, Error, UntypedMessage};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::choices::{Choice, NotOffered, Offer};
+use crate::client::{Fault, Orders};
+use crate::report::{Event, Report};
+use crate::updates;
+
+/// Offered models that a complaint names.
+const NAMED_MAX: usize = 12;
+
+/// What both directions share.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    report: Arc<Mutex<Report>>,
+    /// The session, once its turn is under way: what comes before is a replay of its past, or an echo of our choices.
+    session: Arc<Mutex<Option<String>>>,
+}
+
+impl Shared {
+    pub(crate) fn new(report: Report) -> Self {
+        Self { report: Arc::new(Mutex::new(report)), session: Arc::default() }
+    }
+
+    pub(crate) fn report(&self) -> MutexGuard<'_, Report> {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn session(&self) -> Option<String> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn begin(&self, id: &str) {
+        *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(id.to_owned());
+    }
+
+    /// Takes a notification of the agent's.
+    pub(crate) fn hear(&self, message: &UntypedMessage) {
+        let params = &message.params;
+        let is_ours = message.method == "session/update"
+            && self.session().is_some_and(|session| params["sessionId"] == session);
+        if is_ours {
+            updates::take(&params["update"], &mut self.report());
+        } else {
+            self.report().alive();
+        }
+    }
+
+    /// Answers a request of the agent's. It is allowed what it asks for, this once: an answer for all times may be written
+    /// into the checkout, where it would be taken for work. All else is not offered.
+    pub(crate) fn answer(&self, message: &UntypedMessage, responder: Responder) -> Result<(), Error> {
+        if message.method != "session/request_permission" {
+            return responder.respond_with_error(Error::method_not_found());
+        }
+        let params = &message.params;
+        let option = allowing(&params["options"]);
+        let mut report = self.report();
+        let call = &params["toolCall"];
+        updates::tool(call, &mut report);
+        let what = call["title"].as_str().unwrap_or_default();
+        report.tell(&Event::Permission { what, allowed: option.is_some() });
+        let outcome = option.map_or(RequestPermissionOutcome::Cancelled, |id| {
+            RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(id.to_owned()))
+        });
+        responder.respond(json!(RequestPermissionResponse::new(outcome)))
+    }
+}
+
+/// The option that allows, by its kind and never by its place or its name.
+fn allowing(options: &Value) -> Option<&str> {
+    let options = options.as_array()?;
+    let kinds = [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways];
+    let of_kind = |kind| options.iter().find(|option| option["kind"] == json!(kind));
+    kinds.into_iter().find_map(of_kind)?["optionId"].as_str()
+}
+
+/// One turn.
+pub(crate) struct Turn<'a> {
+    pub(crate) connection: &'a ConnectionTo<Agent>,
+    pub(crate) shared: &'a Shared,
+    pub(crate) orders: &'a Orders,
+}
+
+impl Turn<'_> {
+    pub(crate) async fn take(&self, prompt: &str) -> Result<(), Fault> {
+        let hello = self.say_hello().await?;
+        let (session, told) = self.open(&hello["agentCapabilities"]).await?;
+        self.choose(&Offer { session: &session, told: &told }).await?;
+        self.shared.begin(&session);
+        let content = vec![ContentBlock::Text(TextContent::new(prompt))];
+        let answer = self.ask("session/prompt", PromptRequest::new(session, content)).await?;
+        let mut report = self.shared.report();
+        updates::usage(&answer, &mut report);
+        report.tell(&Event::Stopped { reason: answer["stopReason"].as_str().unwrap_or_default() });
+        Ok(())
+    }
+
+    /// Tells the agent that the turn is over for us.
+    pub(crate) fn cancel(&self, session: &str) {
+        self.shared.report().tell(&Event::Cancelling);
+        let _ = self.connection.send_notification(CancelNotification::new(session.to_owned()));
+    }
+
+    async fn say_hello(&self) -> Result<Value, Fault> {
+        let us = Implementation::new("loopwright", env!("CARGO_PKG_VERSION"));
+        let hello = InitializeRequest::new(ProtocolVersion::V1).client_info(us);
+        let answer = self.ask("initialize", hello).await?;
+        let info = &answer["agentInfo"];
+        self.shared.report().tell(&Event::Agent {
+            name: info["name"].as_str(),
+            version: info["version"].as_str(),
+            resumes: Resume::of(&answer["agentCapabilities"]).is_some(),
+        });
+        Ok(answer)
+    }
+
+    /// Opens the session, and says what the agent told of it.
+    async fn open(&self, can: &Value) -> Result<(String, Value), Fault> {
+        let cwd = &self.orders.cwd;
+        let (id, told) = match &self.orders.resume {
+            None => {
+                let told = self.ask("session/new", NewSessionRequest::new(cwd)).await?;
+                let id = told["sessionId"].as_str().ok_or(Fault::NoSession)?.to_owned();
+                (id, told)
+            }
+            Some(id) => (id.clone(), self.resume(id, can, cwd).await?),
+        };
+        let is_resumed = self.orders.resume.is_some();
+        self.shared.report().tell(&Event::Session { id: &id, resumed: is_resumed });
+        Ok((id, told))
+    }
+
+    /// Goes on with a session: without its past where the agent can do that, which nobody here reads.
+    async fn resume(&self, id: &str, can: &Value, cwd: &Path) -> Result<Value, Fault> {
+        let how = Resume::of(can).ok_or_else(|| lost("the agent cannot go on with a session"))?;
+        let order = LoadSessionRequest::new(id.to_owned(), cwd);
+        let message = UntypedMessage::new(how.method(), order).map_err(Fault::Ours)?;
+        self.connection
+            .send_request(message)
+            .block_task()
+            .await
+            .map_err(|error| if is_over(&error) { Fault::Gone } else { lost(&error.message) })
+    }
+
+    /// A mode that asks nobody spares questions, and no more; a model that was named and is not there is an error, since
+    /// another one would cost and judge differently.
+    async fn choose(&self, offer: &Offer<'_>) -> Result<(), Fault> {
+        if let Some(mode) = offer.free_mode()
+            && let Ok(Some(order)) = offer.choose(Choice::Mode, mode)
+        {
+            self.try_mode(mode, order.method, order.params).await?;
+        }
+        for (choice, value) in [(Choice::Model, &self.orders.model), (Choice::Effort, &self.orders.effort)] {
+            let Some(value) = value else { continue };
+            let order = offer.choose(choice, value).map_err(|none| not_offered(choice, value, &none))?;
+            if let Some(order) = order {
+                self.ask(order.method, order.params).await?;
+            }
+        }
+        let model = self.orders.model.clone().or_else(|| offer.current(Choice::Model));
+        if let Some(id) = &model {
+            self.shared.report().tell(&Event::Model { id });
+        }
+        Ok(())
+    }
+
+    async fn try_mode(&self, mode: &str, method: &str, params: Value) -> Result<(), Fault> {
+        let message = UntypedMessage::new(method, params).map_err(Fault::Ours)?;
+        match self.connection.send_request(message).block_task().await {
+            Ok(_) => self.shared.report().tell(&Event::Mode { id: mode }),
+            Err(error) if is_over(&error) => return Err(Fault::Gone),
+            Err(error) => self
+                .shared
+                .report()
+                .tell(&Event::Notice { text: &format!("the mode `{mode}` is refused: {}", error.message) }),
+        }
+        Ok(())
+    }
+
+    /// Asks the agent and gives its answer as it came; an error of the agent's is told.
+    async fn ask(&self, method: &str, params: impl Serialize) -> Result<Value, Fault> {
+        let message = UntypedMessage::new(method, params).map_err(Fault::Ours)?;
+        self.connection.send_request(message).block_task().await.map_err(|error| {
+            if is_over(&error) {
+                return Fault::Gone;
+            }
+            self.shared.report().tell(&Event::Error {
+                during: method,
+                code: error.code.into(),
+                message: &error.message,
+                data: error.data.as_ref(),
+            });
+            Fault::Told
+        })
+    }
+}
+
+/// How a session is gone on with.
+#[derive(Clone, Copy)]
+enum Resume {
+    /// The agent knows it again and says nothing.
+    Quietly,
+    /// The agent tells all of its past first.
+    WithItsPast,
+}
+
+impl Resume {
+    fn of(can: &Value) -> Option<Self> {
+        if can["sessionCapabilities"]["resume"].is_object() {
+            Some(Self::Quietly)
+        } else {
+            (can["loadSession"] == true).then_some(Self::WithItsPast)
+        }
+    }
+
+    fn method(self) -> &'static str {
+        match self {
+            Self::Quietly => "session/resume",
+            Self::WithItsPast => "session/load",
+        }
+    }
+}
+
+fn is_over(error: &Error) -> bool {
+    agent_client_protocol::is_incoming_transport_closed(error)
+        || agent_client_protocol::is_connection_terminated(error)
+}
+
+fn lost(why: &str) -> Fault {
+    Fault::SessionLost { why: why.to_owned() }
+}
+
+fn not_offered(choice: Choice, value: &str, none: &NotOffered) -> Fault {
+    let what = match choice {
+        Choice::Mode => "mode",
+        Choice::Model => "model",
+        Choice::Effort => "effort",
+    };
+    let mut offered = none.offered.clone();
+    let more = offered.len().saturating_sub(NAMED_MAX);
+    offered.truncate(NAMED_MAX);
+    let list = match (offered.is_empty(), more) {
+        (true, _) => "it lets nobody choose".to_owned(),
+        (false, 0) => format!("it has {}", offered.join(", ")),
+        (false, more) => format!("it has {} and {more} more", offered.join(", ")),
+    };
+    Fault::NotOffered { what, value: value.to_owned(), list }
+}
