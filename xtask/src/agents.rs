@@ -15,14 +15,20 @@ use crate::talk::say;
 const SKIP: &str = "LOOPWRIGHT_SKIP_REAL_AGENTS";
 
 /// Node first, for the others are installed with it: an older one makes npm take older versions without a word.
-const PACKAGES: [(&str, &str); 6] = [
+const PACKAGES: [(&str, &str); 8] = [
     ("node22", "node@22.23.3"),
     ("codex", "@openai/codex@0.166.0"),
     ("claude", "@anthropic-ai/claude-code@2.1.325"),
     ("pi", "@earendil-works/pi-coding-agent@0.87.1"),
     ("opencode", "opencode-ai@1.18.33"),
     ("gemini", "@google/gemini-cli@0.61.0"),
+    ("claude-agent-acp", "@agentclientprotocol/claude-agent-acp@0.99.1"),
+    ("codex-acp", "@agentclientprotocol/codex-acp@2.6.0"),
 ];
+
+/// Those that bring a whole CLI along as an optional package. The tests give them the one that is installed already, which
+/// spares 700 MB.
+const WITHOUT_OPTIONAL: [&str; 2] = ["claude-agent-acp", "codex-acp"];
 
 /// Written last: where it names the same packages, all of them are there.
 const MARKER: &str = "installed.txt";
@@ -59,9 +65,11 @@ fn install(root: &Path, folder: &Path) -> Result<()> {
     for (name, package) in PACKAGES {
         let prefix = folder.join(name);
         fs::create_dir_all(&prefix).with_context(|| format!("cannot create `{}`", prefix.display()))?;
-        let arguments = ["install", "--no-fund", "--no-audit", "--no-package-lock", "--prefix"];
+        let arguments = ["install", "--no-fund", "--no-audit", "--no-package-lock"];
+        let optional = if WITHOUT_OPTIONAL.contains(&name) { &["--omit=optional"][..] } else { &[] };
         let prefix = prefix.to_string_lossy();
-        let install = Invocation::program("npm", &[&arguments[..], &[&prefix, package]].concat());
+        let named = ["--prefix", &prefix, package];
+        let install = Invocation::program("npm", &[&arguments[..], optional, &named].concat());
         install.with_env("PATH", path.to_string_lossy()).run(root)?;
     }
     Ok(())

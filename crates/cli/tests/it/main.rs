@@ -20,6 +20,7 @@ mod loops;
 mod many;
 mod passed;
 mod prd;
+mod real_acp;
 mod real_agents;
 mod real_answers;
 mod real_faults;

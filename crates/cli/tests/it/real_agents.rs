@@ -156,7 +156,7 @@ impl Stage {
         );
     }
 
-    fn program(&self, name: &str) -> String {
+    pub(crate) fn program(&self, name: &str) -> String {
         let modules = self.agents.join(name).join("node_modules");
         let vendored = modules.join("@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex");
         let program =
@@ -164,10 +164,15 @@ impl Stage {
         program.display().to_string()
     }
 
+    /// The path by which the CLIs find the node that they were installed with.
+    pub(crate) fn path_with_node(&self) -> String {
+        let node = self.agents.join("node22/node_modules/.bin");
+        format!("{}:{}", node.display(), std::env::var("PATH").unwrap_or_default())
+    }
+
     /// The whole entry of an agent, as an operator with a gateway writes it.
     pub(crate) fn agent(&self, name: &str, url: &str) -> String {
-        let node = self.agents.join("node22/node_modules/.bin");
-        let path = format!("{}:{}", node.display(), std::env::var("PATH").unwrap_or_default());
+        let path = self.path_with_node();
         let common = |model: &str| {
             format!(
                 "[agents.{name}]\nkind = \"{name}\"\nprogram = \"{}\"\nmodel = \"{model}\"\n",
