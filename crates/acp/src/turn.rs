@@ -10,7 +10,7 @@ use agent_client_protocol::v1::schema::{
     RequestPermissionResponse, SelectedPermissionOutcome, TextContent,
 };
 use agent_client_protocol::v1::{ConnectionTo, Responder};
-use agent_client_protocol::{Agent, Error, UntypedMessage};
+use agent_client_protocol::{Agent, Error, ErrorCode, UntypedMessage};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -145,14 +145,19 @@ impl Turn<'_> {
 
     /// Goes on with a session: without its past where the agent can do that, which nobody here reads.
     async fn resume(&self, id: &str, can: &Value, cwd: &Path) -> Result<Value, Fault> {
-        let how = Resume::of(can).ok_or_else(|| lost("the agent cannot go on with a session"))?;
+        let Some(how) = Resume::of(can) else {
+            return Err(Fault::SessionLost { why: "the agent cannot go on with a session".to_owned() });
+        };
         let order = LoadSessionRequest::new(id.to_owned(), cwd);
-        let message = UntypedMessage::new(how.method(), order).map_err(Fault::Ours)?;
-        self.connection
-            .send_request(message)
-            .block_task()
-            .await
-            .map_err(|error| if is_over(&error) { Fault::Gone } else { lost(&error.message) })
+        self.request(how.method(), order).await.map_err(|error| {
+            // A missing login is no missing session.
+            let is_other = is_over(&error) || error.code == ErrorCode::AUTH_REQUIRED;
+            if is_other {
+                self.fault(how.method(), &error)
+            } else {
+                Fault::SessionLost { why: words(&error) }
+            }
+        })
     }
 
     /// A mode that asks nobody spares questions, and no more; a model that was named and is not there is an error, since
@@ -178,33 +183,35 @@ impl Turn<'_> {
     }
 
     async fn try_mode(&self, mode: &str, method: &str, params: Value) -> Result<(), Fault> {
-        let message = UntypedMessage::new(method, params).map_err(Fault::Ours)?;
-        match self.connection.send_request(message).block_task().await {
+        match self.request(method, params).await {
             Ok(_) => self.shared.report().tell(&Event::Mode { id: mode }),
             Err(error) if is_over(&error) => return Err(Fault::Gone),
             Err(error) => self
                 .shared
                 .report()
-                .tell(&Event::Notice { text: &format!("the mode `{mode}` is refused: {}", error.message) }),
+                .tell(&Event::Notice { text: &format!("the mode `{mode}` is refused: {}", words(&error)) }),
         }
         Ok(())
     }
 
-    /// Asks the agent and gives its answer as it came; an error of the agent's is told.
     async fn ask(&self, method: &str, params: impl Serialize) -> Result<Value, Fault> {
-        let message = UntypedMessage::new(method, params).map_err(Fault::Ours)?;
-        self.connection.send_request(message).block_task().await.map_err(|error| {
-            if is_over(&error) {
-                return Fault::Gone;
-            }
-            self.shared.report().tell(&Event::Error {
-                during: method,
-                code: error.code.into(),
-                message: &error.message,
-                data: error.data.as_ref(),
-            });
-            Fault::Told
-        })
+        self.request(method, params).await.map_err(|error| self.fault(method, &error))
+    }
+
+    /// Asks the agent and gives its answer as it came.
+    async fn request(&self, method: &str, params: impl Serialize) -> Result<Value, Error> {
+        let message = UntypedMessage::new(method, params)?;
+        self.connection.send_request(message).block_task().await
+    }
+
+    /// An error of the agent's is told.
+    fn fault(&self, during: &str, error: &Error) -> Fault {
+        if is_over(error) {
+            return Fault::Gone;
+        }
+        let (code, message, data) = (error.code.into(), &error.message, error.data.as_ref());
+        self.shared.report().tell(&Event::Error { during, code, message, data });
+        Fault::Told
     }
 }
 
@@ -239,8 +246,13 @@ fn is_over(error: &Error) -> bool {
         || agent_client_protocol::is_connection_terminated(error)
 }
 
-fn lost(why: &str) -> Fault {
-    Fault::SessionLost { why: why.to_owned() }
+/// What an agent says of an error. Most of it is often in the data.
+fn words(error: &Error) -> String {
+    let detail = error
+        .data
+        .as_ref()
+        .and_then(|data| [data, &data["details"], &data["message"]].into_iter().find_map(Value::as_str));
+    detail.map_or_else(|| error.message.clone(), |detail| format!("{}: {detail}", error.message))
 }
 
 fn not_offered(choice: Choice, value: &str, none: &NotOffered) -> Fault {

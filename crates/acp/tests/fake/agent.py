@@ -82,13 +82,13 @@ def turn(message):
             say("word%d " % n, messageId="m")
     elif MODE == "waits":
         say("I wait.")
-        update(sessionUpdate="agent_thought_chunk", content={"type": "text", "text": "hm"})
+        update(sessionUpdate="tool_call", toolCallId="c1", title="wait", status="in_progress")
         while hear().get("method") != "session/cancel":
             pass
         return {"stopReason": "cancelled"}
     elif MODE == "deaf":
         say("I wait.")
-        update(sessionUpdate="agent_thought_chunk", content={"type": "text", "text": "hm"})
+        update(sessionUpdate="tool_call", toolCallId="c1", title="wait", status="in_progress")
         time.sleep(30)
     else:
         text = message["params"]["prompt"][0]["text"]
@@ -99,7 +99,7 @@ def turn(message):
 def answer(message):
     method = message.get("method")
     if method == "initialize":
-        can = {"loadSession": MODE == "loads", "sessionCapabilities": {"resume": {}} if MODE == "resumes" else {}}
+        can = {"loadSession": MODE in ("loads", "refuses"), "sessionCapabilities": {"resume": {}} if MODE == "resumes" else {}}
         version = 7 if MODE == "version" else message["params"]["protocolVersion"]
         return {"protocolVersion": version, "agentCapabilities": can, "agentInfo": {"name": "fake", "version": "1.2.3"}}
     if method == "session/load":
@@ -121,7 +121,9 @@ while True:
     heard = hear()
     if MODE == "refuses" and heard["method"] == "session/new":
         send({"id": heard["id"], "error": {"code": -32000, "message": "Authentication required", "data": {"x": 1}}})
+    elif MODE == "refuses" and heard["method"] == "session/load":
+        send({"id": heard["id"], "error": {"code": -32000, "message": "Authentication required"}})
     elif MODE == "loads" and heard["method"] == "session/load" and heard["params"]["sessionId"] != "s1":
-        send({"id": heard["id"], "error": {"code": -32602, "message": "Session not found"}})
+        send({"id": heard["id"], "error": {"code": -32602, "message": "Internal error", "data": {"details": "no such session"}}})
     elif "id" in heard:
         send({"id": heard["id"], "result": answer(heard)})

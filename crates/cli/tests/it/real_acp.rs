@@ -185,6 +185,24 @@ fn i05_a_silent_acp_agent_is_ended_and_costs_no_attempt() {
     }
 }
 
+/// codex never gives up by itself, and tells that it tries again: the watchdog ends it, and the server is to blame.
+#[test]
+fn i05_an_acp_agent_that_cannot_reach_its_server_costs_no_attempt() {
+    let Some(stage) = Stage::new() else { return };
+    // A port that was free a moment ago: nobody listens there until the server comes back.
+    let gone = ModelServer::start(Vec::new());
+    let url = gone.url();
+    drop(gone);
+    let port: u16 = url.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+    stage.solo(&(entry(&stage, "codex", &url) + "timeout = 8\n"));
+    assert_eq!(stage.start(&[]).exit, 0);
+    wait_until("a wait", || (stage.waits() > 0).then_some(()));
+    let _server = ModelServer::answering(port, mind);
+    wait_until("the end", || (stage.view()["status"] == "completed").then_some(()));
+    let story = &stage.view()["stories"][0];
+    assert_eq!((&story["status"], &story["attempts"]), (&json!("passed"), &json!(1)), "{story}");
+}
+
 #[test]
 fn an_acp_agent_without_a_login_asks_a_person() {
     for name in ["codex", "claude"] {
