@@ -45,6 +45,7 @@ fn acp() -> Vec<Row> {
         ("acp.codex_usage_limit", code(3), "usage limit until +6910s"),
         ("acp.gemini_err429", code(3), "rate limited for 5000 ms"),
         ("acp.gemini_success", code(0), "done"),
+        ("acp.opencode_asks", code(0), "done"),
         ("acp.opencode_err429", code(3), "rate limited for 8000 ms"),
         ("acp.opencode_success", code(0), "done"),
     ]
