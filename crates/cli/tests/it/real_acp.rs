@@ -14,7 +14,7 @@ use crate::scene::{processes_with, wait_until};
 const AGENTS: [&str; 4] = ["gemini", "opencode", "claude", "codex"];
 
 /// The entry of an agent as an operator writes it, in a config home of its own.
-fn entry(stage: &Stage, name: &str, url: &str) -> String {
+pub(crate) fn entry(stage: &Stage, name: &str, url: &str) -> String {
     let (program, args, env, files) = match name {
         "gemini" => {
             let settings = json!({"general": {"enableAutoUpdate": false}, "telemetry": {"enabled": false},

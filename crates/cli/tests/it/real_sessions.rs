@@ -55,12 +55,17 @@ fn assert_gone_on_with(stage: &Stage, kind: &str) {
 }
 
 fn went_on_after_kill(kind: &str) {
+    went_on(kind, Stage::agent);
+}
+
+/// Kills everything in the middle of a tool; `entry` gives the agent's part of the configuration.
+fn went_on(kind: &str, entry: impl Fn(&Stage, &str, &str) -> String) {
     let Some(stage) = Stage::new() else { return };
     let mark = stage.env.path("mark").display().to_string();
     let sleep =
         Step::shell(format!("python3 -c 'import time; open(\"sleeping\", \"w\"); time.sleep(250)' {mark}"));
     let server = ModelServer::answering(0, move |request| begun(request, &sleep));
-    stage.solo(&stage.agent(kind, &server.url()));
+    stage.solo(&entry(&stage, kind, &server.url()));
     assert_eq!(stage.start(&[]).exit, 0);
     let checkouts = stage.home().join("loops").join(stage.loop_id()).join("checkouts");
     wait_until("the tool", || {
@@ -113,6 +118,13 @@ fn i04_a_session_of_opencode_outlives_the_death_of_everything() {
 #[test]
 fn i04_a_session_of_gemini_outlives_the_death_of_everything() {
     went_on_after_kill("gemini");
+}
+
+#[test]
+fn i04_sessions_over_acp_outlive_the_death_of_everything() {
+    for kind in ["codex", "claude", "opencode"] {
+        went_on(kind, crate::real_acp::entry);
+    }
 }
 
 #[test]
