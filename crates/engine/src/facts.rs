@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use checks::compare::{Facts, Gate, Measured, Measurement, feedback, spread_over_files};
-use kernel::{Review, RunOutcome, StoryProgress};
+use kernel::{Review, RunOutcome, Stage, StoryProgress};
 use serde_json::json;
 use workspace::{LoopRepo, TreeId};
 
@@ -43,16 +43,21 @@ pub(crate) fn check_outcome(
     let seen = report.candidate.as_ref().and_then(|candidate| candidate.check("test"));
     let held_back = seen.map_or(held_back.clone(), |seen| spread_over_files(&held_back, &seen.results));
     let recheck = matches!(&story.status, kernel::StoryStatus::Active(attempt) if attempt.recheck);
+    let is_judged =
+        matches!(&story.status, kernel::StoryStatus::Active(attempt) if attempt.flow.has(Stage::Judge));
+    let is_silent = !is_judged && is_silent(report);
     let gate = match facts.gate {
+        // Where the checks have the last word, somebody must have said yes.
+        Gate::Green if is_silent => kernel::Gate::Red,
         Gate::Green => kernel::Gate::Green,
         // Better tests would not be seen either; what is left is the judge, who is told so.
-        Gate::NothingProven if !recheck && is_blind(report, &facts) => kernel::Gate::Green,
+        Gate::NothingProven if !recheck && is_judged && is_blind(report, &facts) => kernel::Gate::Green,
         Gate::SurfaceMismatch { .. } => kernel::Gate::SurfaceMismatch,
         Gate::NothingProven => kernel::Gate::NothingProven,
         Gate::Red | Gate::SetupFailed { .. } => kernel::Gate::Red,
     };
     let words = words(report, &facts, flags);
-    let told = feedback(&facts, &held_back);
+    let told = if is_silent { SILENT.to_owned() } else { feedback(&facts, &held_back) };
     let kernel_facts = kernel::Facts {
         gate,
         failing: facts.new_failing.iter().map(|failing| failing.name.clone()).collect(),
@@ -64,6 +69,16 @@ pub(crate) fn check_outcome(
     };
     let passed = gate == kernel::Gate::Green;
     RunOutcome::Checked { passed, report: words, facts: Some(Box::new(kernel_facts)) }
+}
+
+/// What an attempt is told whose checks say nothing of it.
+const SILENT: &str = "No check says yes: each is red, was red before, and is known by its exit code alone. Where nobody judges, \
+                      that is not enough.";
+
+/// Says whether no check speaks for the candidate: none is green, and none tells its tests apart.
+fn is_silent(report: &Report) -> bool {
+    let checks = report.candidate.as_ref().map(|candidate| &candidate.checks[..]).unwrap_or_default();
+    !checks.iter().any(|check| check.name != "setup" && (check.is_green() || check.results.is_per_test()))
 }
 
 /// Says whether the project's tests are known by an exit code alone that is red anyway, so that no test can prove a thing.

@@ -74,6 +74,13 @@ fn agent(role: &RoleConfig, name: &str, settings: &Settings, otherwise: &str) ->
 
 /// A flow that writes tests needs a command that runs them.
 pub(super) fn check_flow(flow: Flow, settings: &Settings) -> Result<(), Failure> {
+    if !flow.has(kernel::Stage::Judge) && !settings.checks.iter().any(|check| check.name != "setup") {
+        return Err(Failure::bad_input(format!(
+            "in the flow `{}` the checks have the last word, and there are none: nobody would judge anything",
+            flow.word()
+        ))
+        .hint("give one: [checks] test = \"...\"; or choose a flow with a judge: --flow judged"));
+    }
     let has_tests = settings.checks.iter().any(|check| check.name == "test");
     if flow.has(kernel::Stage::WriteTests) && !has_tests {
         return Err(Failure::bad_input(format!(

@@ -1,7 +1,7 @@
 //! The cheats and faults that are known from others: what each of them must come to.
 
 use super::{HONEST, LAZY, Piece, TESTS, judge};
-use crate::scene::wait_until;
+use crate::scene::{Scene, wait_until};
 
 #[test]
 fn honest_work_passes_and_old_reds_do_not_matter() {
@@ -269,4 +269,30 @@ fn an_agents_question_waits_for_a_person_and_the_answer_is_told() {
     assert_eq!(hung.env.run(&["answer", &id, "blue"]).exit, 0);
     wait_until("the end", || (hung.view()["status"] == "completed").then_some(()));
     assert_eq!(hung.attempts(), 1);
+}
+
+#[test]
+fn i08_where_nobody_judges_checks_that_say_nothing_are_a_no() {
+    // Red before and red now, and known by its exit code alone: nobody could tell whether it is the story's fault.
+    let scene = Scene::new(&["one"]);
+    scene.configure("[loop]\nmax_retries = 0\n\n[checks]\ntest = \"exit 1\"\n");
+    scene.start(&["--foreground", "--flow", "solo"]);
+    let view = scene.status();
+    assert_eq!(view["stories"][0]["status"], "skipped", "{view}");
+    // One command that says yes is a yes.
+    let scene = Scene::new(&["one"]);
+    scene.configure("[checks]\ntest = \"exit 1\"\nlint = \"test -f one.txt || test -f README\"\n");
+    scene.start(&["--foreground", "--flow", "solo"]);
+    assert_eq!(scene.status()["stories"][0]["status"], "passed", "{}", scene.status());
+}
+
+#[test]
+fn i08_where_nobody_judges_and_nothing_is_checked_no_loop_starts() {
+    for checks in ["[checks]\ndetect = false\n", "[checks]\nsetup = \"true\"\n"] {
+        let scene = Scene::new(&["one"]);
+        scene.configure(checks);
+        let answer = scene.start(&["--flow", "solo"]);
+        assert_eq!(answer.exit, 2, "{}", answer.whole());
+        assert!(answer.stderr.contains("nobody would judge"), "{}", answer.whole());
+    }
 }
