@@ -176,8 +176,8 @@ fn offset_secs(text: &str) -> Option<i32> {
 
 /// What came before a try.
 pub(crate) struct History {
-    /// Whether it is the first of its stage.
-    pub(crate) is_first: bool,
+    /// Whether an earlier one's session outgrew the model.
+    pub(crate) has_outgrown: bool,
     /// Whether the one before ended in trouble that was not the story's.
     pub(crate) has_failed: bool,
     /// Whether it goes on in an earlier one's session.
@@ -185,6 +185,9 @@ pub(crate) struct History {
     /// The time.
     pub(crate) now_ms: i64,
 }
+
+/// What the journal keeps of a session that was too long, by which a second one is known.
+pub(crate) const OUTGREW: &str = "the session outgrew the model";
 
 /// A wait that is worth giving the work to somebody else.
 const LONG_WAIT_MS: i64 = 60_000;
@@ -218,13 +221,11 @@ pub(crate) fn unhappy(kind: Kind, summary: &RunSummary, history: &History) -> Op
         Outcome::Done => return None,
         Outcome::Failed => RunOutcome::Failed { why: format!("{name} gave up{said}") },
         Outcome::Interrupted => RunOutcome::Interrupted { why: format!("{name} was cut off{said}") },
-        // Every try begins a fresh session, so once more may help, and twice is the story's own size.
-        Outcome::ContextOverflow if history.is_first => {
-            RunOutcome::Interrupted { why: format!("{name}: the session outgrew the model{said}") }
+        // A fresh session may help once, and twice is the story's own size.
+        Outcome::ContextOverflow if history.has_outgrown => {
+            RunOutcome::Failed { why: format!("{name}: {OUTGREW} twice{said}") }
         }
-        Outcome::ContextOverflow => {
-            RunOutcome::Failed { why: format!("{name}: the session outgrew the model twice{said}") }
-        }
+        Outcome::ContextOverflow => RunOutcome::Interrupted { why: format!("{name}: {OUTGREW}{said}") },
         Outcome::UsageLimit { until_ms } => wait("the allowance is used up", until_ms.map(millis), true),
         Outcome::RateLimited { after_ms } => {
             let until_ms = after_ms.map(|after| now_ms.saturating_add(millis(after)));

@@ -10,7 +10,9 @@ use workspace::LoopRepo;
 
 use crate::credentials;
 use crate::facts::{baseline_outcome, check_outcome, surface_of};
-use crate::hands::{History, config_home, kind_of, resumable, summarize, summary_so_far, unhappy, usage_of};
+use crate::hands::{
+    History, OUTGREW, config_home, kind_of, resumable, summarize, summary_so_far, unhappy, usage_of,
+};
 use crate::home::RunName;
 use crate::measure::{PLAN_FILE, Plan, REPORT_FILE, Report, known};
 use crate::rules::TestRules;
@@ -258,6 +260,17 @@ impl Worker {
         (model, settings.prices)
     }
 
+    /// Whether an earlier try of this very stage ended because its session was too long.
+    fn has_outgrown(&self, loop_id: &str, run: &RunKey) -> bool {
+        let records = self.loaded(loop_id).map(|loaded| &loaded.records[..]).unwrap_or_default();
+        records.iter().rev().any(|record| match &record.event {
+            Event::RunEnded { run: earlier, outcome: RunOutcome::Interrupted { why }, .. } => {
+                RunKey { try_number: run.try_number, ..earlier.clone() } == *run && why.contains(OUTGREW)
+            }
+            _ => false,
+        })
+    }
+
     /// The run of a stage and what is known of its try.
     fn lane_of(&self, loop_id: &str, run: &RunKey) -> Option<&kernel::Run> {
         let (_, attempt) = self.loaded(loop_id)?.state.active()?;
@@ -288,7 +301,7 @@ impl Worker {
         let goes_on = before.is_some();
         let mut usage = usage_of(&summary, &before.unwrap_or_default(), model.as_deref(), &prices);
         let history = History {
-            is_first: run.try_number == 1,
+            has_outgrown: self.has_outgrown(loop_id, run),
             has_failed: lane.is_some_and(|lane| lane.faults > 0),
             goes_on,
             now_ms,

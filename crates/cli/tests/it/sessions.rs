@@ -19,10 +19,10 @@ echo '{"type":"turn.started"}'
 echo '{"type":"item.started","item":{"id":"i0","type":"command_execution","command":"true","aggregated_output":"","exit_code":null,"status":"in_progress"}}'
 echo '{"type":"item.completed","item":{"id":"i0","type":"command_execution","command":"true","aggregated_output":"","exit_code":0,"status":"completed"}}'
 echo "$mode" >> work.txt
-if [ "$mode" = fresh ] && [ -e "$HOME/limit" ]; then
-  echo '{"type":"turn.failed","error":{"message":"You have hit your usage limit. Try again later."}}'
-  exit 1
-fi
+case "$(sed -n "$(wc -l < "$SESSIONS")p" "$HOME/plan")" in
+  limit) echo '{"type":"turn.failed","error":{"message":"You have hit your usage limit. Try again later."}}'; exit 1 ;;
+  overflow) echo '{"type":"turn.failed","error":{"message":"Codex ran out of room in the model'"'"'s context window."}}'; exit 1 ;;
+esac
 # Of a session that is gone on with, the tokens of its earlier runs are told once more.
 [ "$mode" = resume ] && tokens=25 || tokens=10
 [ -e "$HOME/tells" ] && echo "{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":$tokens,\"cached_input_tokens\":0,\"output_tokens\":0}}"
@@ -45,6 +45,7 @@ fn scene() -> Scene {
     );
     scene.env.write("sessions", "");
     scene.env.write("hang", "");
+    scene.env.write("plan", "");
     scene.configure("");
     let config = scene.env.read("project/loopwright.toml");
     scene.env.write(
@@ -136,11 +137,10 @@ fn files_that_are_lost_are_made_anew_and_the_session_with_them() {
 #[test]
 fn files_that_are_lost_in_a_wait_are_made_anew() {
     let scene = scene();
-    scene.env.write("limit", "");
+    scene.env.write("plan", "limit\n");
     std::fs::remove_file(scene.env.path("hang")).expect("there");
     assert_eq!(scene.start(&[]).exit, 0);
     let view = scene.wait_for(&["waiting"]);
-    std::fs::remove_file(scene.env.path("limit")).expect("there");
     let id = view["loopId"].as_str().expect("a loop");
     std::fs::remove_dir_all(scene.home().join("loops").join(id).join("checkouts")).expect("there");
     assert_eq!(scene.env.run(&["resume", id]).exit, 0);
@@ -162,6 +162,33 @@ fn what_a_session_used_is_counted_once() {
     std::fs::remove_file(scene.env.path("hang")).expect("there");
     assert_eq!(finish(&scene), "fresh\nresume");
     assert_eq!(scene.status()["tokens"], 25, "10 of the first run, and 15 of the second");
+}
+
+/// Starts a loop whose agent meets these troubles in turn; every wait is cut short.
+fn attempts_after(plan: &str) -> (String, Option<u64>) {
+    let scene = scene();
+    scene.env.write("plan", plan);
+    std::fs::remove_file(scene.env.path("hang")).expect("there");
+    assert_eq!(scene.start(&[]).exit, 0);
+    let view = wait_until("the loop's end", || {
+        let view = scene.status();
+        if view["status"] == "waiting" {
+            scene.env.run(&["resume", view["loopId"].as_str().expect("a loop")]);
+        }
+        (view["status"] == "completed").then_some(view)
+    });
+    (scene.env.read("sessions").replace('\n', " "), view["stories"][0]["attempts"].as_u64())
+}
+
+#[test]
+fn a_session_that_outgrows_the_model_is_begun_anew_once() {
+    for (plan, sessions, attempts) in [
+        ("overflow\n", "fresh fresh ", 1),
+        ("limit\noverflow\n", "fresh resume fresh ", 1),
+        ("overflow\noverflow\n", "fresh fresh fresh ", 2),
+    ] {
+        assert_eq!(attempts_after(plan), (sessions.to_owned(), Some(attempts)), "{plan}");
+    }
 }
 
 fn is_codex(pid: rustix::process::Pid) -> bool {
