@@ -111,8 +111,10 @@ pub(crate) fn summary_so_far(kind: Kind, run_folder: &Path) -> RunSummary {
 
 /// The session that a run which was cut off can be gone on with: the CLI can, it had begun to work, and its files are there.
 pub(crate) fn resumable(kind: Kind, summary: &RunSummary, checkout: &Path) -> Option<String> {
+    // A session that is too long stays so, and one that was forbidden something has learned to do without.
+    let is_spoilt = matches!(summary.outcome, Outcome::ContextOverflow | Outcome::PermissionDenied);
     let can = kind.facts().sessions != Sessions::None
-        && summary.outcome != Outcome::ContextOverflow
+        && !is_spoilt
         && summary.n_tool_calls > 0
         && checkout.is_dir();
     summary.session.as_ref().filter(|_| can).map(|session| session.as_str().to_owned())
