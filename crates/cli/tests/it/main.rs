@@ -7,6 +7,7 @@ mod baseline;
 mod config;
 mod crash;
 mod crash_flows;
+mod crash_limits;
 mod crash_writes;
 mod demo;
 mod docs;
