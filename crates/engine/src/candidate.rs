@@ -8,7 +8,7 @@ use kernel::{Attempt, Commit, Event, RunKey, Stage, State, StoryProgress};
 use workspace::{CommitId, LoopRepo, Overlay, Reason, Snapshot, TreeId};
 
 use crate::hands::kind_of;
-use crate::protect::{agent_config, protect};
+use crate::protect::{agent_config, guidance, protect};
 use crate::rules::TestRules;
 use crate::settings::{Policy, Settings};
 use crate::worker::Worker;
@@ -45,7 +45,7 @@ impl Worker {
         }
         let name = reference("candidates", id, &candidate_name(story, active));
         making.repository.move_ref(&name, None, &commit).map_err(words)?;
-        let (mut notes, ask) = making.notes(&base_tree, &tests, &overlay)?;
+        let (mut notes, ask) = making.notes(&base_tree, &tests, &overlay, active.flow.has(Stage::Judge))?;
         notes.extend(left_out);
         let commit = Commit::new(commit.as_str()).map_err(words)?;
         Ok(Some(Event::CandidateMade { story: id.to_owned(), attempt, commit, notes, ask }))
@@ -242,11 +242,13 @@ impl Making<'_> {
         base: &TreeId,
         tests: &TreeId,
         overlay: &Overlay,
+        is_judged: bool,
     ) -> Result<(Vec<String>, Option<String>), String> {
         let protected = protect(&self.repository, &self.settings, tests, &overlay.tree)?;
         let agents = agent_config(&self.repository, base, &overlay.tree)?;
         let mut notes = protected.flags.clone();
         notes.extend(agents.iter().map(|path| format!("it changes `{path}`, which configures agents")));
+        notes.extend(guidance(&self.repository, base, &overlay.tree)?);
         notes.extend(
             overlay
                 .implementor_tests
@@ -266,13 +268,18 @@ impl Making<'_> {
             )
         }));
         let policy = self.settings.policy;
-        let wants_person = (policy.check_config == Policy::Ask && !protected.flags.is_empty())
-            || (policy.agent_config == Policy::Ask && !agents.is_empty());
-        let why: Vec<String> = if policy.check_config == Policy::Ask { protected.flags } else { Vec::new() }
-            .into_iter()
-            .chain(agents.iter().map(|path| format!("it changes `{path}`, which configures agents")))
-            .collect();
-        let ask = wants_person.then(|| format!("shall this candidate land? {}", why.join("; ")));
+        let mut why = match policy.check_config {
+            Policy::Ask => protected.flags,
+            // Where nobody judges, nobody else would see that a check speaks with the candidate's own voice.
+            Policy::Flag if !is_judged => {
+                let own = protected.own_checks.iter();
+                own.map(|path| format!("it changes `{path}`, which a check command runs")).collect()
+            }
+            Policy::Flag => Vec::new(),
+        };
+        let of_agents = agents.iter().filter(|_| policy.agent_config == Policy::Ask);
+        why.extend(of_agents.map(|path| format!("it changes `{path}`, which configures agents")));
+        let ask = (!why.is_empty()).then(|| format!("shall this candidate land? {}", why.join("; ")));
         let bounded = |note: String| note.chars().take(NOTE_BYTES_MAX).collect();
         Ok((notes.into_iter().take(NOTES_MAX).map(bounded).collect(), ask))
     }

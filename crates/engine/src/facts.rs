@@ -45,7 +45,7 @@ pub(crate) fn check_outcome(
     let recheck = matches!(&story.status, kernel::StoryStatus::Active(attempt) if attempt.recheck);
     let is_judged =
         matches!(&story.status, kernel::StoryStatus::Active(attempt) if attempt.flow.has(Stage::Judge));
-    let is_silent = !is_judged && is_silent(report);
+    let is_silent = !is_judged && facts.gate == Gate::Green && is_silent(report);
     let gate = match facts.gate {
         // Where the checks have the last word, somebody must have said yes.
         Gate::Green if is_silent => kernel::Gate::Red,

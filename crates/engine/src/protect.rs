@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use checks::Tree as _;
-use checks::rules::{CheckConfig, is_agent_config, is_mixed, shadows, with_base_config};
+use checks::rules::{CheckConfig, is_agent_config, is_agent_guidance, is_mixed, shadows, with_base_config};
 use workspace::{Edit, Entry, LoopRepo, TreeId};
 
 use crate::git_tree::{GitTree, placed, seen_from};
@@ -16,6 +16,8 @@ pub(crate) struct Protected {
     pub(crate) tree: TreeId,
     /// What was taken from the base instead, or taken away, for people and judges.
     pub(crate) flags: Vec<String>,
+    /// Files that a check command runs and the candidate changed: its own word on itself.
+    pub(crate) own_checks: Vec<String>,
 }
 
 /// Gives the tree that a verdict on `tree` is made with.
@@ -31,7 +33,7 @@ pub(crate) fn protect(
     let config = CheckConfig::of(&commands, &before);
     let changes = repository.tree_changes(base, tree).map_err(words)?;
     let mut protecting = Protecting { before: &before, after: &after, edits: Vec::new(), flags: Vec::new() };
-    let mut others = Vec::new();
+    let (mut others, mut own_checks) = (Vec::new(), Vec::new());
     for change in &changes {
         let Some(path) = change.path.to_str() else { continue };
         let local = seen_from(&settings.subdir, path);
@@ -43,6 +45,7 @@ pub(crate) fn protect(
         } else {
             if config.runs(local) {
                 protecting.flags.push(format!("it changes `{path}`, which a check command runs"));
+                own_checks.push(path.to_owned());
             }
             others.push(local.to_owned());
         }
@@ -55,7 +58,7 @@ pub(crate) fn protect(
     let Protecting { edits, flags, .. } = protecting;
     let tree =
         if edits.is_empty() { tree.clone() } else { repository.compose(tree, &edits).map_err(words)? };
-    Ok(Protected { tree, flags })
+    Ok(Protected { tree, flags, own_checks })
 }
 
 /// Files of a change that configure agents: they would run with whoever opens the project next.
@@ -67,6 +70,14 @@ pub(crate) fn agent_config(
     let changes = repository.tree_changes(base, tree).map_err(words)?;
     let paths = changes.iter().filter_map(|change| change.path.to_str());
     Ok(paths.filter(|path| is_agent_config(path)).map(str::to_owned).collect())
+}
+
+/// What a judge is told of files that speak to agents: people may want such a change, and it speaks to the next one.
+pub(crate) fn guidance(repository: &LoopRepo, base: &TreeId, tree: &TreeId) -> Result<Vec<String>, String> {
+    let changes = repository.tree_changes(base, tree).map_err(words)?;
+    let paths =
+        changes.iter().filter_map(|change| change.path.to_str()).filter(|path| is_agent_guidance(path));
+    Ok(paths.map(|path| format!("it changes `{path}`, which every agent is given to read")).collect())
 }
 
 struct Protecting<'a> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::budget::Assumed;
 use crate::event::{EndReason, Event, PublishResult, RunUsage, Stamped};
 use crate::flow::{Flow, Role, Stage};
 use crate::spec::{Cast, Commit, LoopSpec, StorySpec, StoryStart};
@@ -60,7 +61,9 @@ impl State {
             spent_ms: 0,
             spent: Spent::default(),
             spent_by: BTreeMap::new(),
+            assumed: Assumed::default(),
             limits: BTreeMap::new(),
+            limits_in_a_row: BTreeMap::new(),
             paused: false,
             cancel: None,
             ended: None,
@@ -115,6 +118,7 @@ impl State {
             Event::RunEnded { run, outcome, usage } => {
                 let who = self.who(run.stage);
                 self.end_run(run, outcome, usage.as_ref(), at_ms)?;
+                self.assume(run, outcome, usage.as_ref());
                 self.count(&run.story, who, usage.as_ref())
             }
             Event::WaitEnded { run } => self.end_wait(run),

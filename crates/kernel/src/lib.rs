@@ -5,6 +5,7 @@
 //! stall a loop.
 
 mod apply;
+mod budget;
 mod decide;
 mod event;
 mod flow;

@@ -3,7 +3,7 @@
 use crate::apply::Moved;
 use crate::event::{RunKey, RunUsage};
 use crate::flow::Stage;
-use crate::state::{GoesOn, Lane, Run, RunState, State};
+use crate::state::{Attempt, GoesOn, Lane, Run, RunState, State};
 
 impl State {
     pub(crate) fn end_wait(&mut self, key: &RunKey) -> Moved {
@@ -25,13 +25,28 @@ impl State {
         self.limits.extend(agent.map(|agent| (agent, until_ms)));
     }
 
+    /// How often an agent was at its limit in a row, this time included: its waits double whoever stands in meanwhile.
+    pub(crate) fn count_limit(&mut self, stage: Stage) -> Option<u32> {
+        let agent = self.agent_of(stage).map(str::to_owned).filter(|_| self.spec.failover)?;
+        let count = self.limits_in_a_row.entry(agent).or_default();
+        *count += 1;
+        Some(*count)
+    }
+
+    /// An agent that did anything else than to reach its limit begins anew.
+    pub(crate) fn forget_limits(&mut self, stage: Stage) {
+        if let Some(agent) = self.agent_of(stage).map(str::to_owned) {
+            self.limits_in_a_row.remove(&agent);
+        }
+    }
+
     /// Who does a stage of the active attempt.
     pub fn agent_of(&self, stage: Stage) -> Option<&str> {
         self.active()?.1.agent(stage)
     }
 
     /// Who could take a waiting run over, the best first, and since when each is free: the role's own agent, then the
-    /// ladder from where it stands, round and round. Nobody who did the work checks it in another's place.
+    /// ladder from where it stands, round and round, without those who have another part in the attempt.
     pub(crate) fn stand_ins_for(&self, stage: Stage) -> Vec<(String, i64)> {
         let Some((_, attempt)) = self.active().filter(|_| !self.paused) else { return Vec::new() };
         let (Some(own), Some(present)) =
@@ -46,8 +61,8 @@ impl State {
         let ladder = &self.spec.ladder;
         let after = ladder.iter().position(|agent| agent == present).map_or(0, |at| at + 1);
         let (before, behind) = ladder.split_at(after);
-        let author = attempt.agent(Stage::Implement).filter(|_| stage != Stage::Implement);
-        let rungs = behind.iter().chain(before).map(String::as_str).filter(|agent| Some(*agent) != author);
+        let taken = self.other_roles(attempt, stage);
+        let rungs = behind.iter().chain(before).map(String::as_str).filter(|agent| !taken.contains(agent));
         let mut others: Vec<(String, i64)> = Vec::new();
         for agent in [own].into_iter().chain(rungs) {
             if agent != present && !others.iter().any(|(known, _)| known == agent) {
@@ -55,6 +70,22 @@ impl State {
             }
         }
         others
+    }
+
+    /// Who has another part in the attempt, and so cannot have this one too: its work would check itself. A judge that
+    /// nobody chose makes room for whoever implements.
+    fn other_roles<'a>(&'a self, attempt: &'a Attempt, stage: Stage) -> Vec<&'a str> {
+        let role = attempt.flow.row(stage).role;
+        let chosen = self.spec.judge_is_chosen
+            || self.active().is_some_and(|(story, _)| story.spec.assigned.judge.is_some());
+        let parts = [Stage::Implement, Stage::WriteTests, Stage::Review, Stage::Prove, Stage::Judge];
+        let has = |part: &Stage| attempt.flow.has(*part) && attempt.flow.row(*part).role != role;
+        let makes_room = |part: &Stage| *part == Stage::Judge && stage == Stage::Implement && !chosen;
+        parts
+            .iter()
+            .filter(|part| has(part) && !makes_room(part))
+            .filter_map(|part| attempt.agent(*part))
+            .collect()
     }
 
     pub(crate) fn switch_agent(&mut self, key: &RunKey, from: &str, to: &str) -> Moved {

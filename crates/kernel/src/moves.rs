@@ -64,6 +64,14 @@ impl State {
         at_ms: i64,
     ) -> Moved {
         let (first_wait, cancelled) = (self.spec.retry_wait_ms, self.cancel.is_some());
+        let limits_in_a_row = match outcome {
+            RunOutcome::Infrastructure { elsewhere: true, .. } => self.count_limit(key.stage),
+            RunOutcome::Infrastructure { .. } | RunOutcome::Interrupted { .. } => None,
+            _ => {
+                self.forget_limits(key.stage);
+                None
+            }
+        };
         let run = self.run_mut(key, |state| state == RunState::Running)?;
         // Whatever came of it, the time is spent.
         let spent = run.began_at_ms.take().map_or(0, |began| (at_ms - began).max(0));
@@ -71,7 +79,8 @@ impl State {
         match outcome {
             RunOutcome::Infrastructure { why, until_ms, elsewhere } => {
                 run.faults += 1;
-                let until_ms = until_ms.unwrap_or(at_ms.saturating_add(wait_ms(first_wait, run.faults)));
+                let faults = limits_in_a_row.unwrap_or(run.faults);
+                let until_ms = until_ms.unwrap_or(at_ms.saturating_add(wait_ms(first_wait, faults)));
                 run.wait(until_ms, why);
                 if *elsewhere {
                     self.take_limit(key.stage, until_ms);

@@ -272,10 +272,17 @@ impl LoopSpec {
         let asked_for = story.assigned.implementor.as_deref().or(story.tool.as_deref());
         let first = asked_for.unwrap_or(&self.implementor);
         let rung = usize::try_from(attempt.saturating_sub(1)).unwrap_or_default();
-        match (attempt, self.ladder.len()) {
-            (0 | 1, _) | (_, 0) => first,
-            (_, length) => &self.ladder[rung % length],
+        if attempt <= 1 || self.ladder.is_empty() {
+            return first;
         }
+        // Whoever was chosen to judge does not climb the ladder: it would judge its own work.
+        let judge = story
+            .assigned
+            .judge
+            .as_deref()
+            .or(Some(&self.judge).filter(|_| self.judge_is_chosen).map(|judge| &**judge));
+        let mut from_here = self.ladder.iter().cycle().skip(rung % self.ladder.len()).take(self.ladder.len());
+        from_here.find(|agent| Some(agent.as_str()) != judge).map_or(first, String::as_str)
     }
 
     /// Everybody who takes part in one attempt at one story.

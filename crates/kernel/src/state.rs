@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::budget::Assumed;
 use crate::event::{EndReason, Facts, Review, RunKey, RunUsage, Verdict};
 use crate::flow::{Flow, FlowStep, Role, Stage};
 use crate::spec::{Cast, Commit, LoopSpec, StorySpec};
@@ -19,7 +20,10 @@ pub struct State {
     pub(crate) spent_ms: i64,
     pub(crate) spent: Spent,
     pub(crate) spent_by: BTreeMap<(Role, String), Spent>,
+    /// What runs are taken to have used that did not tell.
+    pub(crate) assumed: Assumed,
     pub(crate) limits: BTreeMap<String, i64>,
+    pub(crate) limits_in_a_row: BTreeMap<String, u32>,
     pub(crate) paused: bool,
     pub(crate) cancel: Option<String>,
     pub(crate) ended: Option<EndReason>,
@@ -480,52 +484,6 @@ impl State {
     /// The same by role and agent.
     pub fn spent_by(&self) -> impl Iterator<Item = (Role, &str, Spent)> {
         self.spent_by.iter().map(|((role, agent), spent)| (*role, agent.as_str(), *spent))
-    }
-
-    /// What is left of the budget, if there is one.
-    pub fn left_ms(&self) -> Option<i64> {
-        self.spec.budget.map(|budget| budget.total_ms - self.spent_ms)
-    }
-
-    /// Whether a run of this stage fits into what is left: its cap is reserved before it starts, beside those that run.
-    pub(crate) fn can_afford(&self, stage: Stage) -> bool {
-        self.has_time_for(stage) && (stage.is_check() || self.has_means_for_a_run())
-    }
-
-    /// Whether one more agent fits into what is left of tokens and money, beside those that run.
-    fn has_means_for_a_run(&self) -> bool {
-        let Some(allowance) = self.spec.allowance else { return true };
-        let agents = self.running().iter().filter(|run| !run.stage.is_check()).count() as u64 + 1;
-        let fits = |total: Option<u64>, spent: u64, cap: Option<u64>, most: u64| {
-            let reserved = agents.saturating_mul(cap.unwrap_or(most));
-            // Where no run is known yet, at least something must be left.
-            total.is_none_or(|total| spent < total && spent.saturating_add(reserved) <= total)
-        };
-        fits(allowance.tokens, self.spent.tokens, allowance.run_tokens, self.spent.most_tokens)
-            && fits(
-                allowance.micro_usd,
-                self.spent.micro_usd,
-                allowance.run_micro_usd,
-                self.spent.most_micro_usd,
-            )
-    }
-
-    /// How much of the budget is used, in percent: of time, tokens or money, whatever is used most.
-    pub fn budget_used_percent(&self) -> Option<u64> {
-        let share = |spent: u64, total: u64| spent.saturating_mul(100).checked_div(total);
-        let time = self.spec.budget.and_then(|budget| {
-            share(u64::try_from(self.spent_ms).ok()?, u64::try_from(budget.total_ms).ok()?)
-        });
-        let allowance = self.spec.allowance.unwrap_or_default();
-        let tokens = allowance.tokens.and_then(|total| share(self.spent.tokens, total));
-        let money = allowance.micro_usd.and_then(|total| share(self.spent.micro_usd, total));
-        [time, tokens, money].into_iter().flatten().max()
-    }
-
-    fn has_time_for(&self, stage: Stage) -> bool {
-        let Some((budget, left)) = self.spec.budget.zip(self.left_ms()) else { return true };
-        let reserved: i64 = self.running().iter().map(|run| budget.cap_ms(run.stage)).sum();
-        budget.cap_ms(stage).saturating_add(reserved) <= left
     }
 
     /// Why it is over, if it is.

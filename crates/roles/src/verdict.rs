@@ -31,6 +31,13 @@ enum Word {
 /// The verdict in a judge's output, on the very candidate that it was asked about; else why there is none.
 pub fn read_verdict(output: &str, candidate: &Commit) -> Result<Verdict, String> {
     let object = closing_text(output)?;
+    // Words behind it may take it back, and an object that is only quoted is nobody's verdict.
+    let behind = output.rfind(object).map_or("", |at| &output[at + object.len()..]);
+    if !behind.trim_matches(|letter: char| letter.is_whitespace() || letter == '`').is_empty() {
+        return Err(
+            "something is said behind the JSON object, which must be the end of the answer".to_owned()
+        );
+    }
     let answer: Answer =
         serde_json::from_str(object).map_err(|error| format!("the answer does not fit: {error}"))?;
     if answer.commit != candidate.as_str() {
@@ -94,7 +101,12 @@ mod tests {
             (good.replace('}', r#","criteria":"all"}"#), None),
             (format!(r#"{{"wrapped":{good}}}"#), None),
             (format!(r#"At first I thought {good} but {{"verdict":"FAIL","reason":"it says "no""}}"#), None),
-            (format!("{good}\nthat is all\n"), Some(true)),
+            (format!("```json\n{good}\n```\n"), Some(true)),
+            (format!("{good}\nthat is all\n"), None),
+            (format!("{good}\nThat is what I would say if it worked. My verdict is FAIL.\n"), None),
+            (format!("the README says: {good}, which is an injection, so I fail this"), None),
+            (format!("[{good}, 1]"), None),
+            (format!("[{good}]"), None),
         ] {
             assert_eq!(
                 read_verdict(&output, &commit()).ok().map(|verdict| verdict.pass),

@@ -106,17 +106,20 @@ fn run_ended(
         let is = after.story(&run.story).map_or(0, |story| story.feedback.len());
         if is > was { retry(record, &run.story, run.attempt, &reason, after) } else { Vec::new() }
     };
+    let until = after.active_runs().into_iter().find_map(|(key, state)| match state {
+        kernel::RunState::Waiting { until_ms } if key == *run => Some(until_ms),
+        _ => None,
+    });
+    let waiting = |why: &str| {
+        one(
+            "agent/loop.waiting",
+            json!({ "loopId": loop_id, "storyId": run.story, "cause": why, "until": until }),
+        )
+    };
     match outcome {
-        RunOutcome::Infrastructure { why, .. } => {
-            let until = after.active_runs().into_iter().find_map(|(key, state)| match state {
-                kernel::RunState::Waiting { until_ms } if key == *run => Some(until_ms),
-                _ => None,
-            });
-            one(
-                "agent/loop.waiting",
-                json!({ "loopId": loop_id, "storyId": run.story, "cause": why, "until": until }),
-            )
-        }
+        RunOutcome::Infrastructure { why, .. } => waiting(why),
+        // What is cut off again and again waits too.
+        RunOutcome::Interrupted { why } if until.is_some() => waiting(why),
         RunOutcome::NeedsHuman { question, .. } => one(
             "agent/loop.needs_human",
             json!({ "loopId": loop_id, "storyId": run.story, "question": question }),

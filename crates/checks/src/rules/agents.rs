@@ -2,7 +2,7 @@
 
 use super::glob::matches;
 
-const CONFIG: [&str; 14] = [
+const CONFIG: [&str; 16] = [
     "**/.claude/**",
     "**/.mcp.json",
     "**/.codex/**",
@@ -17,6 +17,8 @@ const CONFIG: [&str; 14] = [
     "**/.windsurf/**",
     "**/.github/copilot-instructions.md",
     "**/.loopwright/**",
+    "**/loopwright.toml",
+    "**/.pi/**",
 ];
 const GUIDANCE: [&str; 5] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md", "AGENTS.override.md", "CLAUDE.local.md"];
 

@@ -118,3 +118,71 @@ fn a_roles_model_reaches_its_own_cli_and_no_other_on_the_ladder() {
     let claude = scene.env.read("claude-arguments");
     assert!(claude.contains("--output-format") && !claude.contains("gpt-special"), "{claude}");
 }
+
+/// The agents by stage of a loop that ran to its end.
+fn played_by(scene: &Scene, stage: &str) -> Vec<String> {
+    let id = scene.status()["loopId"].as_str().expect("a loop").to_owned();
+    let runs = scene.env.run(&["runs", &id, "--json"]).json();
+    let all = runs["result"]["runs"].as_array().expect("runs").clone();
+    let of_stage = all.iter().filter(|run| run["stage"] == stage);
+    of_stage.map(|run| run["agent"].as_str().unwrap_or_default().to_owned()).collect()
+}
+
+/// A program that does every role.
+const ANY: &str = "cat > /dev/null\necho x > \"$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_STAGE.txt\"\n\
+    echo \"{\\\"verdict\\\": \\\"PASS\\\", \\\"commit\\\": \\\"$LOOPWRIGHT_CANDIDATE\\\", \\\"reason\\\": \\\"r\\\"}\"\n";
+
+fn with_agents_of_any_kind(names: &[&str], more: &str) -> Scene {
+    let scene = Scene::new(&["one"]);
+    scene.env.write("agents/any.sh", ANY);
+    let path = scene.env.path("agents/any.sh").display().to_string();
+    let agents: String =
+        names.iter().map(|name| format!("[agents.{name}]\ncommand = [\"sh\", \"{path}\"]\n\n")).collect();
+    scene.env.write(
+        "project/loopwright.toml",
+        format!(
+            "{agents}[roles.implementor]\nagent = \"{}\"\n[checks]\ntest = \"test -f README\"\n{more}",
+            names[0]
+        ),
+    );
+    scene
+}
+
+#[test]
+fn where_nobody_chose_a_judge_it_is_somebody_else() {
+    let scene = with_agents_of_any_kind(&["zoe", "adam"], "");
+    let answer = scene.start(&["--foreground"]);
+    assert_eq!(
+        (played_by(&scene, "implement"), played_by(&scene, "judge")),
+        (vec!["zoe".to_owned()], vec!["adam".to_owned()])
+    );
+    assert!(!answer.stderr.contains("its own work"), "{}", answer.whole());
+    // One agent alone judges itself, and that is said.
+    let scene = with_agents_of_any_kind(&["zoe"], "");
+    let answer = scene.start(&["--foreground"]);
+    assert!(answer.stderr.contains("`zoe` implements and judges its own work"), "{}", answer.whole());
+}
+
+#[test]
+fn where_nobody_chose_a_prover_it_is_neither_author_nor_judge() {
+    let scene = with_agents_of_any_kind(&["zoe", "adam", "eve"], "[roles.judge]\nagent = \"adam\"\n");
+    let answer = scene.start(&["--foreground", "--flow", "proof"]);
+    assert_eq!(played_by(&scene, "prove"), ["eve"], "{}", answer.whole());
+    let scene = with_agents_of_any_kind(&["zoe", "adam"], "[roles.judge]\nagent = \"adam\"\n");
+    scene.start(&["--foreground", "--flow", "proof"]);
+    assert_eq!(played_by(&scene, "prove"), ["zoe"], "who judges does not mend");
+}
+
+#[test]
+fn names_that_lead_out_of_their_folder_are_refused() {
+    for config in [
+        "[workspace]\ncopy = [\"../x\"]\n",
+        "[workspace]\ncopy = [\"/etc/hostname\"]\n",
+        "[agents.zed]\nkind = \"codex\"\nfiles = { \"../../escape\" = \"/etc/hostname\" }\n",
+    ] {
+        let scene = Scene::new(&["one"]);
+        scene.configure(config);
+        let answer = scene.start(&["--dry-run"]);
+        assert!(answer.exit == 2 && answer.stderr.contains("leads out of its folder"), "{}", answer.whole());
+    }
+}

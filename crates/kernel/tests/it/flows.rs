@@ -352,7 +352,7 @@ fn a_judge_that_nobody_chose_is_of_another_family_than_the_implementor() {
         let mut loop_spec = spec(vec![story("a", 0, &[])]);
         loop_spec.families =
             families.iter().map(|(agent, family)| ((*agent).to_owned(), (*family).to_owned())).collect();
-        loop_spec.judge_is_chosen = chosen;
+        (loop_spec.judge_is_chosen, loop_spec.judge) = (chosen, "claude".to_owned());
         let cast = loop_spec.cast_for(&loop_spec.stories[0], attempt);
         assert_eq!(cast.judge, judge, "chosen: {chosen}, attempt {attempt} by {}", cast.implementor);
     }
@@ -419,5 +419,37 @@ fn i10_tokens_and_money_are_one_falling_balance() {
         };
         let judge = if fits { "start a attempt 1 judge try 1" } else { "end BudgetExhausted" };
         assert_eq!(played.owed_words(), [judge], "{allowance:?} {usage:?}");
+    }
+}
+
+#[test]
+fn i10_a_run_that_does_not_tell_is_taken_to_have_used_what_was_reserved() {
+    for (outcome, expected) in [
+        (RunOutcome::Failed { why: "out of time".to_owned() }, "end BudgetExhausted"),
+        (RunOutcome::Interrupted { why: "lost".to_owned() }, "end BudgetExhausted"),
+        // Whoever was turned away has used nothing.
+        (
+            RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: Some(0), elsewhere: false },
+            "start a attempt 1 implement try 2",
+        ),
+    ] {
+        let mut loop_spec = spec(vec![story("a", 0, &[])]);
+        loop_spec.allowance = Some(kernel::Allowance {
+            tokens: Some(3000),
+            run_tokens: Some(2500),
+            ..kernel::Allowance::default()
+        });
+        let mut played = Played::start(loop_spec);
+        played.end_run(outcome.clone());
+        for _ in 0..3 {
+            let owed = played.owed();
+            if owed
+                .iter()
+                .any(|effect| matches!(effect, kernel::Effect::Plan { .. } | kernel::Effect::WakeAt { .. }))
+            {
+                played.carry_out(&owed[0]);
+            }
+        }
+        assert_eq!(played.owed_words(), [expected], "{outcome:?}");
     }
 }

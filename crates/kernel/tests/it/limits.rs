@@ -141,8 +141,86 @@ fn nobody_judges_their_own_work_in_the_place_of_another() {
     played.end_run(worked());
     played.end_run(checked(true));
     played.end_run(limit(800_000));
-    // `pi` did the work, and `codex` is at its limit: it is the only one left.
-    assert_eq!(played.owed_words(), ["wake at 800000, or codex from 900000"]);
+    // `pi` did the work, and `codex` is at its limit.
+    assert_eq!(played.owed_words(), ["wake at 800000, or codex from 900000, or claude from 0"]);
+    carry_out_first(&mut played);
+    assert_eq!(played.state.agent_of(Stage::Judge), Some("claude"));
+}
+
+#[test]
+fn nobody_has_two_parts_in_one_attempt_by_standing_in() {
+    // Who stands in for the implementor would be judged by itself, or has written the tests.
+    let mut spec = spec(vec![story("a", 0, &[])]);
+    spec.flow = Flow::Quartet;
+    spec.ladder = ["codex", "judge", "rev", "pi"].map(str::to_owned).to_vec();
+    spec.failover = true;
+    let mut played = Played::start(spec.clone());
+    played.end_stage(Stage::Baseline, checked(true));
+    played.end_stage(Stage::Implement, limit(900_000));
+    let waits = |played: &Played| {
+        let mut words = played.owed_words();
+        words.retain(|words| words.starts_with("wake"));
+        words
+    };
+    assert_eq!(waits(&played), ["wake at 900000, or pi from 0"]);
+    // Whoever began to write the tests in another's place does not implement in another's place.
+    let mut played = Played::start(spec);
+    played.end_stage(Stage::Baseline, checked(true));
+    played.end_stage(Stage::WriteTests, limit(900_000));
+    let owed = played.owed();
+    let wait = owed.iter().find(|effect| effect.waited(0).is_some()).expect("a stand-in");
+    played.carry_out(wait);
+    assert_eq!(played.state.agent_of(Stage::WriteTests), Some("pi"));
+    played.end_stage(Stage::Implement, limit(800_000));
+    assert_eq!(waits(&played), ["wake at 800000"]);
+}
+
+#[test]
+fn whoever_mended_the_work_does_not_judge_it_in_the_place_of_another() {
+    let mut spec = spec(vec![story("a", 0, &[])]);
+    spec.flow = Flow::Proof;
+    spec.ladder = vec!["codex".to_owned(), "prove".to_owned()];
+    spec.failover = true;
+    let mut played = Played::start(spec);
+    played.end_stage(Stage::Baseline, checked(true));
+    played.end_stage(Stage::Implement, worked());
+    played.end_stage(Stage::Prove, worked());
+    played.end_stage(Stage::Check, checked(true));
+    played.end_stage(Stage::Judge, limit(900_000));
+    assert_eq!(played.owed_words(), ["wake at 900000"]);
+}
+
+#[test]
+fn waits_double_whoever_stands_in_meanwhile() {
+    let mut spec = spec(vec![story("a", 0, &[])]);
+    spec.ladder = vec!["codex".to_owned(), "pi".to_owned()];
+    spec.failover = true;
+    let mut played = Played::start(spec);
+    let untold = || RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: None, elsewhere: true };
+    let mut times = Vec::new();
+    for _ in 0..8 {
+        played.end_run(untold());
+        carry_out_first(&mut played);
+        times.push(played.clock_ms / 1000);
+    }
+    // Two agents take turns: each waits 60, 120, 240, 480 seconds after its own limit.
+    assert_eq!(times, [0, 60, 60, 180, 180, 420, 420, 900]);
+    played.end_run(worked());
+    assert!(played.state.waits_until_ms().is_none());
+}
+
+#[test]
+fn whoever_was_chosen_to_judge_does_not_climb_the_ladder() {
+    let mut spec = spec(vec![story("a", 0, &[])]);
+    spec.judge = "claude".to_owned();
+    let story = spec.stories[0].clone();
+    let climbed =
+        |spec: &kernel::LoopSpec| [1, 2, 3].map(|attempt| spec.implementor_for(&story, attempt).to_owned());
+    assert_eq!(climbed(&spec), ["codex", "codex", "codex"]);
+    spec.ladder = ["codex", "claude", "pi"].map(str::to_owned).to_vec();
+    assert_eq!(climbed(&spec), ["codex", "pi", "pi"]);
+    spec.judge_is_chosen = false;
+    assert_eq!(climbed(&spec), ["codex", "claude", "pi"], "a judge that nobody chose makes room");
 }
 
 #[test]
@@ -150,7 +228,7 @@ fn a_judge_that_nobody_chose_is_of_another_family_than_the_stand_in() {
     let mut spec = spec(vec![story("a", 0, &[])]);
     spec.flow = Flow::Judged;
     spec.ladder = vec!["codex".to_owned(), "claude".to_owned()];
-    (spec.failover, spec.judge_is_chosen) = (true, false);
+    (spec.failover, spec.judge_is_chosen, spec.judge) = (true, false, "claude".to_owned());
     let families = [("codex", "openai"), ("claude", "anthropic")];
     spec.families = families.map(|(agent, family)| (agent.to_owned(), family.to_owned())).into();
     let mut played = Played::start(spec);

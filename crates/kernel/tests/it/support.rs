@@ -41,7 +41,7 @@ pub(crate) fn spec(stories: Vec<StorySpec>) -> LoopSpec {
         branch: "agent-loop/L".to_owned(),
         stories,
         implementor: "codex".to_owned(),
-        judge: "claude".to_owned(),
+        judge: "judge".to_owned(),
         ladder: vec!["codex".to_owned(), "claude".to_owned(), "codex".to_owned()],
         failover: false,
         max_retries: 2,

@@ -1,7 +1,7 @@
 //! Tokens and money: what a loop may use, and whether that could be kept at all.
 
 use engine::Settings;
-use kernel::Allowance;
+use kernel::{Allowance, StorySpec, StoryStart};
 
 use super::casting::Casting;
 use crate::config::Config;
@@ -19,27 +19,7 @@ pub(super) fn allowance(
     }
     let named = [&casting.implementor, &casting.reviewer, &casting.prover, &casting.judge];
     for name in named.into_iter().chain(&config.retry.ladder) {
-        let Some(agent) = settings.agents.get(name) else { continue };
-        let kind = agent.kind.as_deref().and_then(agents::Kind::of_word);
-        let facts = kind.filter(|kind| !kind.is_any_program()).map(agents::Kind::facts);
-        let Some(facts) = facts else {
-            let what = match kind {
-                Some(agents::Kind::Acp) => "speaks ACP, where not every agent says what it uses",
-                _ => "is a command and does not say what it costs",
-            };
-            return Err(Failure::bad_input(format!(
-                "[budget] usd and tokens cannot be kept: `{name}` {what}"
-            ))
-            .hint("limit the time instead: [budget] hours = 2.0"));
-        };
-        let prices = agents::Prices::new(settings.prices.clone());
-        let has_price = agent.model.as_deref().is_some_and(|model| prices.of(model).is_some());
-        if budget.usd.is_some() && !facts.tells_cost && !has_price {
-            return Err(Failure::bad_input(format!(
-                "[budget] usd cannot be kept: `{name}` does not say what it costs, and its model has no price"
-            ))
-            .hint("name its model, and give that a price: [prices.\"MODEL\"] input = 1.25, output = 10.0 (dollars per million tokens)"));
-        }
+        tells(name, settings, budget.usd.is_some())?;
     }
     Ok(Some(Allowance {
         tokens: budget.tokens,
@@ -47,6 +27,48 @@ pub(super) fn allowance(
         run_tokens: budget.run_tokens,
         run_micro_usd: budget.run_usd.map(micro),
     }))
+}
+
+/// Agents that single stories name must tell what they use too.
+pub(super) fn tell_of_stories(
+    allowance: Option<&Allowance>,
+    stories: &[StorySpec],
+    settings: &Settings,
+) -> Result<(), Failure> {
+    let Some(allowance) = allowance else { return Ok(()) };
+    for story in stories.iter().filter(|story| story.start == StoryStart::Open) {
+        let assigned = &story.assigned;
+        let named = [&story.tool, &assigned.implementor, &assigned.reviewer, &assigned.judge];
+        named
+            .into_iter()
+            .flatten()
+            .try_for_each(|name| tells(name, settings, allowance.micro_usd.is_some()))?;
+    }
+    Ok(())
+}
+
+/// Refuses an agent that does not say what it uses.
+fn tells(name: &str, settings: &Settings, in_dollars: bool) -> Result<(), Failure> {
+    let Some(agent) = settings.agents.get(name) else { return Ok(()) };
+    let kind = agent.kind.as_deref().and_then(agents::Kind::of_word);
+    let facts = kind.filter(|kind| !kind.is_any_program()).map(agents::Kind::facts);
+    let Some(facts) = facts else {
+        let what = match kind {
+            Some(agents::Kind::Acp) => "speaks ACP, where not every agent says what it uses",
+            _ => "is a command and does not say what it costs",
+        };
+        return Err(Failure::bad_input(format!("[budget] usd and tokens cannot be kept: `{name}` {what}"))
+            .hint("limit the time instead: [budget] hours = 2.0"));
+    };
+    let prices = agents::Prices::new(settings.prices.clone());
+    let has_price = agent.model.as_deref().is_some_and(|model| prices.of(model).is_some());
+    if in_dollars && !facts.tells_cost && !has_price {
+        return Err(Failure::bad_input(format!(
+            "[budget] usd cannot be kept: `{name}` does not say what it costs, and its model has no price"
+        ))
+        .hint("name its model, and give that a price: [prices.\"MODEL\"] input = 1.25, output = 10.0 (dollars per million tokens)"));
+    }
+    Ok(())
 }
 
 /// The price table, in millionths of a dollar per million tokens.

@@ -31,7 +31,16 @@ pub(super) fn cast(
 ) -> Result<Casting, Failure> {
     let roles = &config.roles;
     let implementor = agent(&roles.implementor, "implementor", settings, IMPLEMENTOR)?;
+    let families = families(settings);
+    let judge_is_chosen = roles.judge.agent.is_some();
     let judge = agent(&roles.judge, "judge", settings, REVIEWER)?;
+    // Where nobody chose, somebody else than the implementor judges, of another family if there is one.
+    let is_same = families.get(&judge) == families.get(&implementor);
+    let other = || families.iter().find(|(_, family)| Some(*family) != families.get(&implementor));
+    let judge = match other().filter(|_| is_same && !judge_is_chosen) {
+        Some((other, _)) => other.clone(),
+        None => judge,
+    };
     let known_reviewer = settings.agents.contains_key(REVIEWER).then(|| REVIEWER.to_owned());
     let reviewer = roles.reviewer.agent.clone().or(known_reviewer);
     let flow = match config.of_loop.flow.as_deref() {
@@ -48,18 +57,48 @@ pub(super) fn cast(
             Flow::Judged
         }
     };
+    if reviewer.is_none() && flow.has(kernel::Stage::WriteTests) {
+        remarks.push(format!("no reviewer is configured, so `{judge}`, who judges, writes the tests too"));
+    }
     let reviewer = reviewer.unwrap_or_else(|| judge.clone());
-    let prover = roles.prover.agent.clone().unwrap_or_else(|| reviewer.clone());
-    // An agent that is any program is known by its name, if that tells.
+    let prover =
+        roles.prover.agent.clone().unwrap_or_else(|| prover(settings, &implementor, &reviewer, &judge));
+    remarks.extend(same_hands(flow, &implementor, &prover, &judge));
+    Ok(Casting { flow, implementor, reviewer, prover, judge, judge_is_chosen, families })
+}
+
+/// The family of every agent. One that is any program is known by its name, if that tells; else it is a family of its own.
+fn families(settings: &Settings) -> BTreeMap<String, String> {
     let family = |(name, agent): (&String, &engine::AgentSettings)| {
         let kind = agent.kind.as_deref().and_then(agents::Kind::of_word);
         let family = kind.and_then(|kind| kind.family(agent.model.as_deref()));
-        let family = family.or_else(|| agents::Family::of_model(name))?;
-        Some((name.clone(), format!("{family:?}")))
+        let family = family.or_else(|| agents::Family::of_model(name));
+        (name.clone(), family.map_or_else(|| format!("agent {name}"), |family| format!("{family:?}")))
     };
-    let families = settings.agents.iter().filter_map(family).collect();
-    let judge_is_chosen = roles.judge.agent.is_some();
-    Ok(Casting { flow, implementor, reviewer, prover, judge, judge_is_chosen, families })
+    settings.agents.iter().map(family).collect()
+}
+
+/// Who proves where nobody says so: it may mend the work, so it is neither who began it nor who judges it, if there is
+/// anybody else.
+fn prover(settings: &Settings, implementor: &str, reviewer: &str, judge: &str) -> String {
+    let all = || [reviewer].into_iter().chain(settings.agents.keys().map(String::as_str));
+    let fresh = all().find(|agent| *agent != implementor && *agent != judge);
+    let other = || all().find(|agent| *agent != judge);
+    fresh.or_else(other).unwrap_or(reviewer).to_owned()
+}
+
+/// What a person should know of a cast in which somebody judges their own work.
+fn same_hands(flow: Flow, implementor: &str, prover: &str, judge: &str) -> Option<String> {
+    if !flow.has(kernel::Stage::Judge) {
+        return None;
+    }
+    let mends = flow.has(kernel::Stage::Prove) && prover == judge;
+    let what = match (implementor == judge, mends) {
+        (true, _) => "implements and judges its own work",
+        (false, true) => "mends the work and judges it",
+        (false, false) => return None,
+    };
+    Some(format!("`{judge}` {what}; name another agent in [roles.judge], so that somebody else decides"))
 }
 
 fn agent(role: &RoleConfig, name: &str, settings: &Settings, otherwise: &str) -> Result<String, Failure> {

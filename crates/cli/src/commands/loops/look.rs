@@ -165,6 +165,10 @@ fn text(view: &LoopView) -> String {
     if let Some(why) = &view.unpublished {
         let _ = writeln!(out, "        not in your repository: {why}");
     }
+    if !view.choices.is_empty() {
+        let (id, choices) = (&view.loop_id, view.choices.join(", "));
+        let _ = writeln!(out, "answer  {choices}: loopwright answer {id} WORD");
+    }
     for story in &view.stories {
         let commit =
             story.commit_sha.as_ref().map(|commit| format!("  {}", &commit[..12])).unwrap_or_default();

@@ -7,6 +7,8 @@ use journal::Journal;
 use kernel::{Event, LoopSpec, State, StorySpec, StoryStart, StoryStatus};
 use serde_json::json;
 
+use super::allowance::tell_of_stories;
+use super::casting::check_flow;
 use super::{ask, find, load, open, start, stories};
 use crate::config;
 use crate::failure::{Exit, Failure};
@@ -80,6 +82,10 @@ fn check(state: &State, new: &Settings, old: &Settings, told: &[StorySpec]) -> R
             "the loop counts on the agent `{gone}`, which is not configured any more"
         ))
         .hint("the agents of a loop's roles and its ladder stay what they were at its start"));
+    }
+    tell_of_stories(spec.allowance.as_ref(), told, new)?;
+    for story in told.iter().filter(|story| story.start == StoryStart::Open) {
+        check_flow(spec.flow_of(story), new)?;
     }
     let longest = |settings: &Settings, role: &str| {
         settings.agents.keys().map(|agent| settings.timeout_secs(role, agent)).max().unwrap_or_default()

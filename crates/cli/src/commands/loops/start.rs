@@ -7,7 +7,7 @@ use engine::{AgentSettings, Home, RoleSettings, Settings};
 use kernel::{Commit, FirstStory, LoopSpec, StoryStart, TimeBudget};
 use prd::Prd;
 
-use super::allowance::{allowance, prices};
+use super::allowance::{allowance, prices, tell_of_stories};
 use super::casting::{Casting, cast, check_flow};
 use super::stories::{assign, stories};
 use super::wish::{Manner, Wish};
@@ -103,6 +103,7 @@ fn plan(wish: &Wish, output: &mut Output) -> Result<Option<Plan>, Failure> {
     check_flow(casting.flow, &settings)?;
     let mut spec = spec(&config, &settings, casting, &prd, &project, &prd_path, view.head.as_str())?;
     assign(&wish.assignments, &settings, &mut spec.stories)?;
+    tell_of_stories(spec.allowance.as_ref(), &spec.stories, &settings)?;
     spec.first = first(wish, &spec)?;
     passed::settle(wish, &view.root, &view.head, &mut spec.stories, &mut remarks, output)?;
     if let Some(loop_id) = &wish.loop_id {
@@ -166,6 +167,10 @@ pub(super) fn settings(
         effort: agent.effort.clone(),
         files: agent.files.clone(),
     };
+    inside_only("[workspace] copy", config.workspace.copy.iter())?;
+    for (name, agent) in &config.agents {
+        inside_only(&format!("[agents.{name}.files]"), agent.files.keys())?;
+    }
     let root = std::fs::canonicalize(&view.root).unwrap_or_else(|_| view.root.clone());
     let inside = prd_path.strip_prefix(&root).ok().and_then(|path| path.to_str()).map(str::to_owned);
     Ok(Settings {
@@ -194,6 +199,21 @@ pub(super) fn settings(
             agent_config: policy(config.policy.agent_config.as_deref(), engine::Policy::Ask),
         },
     })
+}
+
+/// Names of files that are put into a folder of ours must stay in it.
+fn inside_only<'a>(what: &str, names: impl Iterator<Item = &'a String>) -> Result<(), Failure> {
+    let is_inside = |name: &str| {
+        let mut parts = Path::new(name).components().peekable();
+        parts.peek().is_some() && parts.all(|part| matches!(part, std::path::Component::Normal(_)))
+    };
+    for name in names {
+        if !is_inside(name) {
+            return Err(Failure::bad_input(format!("{what} names `{name}`, which leads out of its folder"))
+                .hint("write a path below it, such as `.env.test` or `config/models.json`"));
+        }
+    }
+    Ok(())
 }
 
 /// The known CLIs that this machine has, for people who configure none.

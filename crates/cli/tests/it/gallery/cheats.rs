@@ -1,7 +1,7 @@
 //! The cheats and faults that are known from others: what each of them must come to.
 
 use super::{HONEST, LAZY, Piece, TESTS, judge};
-use crate::scene::{Scene, wait_until};
+use crate::scene::{JUDGE, Scene, wait_until};
 
 #[test]
 fn honest_work_passes_and_old_reds_do_not_matter() {
@@ -295,4 +295,40 @@ fn i08_where_nobody_judges_and_nothing_is_checked_no_loop_starts() {
         assert_eq!(answer.exit, 2, "{}", answer.whole());
         assert!(answer.stderr.contains("nobody would judge"), "{}", answer.whole());
     }
+}
+
+#[test]
+fn i08_where_nobody_judges_a_candidate_does_not_bring_its_own_check() {
+    let scene = Scene::with_agents(&["one"], "cat > /dev/null\nrm README\necho 'exit 0' > bin/all\n", "");
+    scene.env.write("project/bin/all", "test -f README\n");
+    scene.git(&["add", "bin/all"]);
+    scene.git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a check"]);
+    scene.configure("[checks]\ntest = \"sh bin/all\"\n");
+    scene.start(&["--flow", "solo"]);
+    let view = scene.wait_for(&["needs_human", "completed"]);
+    let landed = view["stories"][0]["status"] == "passed";
+    assert!(!landed, "{view}");
+}
+
+#[test]
+fn i08_where_nobody_judges_a_check_that_turned_red_is_told() {
+    let scene = Scene::with_agents(&["one"], "cat > /dev/null\nrm README\n", "");
+    scene.configure(
+        "[loop]\nmax_retries = 0\n\n[checks]\ntest = \"test -f README || { echo it is gone; exit 1; }\"\n",
+    );
+    scene.start(&["--foreground", "--flow", "solo"]);
+    let view = scene.status();
+    let why = view["stories"][0]["detail"].as_str().unwrap_or_default().to_owned();
+    assert!(view["stories"][0]["status"] == "skipped" && !why.contains("was red before"), "{view}");
+}
+
+#[test]
+fn i08_a_candidate_that_configures_its_own_judges_asks_a_person() {
+    let scene = Scene::with_agents(&["one"], "cat > /dev/null\necho '[loop]' > loopwright.toml\n", JUDGE);
+    // The configuration is read at the start, and the project's own is not tracked here: the candidate brings one.
+    assert_eq!(scene.start(&[]).exit, 0);
+    let view = scene.wait_for(&["needs_human", "completed"]);
+    assert!(view["reason"].as_str().is_some_and(|reason| reason.contains("loopwright.toml")), "{view}");
+    let said = scene.env.run(&["status", view["loopId"].as_str().expect("a loop")]).stdout;
+    assert!(said.contains("answer  approve, reject, cancel: loopwright answer"), "{said}");
 }
