@@ -44,11 +44,13 @@ fn doctor_and_agents_see_an_acp_agent() {
     assert!(answer.stdout.contains(expected), "{}", answer.whole());
 }
 
+const SOLO: &str = "[loop]\nflow = \"solo\"\n[checks]\ntest = \"test -f README\"\n";
+
 #[test]
 fn a_budget_is_refused_where_an_acp_agent_need_not_tell() {
     let scene = Scene::new(&["one"]);
     for budget in ["usd = 5.0", "tokens = 1000"] {
-        let config = format!("[loop]\nflow = \"solo\"\n{}[budget]\n{budget}\n", guest("sh", ""));
+        let config = format!("{SOLO}{}[budget]\n{budget}\n", guest("sh", ""));
         scene.env.write("project/loopwright.toml", config);
         let answer = scene.start(&[]);
         assert_eq!(answer.exit, 2, "{}", answer.whole());
@@ -59,7 +61,7 @@ fn a_budget_is_refused_where_an_acp_agent_need_not_tell() {
 #[test]
 fn a_missing_acp_agent_asks_a_person() {
     let scene = Scene::new(&["one"]);
-    let config = format!("[loop]\nflow = \"solo\"\n{}", guest("/nowhere/agent", "\"--acp\""));
+    let config = format!("{SOLO}{}", guest("/nowhere/agent", "\"--acp\""));
     scene.env.write("project/loopwright.toml", config);
     assert_eq!(scene.start(&[]).exit, 0);
     let view = scene.wait_for(&["needs_human"]);
