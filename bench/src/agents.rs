@@ -1,9 +1,11 @@
-//! What our adapter adds to a bare call of an agent CLI: making the command, the run's folder, the keeper, parsing. The same
-//! real CLI, the same scripted model, the same prompt and command line, bare and under our keeper in turns.
+//! What our adapter adds to a bare call of an agent CLI: making the command, the run's folder, the
+//! keeper, parsing. The same real CLI, the same scripted model, the same prompt and command line,
+//! bare and under our keeper in turns.
 //!
-//! Counted is processor time, user and system, by the shell's own stopwatch: once around all of ours, from a worker's stand-in
-//! to the last process that it leaves, and once around the CLI inside of it. The difference is ours. The CLIs are those that
-//! `cargo xtask ci --only agents` installs.
+//! Counted is processor time, user and system, by the shell's own stopwatch: once around all of
+//! ours, from a worker's stand-in to the last process that it leaves, and once around the CLI
+//! inside of it. The difference is ours. The CLIs are those that `cargo xtask ci --only agents`
+//! installs.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -26,7 +28,8 @@ const PROMPT: &str = "Create hello.txt with one line.\n";
 const LOOK: Duration = Duration::from_millis(50);
 const OUTPUT_BYTES_MAX: u64 = 8 << 20;
 
-/// Runs a program and writes down the seconds of processor time that it and all that it waited for took.
+/// Runs a program and writes down the seconds of processor time that it and all that it waited for
+/// took.
 const STOPWATCH: &str =
     "TIMEFORMAT='%U %S'; figures=$1; shift; { time \"$@\" 2>&3; } 3>&2 2> \"$figures\"; exit $?";
 
@@ -44,7 +47,12 @@ pub(crate) fn run() -> Outcome<()> {
         for round in 0..=ROUNDS {
             let bare = bare(kind, &folder.join("bare"), &server.url())?;
             let (all, cli) = ours(&folder.join("ours"), kind, &server.url(), round)?;
-            figures.push(Figures { bare, all, cli, added: all - cli });
+            figures.push(Figures {
+                bare,
+                all,
+                cli,
+                added: all - cli,
+            });
         }
         tell(kind, &figures[1..]);
     }
@@ -83,20 +91,35 @@ fn tell(kind: Kind, figures: &[Figures]) {
 
 fn stopwatch(figures: &Path, program: &str, args: &[String]) -> Command {
     let mut command = Command::new("bash");
-    command.args(["-c", STOPWATCH, "stopwatch"]).arg(figures).arg(program).args(args);
+    command
+        .args(["-c", STOPWATCH, "stopwatch"])
+        .arg(figures)
+        .arg(program)
+        .args(args);
     command
 }
 
 fn read_ms(figures: &Path) -> Outcome<f64> {
     let text = fs::read_to_string(figures)?;
     let parts: Result<Vec<f64>, _> = text.split_whitespace().map(str::parse).collect();
-    Ok(parts.map_err(|_| format!("no figures but `{text}`"))?.iter().sum::<f64>() * 1000.0)
+    Ok(parts
+        .map_err(|_| format!("no figures but `{text}`"))?
+        .iter()
+        .sum::<f64>()
+        * 1000.0)
 }
 
 /// What a stopwatch inside of another one adds.
 fn of_the_stopwatch(folder: &Path) -> Outcome<f64> {
     let (outer, inner) = (folder.join("outer"), folder.join("inner"));
-    let args = ["-c", STOPWATCH, "stopwatch", &inner.display().to_string(), "true"].map(str::to_owned);
+    let args = [
+        "-c",
+        STOPWATCH,
+        "stopwatch",
+        &inner.display().to_string(),
+        "true",
+    ]
+    .map(str::to_owned);
     let mut all = Vec::new();
     for _ in 0..ROUNDS {
         stopwatch(&outer, "bash", &args).status()?;
@@ -111,14 +134,24 @@ fn bare(kind: Kind, folder: &Path, url: &str) -> Outcome<f64> {
     let (command, env) = equip(kind, folder, url)?;
     let figures = folder.join("figures");
     let mut call = stopwatch(&figures, &command.program, &command.args);
-    call.env_clear().envs(&env).current_dir(folder.join("checkout"));
-    call.stdin(File::open(folder.join("prompt"))?).stdout(File::create(folder.join("stdout"))?);
+    call.env_clear()
+        .envs(&env)
+        .current_dir(folder.join("checkout"));
+    call.stdin(File::open(folder.join("prompt"))?)
+        .stdout(File::create(folder.join("stdout"))?);
     let status = call.stderr(Stdio::null()).status()?;
     let mut parser = Parser::new(kind);
     parser.push(&fs::read(folder.join("stdout"))?);
-    let end = parser.finish(&Exit::with_code(status.code().unwrap_or(-1)), &Clock::default());
+    let end = parser.finish(
+        &Exit::with_code(status.code().unwrap_or(-1)),
+        &Clock::default(),
+    );
     if end.outcome != End::Done {
-        return Err(format!("the bare CLI ended with {:?}: {:?}", end.outcome, end.message).into());
+        return Err(format!(
+            "the bare CLI ended with {:?}: {:?}",
+            end.outcome, end.message
+        )
+        .into());
     }
     read_ms(&figures)
 }
@@ -129,8 +162,14 @@ fn ours(folder: &Path, kind: Kind, url: &str, round: usize) -> Outcome<(f64, f64
     let (all, cli) = (folder.join("all"), folder.join("cli"));
     let round = format!("run-{round}");
     let own = std::env::current_exe()?.display().to_string();
-    let words =
-        ["agent-run", kind.facts().name, &folder.display().to_string(), url, &round].map(str::to_owned);
+    let words = [
+        "agent-run",
+        kind.facts().name,
+        &folder.display().to_string(),
+        url,
+        &round,
+    ]
+    .map(str::to_owned);
     let output = stopwatch(&all, &own, &words).output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stdout).into_owned().into());
@@ -138,9 +177,12 @@ fn ours(folder: &Path, kind: Kind, url: &str, round: usize) -> Outcome<(f64, f64
     Ok((read_ms(&all)?, read_ms(&cli)?))
 }
 
-/// What `bench agent-run KIND FOLDER URL RUN` does: one run as a worker has it made, from the command to the parsed end.
+/// What `bench agent-run KIND FOLDER URL RUN` does: one run as a worker has it made, from the
+/// command to the parsed end.
 pub(crate) fn run_one(words: &[String]) -> Outcome<()> {
-    let [kind, folder, url, run] = words else { return Err("agent-run KIND FOLDER URL RUN".into()) };
+    let [kind, folder, url, run] = words else {
+        return Err("agent-run KIND FOLDER URL RUN".into());
+    };
     let kind = Kind::of_word(kind).ok_or("no such kind")?;
     let folder = PathBuf::from(folder);
     // The keeper has nobody above it and comes to us when it ends, so that it is counted.
@@ -157,15 +199,24 @@ pub(crate) fn run_one(words: &[String]) -> Outcome<()> {
         }
     };
     parse(kind, &run_folder, &exit)?;
-    while rustix::process::wait(rustix::process::WaitOptions::empty()).is_ok_and(|ended| ended.is_some()) {}
+    while rustix::process::wait(rustix::process::WaitOptions::empty())
+        .is_ok_and(|ended| ended.is_some())
+    {}
     Ok(())
 }
 
 fn parse(kind: Kind, run_folder: &Path, exit: &ExitRecord) -> Outcome<()> {
     let mut parser = Parser::new(kind);
     let length = exit.stdout_bytes + exit.stdout_dropped;
-    parser.push(sandbox::output(run_folder, Stream::Stdout)?.text(usize::MAX, Some(length)).as_bytes());
-    let end = parser.finish(&Exit::with_code(exit.exit_code.unwrap_or(-1)), &Clock::default());
+    parser.push(
+        sandbox::output(run_folder, Stream::Stdout)?
+            .text(usize::MAX, Some(length))
+            .as_bytes(),
+    );
+    let end = parser.finish(
+        &Exit::with_code(exit.exit_code.unwrap_or(-1)),
+        &Clock::default(),
+    );
     match end.outcome {
         End::Done => Ok(()),
         other => Err(format!("the run ended with {other:?}: {:?}", end.message).into()),
@@ -201,7 +252,11 @@ fn equip(kind: Kind, folder: &Path, url: &str) -> Outcome<(CommandSpec, BTreeMap
         fs::write(checkout.join("README"), "a project\n")?;
         workspace::init_repository(&checkout, "start")?;
     }
-    let tools = program()?.ancestors().nth(2).ok_or("no target folder")?.join("tools/agents");
+    let tools = program()?
+        .ancestors()
+        .nth(2)
+        .ok_or("no target folder")?
+        .join("tools/agents");
     let entry = entry(kind, &tools, url);
     let task = Task {
         prompt: PROMPT.to_owned(),
@@ -213,16 +268,29 @@ fn equip(kind: Kind, folder: &Path, url: &str) -> Outcome<(CommandSpec, BTreeMap
         ..Task::default()
     };
     let command = kind.command(&task);
-    let own = command.files.iter().map(|file| (file.path.as_str(), file.content.clone()));
+    let own = command
+        .files
+        .iter()
+        .map(|file| (file.path.as_str(), file.content.clone()));
     for (path, content) in own.chain(entry.files) {
         fs::write(home.join(path), content)?;
     }
     fs::write(folder.join("prompt"), &command.stdin)?;
-    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", tools.join("node22/node_modules/.bin").display());
-    let mut env =
-        BTreeMap::from([("PATH".to_owned(), path), ("HOME".to_owned(), home.display().to_string())]);
+    let path = format!(
+        "{}:/usr/local/bin:/usr/bin:/bin",
+        tools.join("node22/node_modules/.bin").display()
+    );
+    let mut env = BTreeMap::from([
+        ("PATH".to_owned(), path),
+        ("HOME".to_owned(), home.display().to_string()),
+    ]);
     env.extend(command.env.clone());
-    env.extend(entry.env.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    env.extend(
+        entry
+            .env
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value)),
+    );
     Ok((command, env))
 }
 
@@ -252,20 +320,27 @@ fn entry(kind: Kind, tools: &Path, url: &str) -> Entry {
             let provider = format!(
                 "model_providers.scripted={{name=\"scripted\",base_url=\"{url}/v1\",env_key=\"SCRIPTED_KEY\",wire_api=\"responses\"}}"
             );
-            entry.args = ["-c", "model_provider=\"scripted\"", "-c", &provider].map(str::to_owned).into();
+            entry.args = ["-c", "model_provider=\"scripted\"", "-c", &provider]
+                .map(str::to_owned)
+                .into();
             entry.env = vec![("SCRIPTED_KEY", "dummy".to_owned())];
         }
         Kind::Claude => {
             entry.model = "claude-sonnet-4-5";
-            entry.env =
-                vec![("ANTHROPIC_BASE_URL", url.to_owned()), ("ANTHROPIC_API_KEY", "dummy".to_owned())];
+            entry.env = vec![
+                ("ANTHROPIC_BASE_URL", url.to_owned()),
+                ("ANTHROPIC_API_KEY", "dummy".to_owned()),
+            ];
         }
         _ => {
             let model = json!({"id": "scripted-model", "name": "scripted", "input": ["text"], "contextWindow": 128_000,
                 "maxTokens": 8000, "cost": {"input": 1, "output": 2, "cacheRead": 0.1, "cacheWrite": 0}});
             let provider = json!({"baseUrl": format!("{url}/v1"), "api": "openai-completions", "apiKey": "dummy",
                 "models": [model]});
-            entry.files = vec![("models.json", json!({"providers": {"scripted": provider}}).to_string())];
+            entry.files = vec![(
+                "models.json",
+                json!({"providers": {"scripted": provider}}).to_string(),
+            )];
         }
     }
     entry

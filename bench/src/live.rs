@@ -1,5 +1,6 @@
-//! A hundred live loops with sleeping agents: what the worker holds in memory, and how soon the next worker after a
-//! `kill -9` has adopted every agent. Beside it, in the same run: a worker without loops, and bare looks at the same runs.
+//! A hundred live loops with sleeping agents: what the worker holds in memory, and how soon the
+//! next worker after a `kill -9` has adopted every agent. Beside it, in the same run: a worker
+//! without loops, and bare looks at the same runs.
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
@@ -58,7 +59,9 @@ fn adopt(home: &Path, worker: Running, runs: &[PathBuf]) -> Outcome<()> {
     let (adopted, of_its_own) = next.first_turn()?;
     let whole = killed.elapsed();
     stop(next)?;
-    let looks = best(5, || runs.iter().try_for_each(|run| sandbox::look(run).map(drop)))?;
+    let looks = best(5, || {
+        runs.iter().try_for_each(|run| sandbox::look(run).map(drop))
+    })?;
     say(&format!(
         "kill -9 of the worker to {adopted} agents adopted: {:.0} ms, of these {of_its_own:.0} ms in the new worker; bare looks at the same {} runs: {:.1} ms",
         millis(whole),
@@ -91,15 +94,25 @@ impl Running {
     fn first_turn(&mut self) -> Outcome<(usize, f64)> {
         let mut line = String::new();
         BufReader::new(self.child.stdout.take().ok_or("no output")?).read_line(&mut line)?;
-        let (running, took) = line.trim().split_once(' ').ok_or("the worker did not begin")?;
+        let (running, took) = line
+            .trim()
+            .split_once(' ')
+            .ok_or("the worker did not begin")?;
         Ok((running.parse()?, took.parse()?))
     }
 }
 
 fn start_worker(home: &Path) -> Outcome<Running> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg("worker").arg(home).env("LOOPWRIGHT_WAKE", "off").process_group(0);
-    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+    command
+        .arg("worker")
+        .arg(home)
+        .env("LOOPWRIGHT_WAKE", "off")
+        .process_group(0);
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()?;
     Ok(Running { child })
 }
 
@@ -112,14 +125,21 @@ fn stop(mut worker: Running) -> Outcome<()> {
 /// The program that keepers run; it lies beside this one.
 pub(crate) fn program() -> Outcome<PathBuf> {
     let program = std::env::current_exe()?.with_file_name("loopwright");
-    if program.exists() { Ok(program) } else { Err("build `cli` in the same profile first".into()) }
+    if program.exists() {
+        Ok(program)
+    } else {
+        Err("build `cli` in the same profile first".into())
+    }
 }
 
 fn record_loops(folder: &Path, home: &Path) -> Outcome<()> {
     let project = folder.join("project");
     std::fs::create_dir_all(&project)?;
     for number in 0..20 {
-        std::fs::write(project.join(format!("file-{number}.txt")), format!("line {number}\n").repeat(40))?;
+        std::fs::write(
+            project.join(format!("file-{number}.txt")),
+            format!("line {number}\n").repeat(40),
+        )?;
     }
     let base = workspace::init_repository(&project, "start")?;
     let agent = serde_json::json!({
@@ -145,7 +165,9 @@ fn record_loops(folder: &Path, home: &Path) -> Outcome<()> {
 fn running(home: &Path) -> Vec<PathBuf> {
     let folders = |path: PathBuf| std::fs::read_dir(path).into_iter().flatten().flatten();
     let runs = folders(home.join("loops")).flat_map(|one| folders(one.path().join("runs")));
-    runs.map(|run| run.path()).filter(|run| matches!(sandbox::look(run), Ok(RunView::Running(_)))).collect()
+    runs.map(|run| run.path())
+        .filter(|run| matches!(sandbox::look(run), Ok(RunView::Running(_))))
+        .collect()
 }
 
 fn end_all(runs: &[PathBuf]) -> Outcome<()> {
@@ -153,7 +175,10 @@ fn end_all(runs: &[PathBuf]) -> Outcome<()> {
         sandbox::request_stop(run, "the measurement is over")?;
     }
     let begun = Instant::now();
-    while runs.iter().any(|run| matches!(sandbox::look(run), Ok(RunView::Running(_)))) {
+    while runs
+        .iter()
+        .any(|run| matches!(sandbox::look(run), Ok(RunView::Running(_))))
+    {
         if begun.elapsed() > PATIENCE {
             return Err("agents are left".into());
         }
@@ -167,7 +192,10 @@ fn memory(child: &Child) -> Outcome<u64> {
     // It must have begun before it is looked at.
     std::thread::sleep(Duration::from_millis(500));
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id()))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no figure")?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .ok_or("no figure")?;
     Ok(line.trim().trim_end_matches(" kB").parse()?)
 }
 

@@ -1,5 +1,5 @@
-//! The durable loop: what looking costs on a large journal, and what the engine adds to a run beside the bare calls that it
-//! cannot avoid.
+//! The durable loop: what looking costs on a large journal, and what the engine adds to a run
+//! beside the bare calls that it cannot avoid.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -9,15 +9,16 @@ use std::time::{Duration, Instant};
 
 use journal::{Journal, NewRecord};
 use kernel::{
-    Commit, Effect, Event, LoopSpec, PublishResult, RunOutcome, Stamped, State, StorySpec, StoryStart,
-    Verdict, WriteBack,
+    Commit, Effect, Event, LoopSpec, PublishResult, RunOutcome, Stamped, State, StorySpec,
+    StoryStart, Verdict, WriteBack,
 };
 
 use crate::say;
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// What one run of a role is recorded with: its start and its end, and the candidate that comes of it.
+/// What one run of a role is recorded with: its start and its end, and the candidate that comes of
+/// it.
 const RECORDS_PER_RUN: u64 = 3;
 /// The best of so many rounds counts, ours and theirs in turns.
 const ROUNDS: u32 = 25;
@@ -37,19 +38,26 @@ fn status_on_a_large_journal(folder: &Path) -> Outcome<()> {
     while records < 100_000 {
         let loop_id = format!("01{loops:024}");
         let played = played(&loop_id)?;
-        let bodies: Vec<String> =
-            played.iter().map(|record| serde_json::to_string(&record.event)).collect::<Result<_, _>>()?;
+        let bodies: Vec<String> = played
+            .iter()
+            .map(|record| serde_json::to_string(&record.event))
+            .collect::<Result<_, _>>()?;
         let new: Vec<NewRecord<'_>> = played
             .iter()
             .zip(&bodies)
-            .map(|(record, body)| NewRecord { at_ms: record.at_ms, kind: record.event.kind(), body })
+            .map(|(record, body)| NewRecord {
+                at_ms: record.at_ms,
+                kind: record.event.kind(),
+                body,
+            })
             .collect();
         journal.append(&loop_id, 0, None, &new)?;
         records += played.len();
         loops += 1;
     }
     let one = best(5, || {
-        engine::load(&journal, "01000000000000000000000500").map(|loaded| views::loop_view(&loaded.state))
+        engine::load(&journal, "01000000000000000000000500")
+            .map(|loaded| views::loop_view(&loaded.state))
     })?;
     let program = Path::new("target/release/loopwright");
     let whole = if program.exists() {
@@ -59,7 +67,10 @@ fn status_on_a_large_journal(folder: &Path) -> Outcome<()> {
                 .env("LOOPWRIGHT_HOME", folder.join("large"))
                 .output()
         };
-        format!("; `loopwright status ID` as a whole program {:.1} ms", millis(best(9, look)?))
+        format!(
+            "; `loopwright status ID` as a whole program {:.1} ms",
+            millis(best(9, look)?)
+        )
     } else {
         "; build the program with --release to measure it as a whole".to_owned()
     };
@@ -70,7 +81,8 @@ fn status_on_a_large_journal(folder: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// What one role run costs beside its agent, against the bare git calls for the same deeds in the same run.
+/// What one role run costs beside its agent, against the bare git calls for the same deeds in the
+/// same run.
 fn deeds_beside_bare_git(folder: &Path) -> Outcome<()> {
     let project = folder.join("project");
     std::fs::create_dir_all(project.join("src"))?;
@@ -88,15 +100,28 @@ fn deeds_beside_bare_git(folder: &Path) -> Outcome<()> {
         let checkout = folder.join(format!("ours-{round}"));
         let start = Instant::now();
         for number in 0..RECORDS_PER_RUN {
-            let record = NewRecord { at_ms: 1, kind: "run-started", body: BODY };
-            journal.append("one", u64::from(round) * RECORDS_PER_RUN + number, None, &[record])?;
+            let record = NewRecord {
+                at_ms: 1,
+                kind: "run-started",
+                body: BODY,
+            };
+            journal.append(
+                "one",
+                u64::from(round) * RECORDS_PER_RUN + number,
+                None,
+                &[record],
+            )?;
         }
         repository.checkout(&base, &checkout)?;
         repository.make_agent_repo(&base, &checkout)?;
         std::fs::write(checkout.join("new.txt"), format!("round {round}\n"))?;
         let snapshot = repository.snapshot(&checkout, &base, &[])?;
         let commit = repository.commit(&snapshot.tree, &base, "feat: a candidate\n", 1)?;
-        repository.move_ref(&format!("refs/loopwright/candidates/{round}"), None, &commit)?;
+        repository.move_ref(
+            &format!("refs/loopwright/candidates/{round}"),
+            None,
+            &commit,
+        )?;
         ours = ours.min(start.elapsed());
         plain = plain.min(bare_git(
             &folder.join("repo.git"),
@@ -114,22 +139,34 @@ fn deeds_beside_bare_git(folder: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// The same deeds with plain git commands: files out, a repository of the agent's with one commit, files in, commit, ref.
+/// The same deeds with plain git commands: files out, a repository of the agent's with one commit,
+/// files in, commit, ref.
 fn bare_git(git_dir: &Path, checkout: &Path, base: &str, round: u32) -> Outcome<Duration> {
     std::fs::create_dir_all(checkout)?;
     let index = checkout.with_extension("index");
     let start = Instant::now();
-    let mut log = std::fs::File::options().create(true).append(true).open(git_dir.with_extension("log"))?;
+    let mut log = std::fs::File::options()
+        .create(true)
+        .append(true)
+        .open(git_dir.with_extension("log"))?;
     for _ in 0..RECORDS_PER_RUN {
         log.write_all(BODY.as_bytes())?;
         log.sync_all()?;
     }
     let git = |arguments: &[&str]| -> Outcome<String> {
         let mut command = Command::new("git");
-        command.args(arguments).current_dir(checkout).env("GIT_DIR", git_dir).env("GIT_WORK_TREE", checkout);
-        command.env("GIT_INDEX_FILE", &index).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        command
+            .args(arguments)
+            .current_dir(checkout)
+            .env("GIT_DIR", git_dir)
+            .env("GIT_WORK_TREE", checkout);
+        command
+            .env("GIT_INDEX_FILE", &index)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null");
         for role in ["AUTHOR", "COMMITTER"] {
-            command.env(format!("GIT_{role}_NAME"), "x").env(format!("GIT_{role}_EMAIL"), "x@localhost");
+            command
+                .env(format!("GIT_{role}_NAME"), "x")
+                .env(format!("GIT_{role}_EMAIL"), "x@localhost");
         }
         let output = command.output()?;
         if !output.status.success() {
@@ -196,13 +233,23 @@ pub(crate) fn loop_spec(loop_id: &str, base: &str) -> Outcome<LoopSpec> {
 
 /// The records of a loop in which eight stories pass, the second at its second attempt.
 fn played(loop_id: &str) -> Outcome<Vec<Stamped>> {
-    let commit = |number: usize| Commit::new(&format!("{number:040x}")).map_err(|error| error.to_string());
+    let commit =
+        |number: usize| Commit::new(&format!("{number:040x}")).map_err(|error| error.to_string());
     let spec = loop_spec(loop_id, commit(0)?.as_str())?;
-    let mut records = vec![Stamped { at_ms: 0, event: Event::LoopStarted { spec: Box::new(spec) } }];
+    let mut records = vec![Stamped {
+        at_ms: 0,
+        event: Event::LoopStarted {
+            spec: Box::new(spec),
+        },
+    }];
     let mut state = State::replay(&records)?;
     while let Some(effect) = kernel::decide(&state).into_iter().next() {
-        let event = answer(&effect, &state, commit(records.len())?).ok_or("an effect without an answer")?;
-        let record = Stamped { at_ms: i64::try_from(records.len())?, event };
+        let event =
+            answer(&effect, &state, commit(records.len())?).ok_or("an effect without an answer")?;
+        let record = Stamped {
+            at_ms: i64::try_from(records.len())?,
+            event,
+        };
         state = state.after(&record)?;
         records.push(record);
     }
@@ -217,12 +264,19 @@ fn answer(effect: &Effect, state: &State, commit: Commit) -> Option<Event> {
         Effect::Prepare => Event::LoopPrepared,
         Effect::StartRun(run) => Event::RunStarted { run },
         Effect::WatchRun(run) => {
-            let candidate = state.active().and_then(|(_, attempt)| attempt.candidate()).cloned();
+            let candidate = state
+                .active()
+                .and_then(|(_, attempt)| attempt.candidate())
+                .cloned();
             let outcome = match run.stage {
-                kernel::Stage::Implement => RunOutcome::Worked { learned: Vec::new() },
-                kernel::Stage::Check => {
-                    RunOutcome::Checked { passed: true, report: "== all green\n".to_owned(), facts: None }
-                }
+                kernel::Stage::Implement => RunOutcome::Worked {
+                    learned: Vec::new(),
+                },
+                kernel::Stage::Check => RunOutcome::Checked {
+                    passed: true,
+                    report: "== all green\n".to_owned(),
+                    facts: None,
+                },
                 kernel::Stage::Judge => RunOutcome::Judged(Verdict {
                     pass: run.story != "s1" || run.attempt > 1,
                     commit: candidate?,
@@ -233,16 +287,36 @@ fn answer(effect: &Effect, state: &State, commit: Commit) -> Option<Event> {
                 }),
                 _ => return None,
             };
-            Event::RunEnded { run, outcome, usage: None }
+            Event::RunEnded {
+                run,
+                outcome,
+                usage: None,
+            }
         }
-        Effect::MakeCandidate { story, attempt } => {
-            Event::CandidateMade { story, attempt, commit, notes: Vec::new(), ask: None }
-        }
-        Effect::Integrate { story, attempt, commit } => Event::Integrated { story, attempt, commit },
-        Effect::Announce { story, .. } => {
-            Event::Announced { story, branch: PublishResult::Done, prd: WriteBack::Done }
-        }
-        Effect::End(reason) => Event::LoopEnded { reason: reason.reason() },
+        Effect::MakeCandidate { story, attempt } => Event::CandidateMade {
+            story,
+            attempt,
+            commit,
+            notes: Vec::new(),
+            ask: None,
+        },
+        Effect::Integrate {
+            story,
+            attempt,
+            commit,
+        } => Event::Integrated {
+            story,
+            attempt,
+            commit,
+        },
+        Effect::Announce { story, .. } => Event::Announced {
+            story,
+            branch: PublishResult::Done,
+            prd: WriteBack::Done,
+        },
+        Effect::End(reason) => Event::LoopEnded {
+            reason: reason.reason(),
+        },
         _ => return None,
     })
 }

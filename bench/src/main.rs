@@ -1,8 +1,10 @@
-//! Measures us beside a peer in one run: `cargo run --release -p bench -- prd` (or `loops`, `live`, `quartet`, `ralph`, `agents`;
-//! the last four need `cargo build --release` first, for they run the program itself, and `agents` also the real agent CLIs,
-//! which `cargo xtask ci --only agents` installs).
+//! Measures us beside a peer in one run: `cargo run --release -p bench -- prd` (or `loops`, `live`,
+//! `quartet`, `ralph`, `agents`; the last four need `cargo build --release` first, for they run the
+//! program itself, and `agents` also the real agent CLIs, which `cargo xtask ci --only agents`
+//! installs).
 //!
-//! It prints figures and ratios and asserts nothing: machines are noisy, and a ratio is read by a person.
+//! It prints figures and ratios and asserts nothing: machines are noisy, and a ratio is read by a
+//! person.
 
 mod agents;
 mod live;
@@ -45,7 +47,10 @@ fn main() -> ExitCode {
 }
 
 /// The figures are this program's data.
-#[expect(clippy::print_stdout, reason = "the only output of a measuring program")]
+#[expect(
+    clippy::print_stdout,
+    reason = "the only output of a measuring program"
+)]
 fn say(line: &str) {
     println!("{line}");
 }

@@ -17,20 +17,40 @@ pub(crate) fn run() {
     );
     for stories in SIZES {
         let text = generated(stories);
-        let peer = best(|| drop(black_box(serde_json::from_str::<serde_json::Value>(black_box(&text)))));
+        let peer = best(|| {
+            drop(black_box(serde_json::from_str::<serde_json::Value>(
+                black_box(&text),
+            )))
+        });
         let read = || {
             prd::read(
-                Input::File { name: "prd.json".to_owned(), bytes: text.clone().into_bytes() },
+                Input::File {
+                    name: "prd.json".to_owned(),
+                    bytes: text.clone().into_bytes(),
+                },
                 &Options::default(),
             )
         };
         let ours = best(|| drop(black_box(read())));
         let reading = read();
-        let Some(prd) = &reading.prd else { return say("the generated PRD has no stories") };
-        assert_eq!((prd.stories.len(), reading.has_errors()), (stories, false), "the generated PRD is sound");
+        let Some(prd) = &reading.prd else {
+            return say("the generated PRD has no stories");
+        };
+        assert_eq!(
+            (prd.stories.len(), reading.has_errors()),
+            (stories, false),
+            "the generated PRD is sound"
+        );
         let order = best(|| drop(black_box(prd::order(prd))));
         let middle = format!("US-{:06}", stories / 2);
-        let mark = best(|| drop(black_box(prd::mark(&reading, &middle, Mark::Passed, &Options::default()))));
+        let mark = best(|| {
+            drop(black_box(prd::mark(
+                &reading,
+                &middle,
+                Mark::Passed,
+                &Options::default(),
+            )))
+        });
         let each = |time: Duration| format!("{:>5.2} µs", micros(time) / as_float(stories));
         say(&format!(
             "{stories:>7} {:>10}   {:>7.1} ms   {:>7.1} ms ({:.2}×)   {:>7.2} ms {:>7.1} ms           {} {} {}",
@@ -64,7 +84,10 @@ fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-#[expect(clippy::cast_precision_loss, reason = "story counts are far below 2^52")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "story counts are far below 2^52"
+)]
 fn as_float(number: usize) -> f64 {
     number as f64
 }
@@ -75,7 +98,10 @@ fn generated(stories: usize) -> String {
         "{\n  \"project\": \"Generated\",\n  \"branchName\": \"ralph/generated\",\n  \"userStories\": [\n",
     );
     for number in 0..stories {
-        let on = number.checked_sub(1).map(|before| format!("\"US-{before:06}\"")).unwrap_or_default();
+        let on = number
+            .checked_sub(1)
+            .map(|before| format!("\"US-{before:06}\""))
+            .unwrap_or_default();
         let comma = if number + 1 == stories { "" } else { "," };
         // Writing to a String cannot fail.
         let _ = writeln!(

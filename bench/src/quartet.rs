@@ -1,4 +1,5 @@
-//! A quartet story with two agents of equal length beside one of them and the checks: implementor and test writer overlap.
+//! A quartet story with two agents of equal length beside one of them and the checks: implementor
+//! and test writer overlap.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -53,10 +54,16 @@ pub(crate) fn run() -> Outcome<()> {
     Ok(())
 }
 
-/// From the plan of the story to its last verdict, over the implementor and the checks of the same run.
+/// From the plan of the story to its last verdict, over the implementor and the checks of the same
+/// run.
 fn beside_its_own_parts(home: &Path) -> Outcome<f64> {
     let journal = Journal::open(home)?;
-    let loop_id = journal.loops()?.first().ok_or("no loop was recorded")?.loop_id.clone();
+    let loop_id = journal
+        .loops()?
+        .first()
+        .ok_or("no loop was recorded")?
+        .loop_id
+        .clone();
     let (mut planned, mut judged, mut started, mut parts) = (0, 0, BTreeMap::new(), 0);
     for record in engine::load(&journal, &loop_id)?.records {
         match record.event {
@@ -65,7 +72,8 @@ fn beside_its_own_parts(home: &Path) -> Outcome<f64> {
             Event::RunEnded { run, .. } => {
                 judged = record.at_ms;
                 if run.stage.is_check() || run.stage == Stage::Implement {
-                    parts += record.at_ms - started.get(&run.stage).ok_or("a run that never started")?;
+                    parts +=
+                        record.at_ms - started.get(&run.stage).ok_or("a run that never started")?;
                 }
             }
             _ => {}
@@ -98,17 +106,28 @@ fn project(folder: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// One agent, and the test command on each of the trees that a verdict needs: base, base with the tests, candidate.
+/// One agent, and the test command on each of the trees that a verdict needs: base, base with the
+/// tests, candidate.
 fn agent_and_checks(folder: &Path) -> Outcome<Duration> {
     let copy = folder.join("copy");
-    let status = Command::new("cp").arg("-r").arg(folder.join("project")).arg(&copy).status()?;
+    let status = Command::new("cp")
+        .arg("-r")
+        .arg(folder.join("project"))
+        .arg(&copy)
+        .status()?;
     assert!(status.success(), "the project is copied");
     let start = Instant::now();
     let mut agent = Command::new("sh");
-    agent.arg(folder.join("agent.sh")).env("LOOPWRIGHT_STAGE", "implement").current_dir(&copy);
+    agent
+        .arg(folder.join("agent.sh"))
+        .env("LOOPWRIGHT_STAGE", "implement")
+        .current_dir(&copy);
     agent.stdin(std::process::Stdio::null()).status()?;
     for _ in 0..3 {
-        Command::new("sh").arg("run-tests.sh").current_dir(&copy).output()?;
+        Command::new("sh")
+            .arg("run-tests.sh")
+            .current_dir(&copy)
+            .output()?;
     }
     Ok(start.elapsed())
 }
@@ -116,9 +135,19 @@ fn agent_and_checks(folder: &Path) -> Outcome<Duration> {
 /// The story through the program, from its start to its end.
 fn story(program: &Path, folder: &Path) -> Outcome<Duration> {
     let mut command = Command::new(program);
-    command.args(["start", "--project", "project", "--prd", "project/prd.json", "--flow", "quartet"]);
+    command.args([
+        "start",
+        "--project",
+        "project",
+        "--prd",
+        "project/prd.json",
+        "--flow",
+        "quartet",
+    ]);
     command.args(["--foreground", "--json"]).current_dir(folder);
-    command.env("HOME", folder).env("LOOPWRIGHT_HOME", folder.join("home"));
+    command
+        .env("HOME", folder)
+        .env("LOOPWRIGHT_HOME", folder.join("home"));
     let start = Instant::now();
     let output = command.output()?;
     let took = start.elapsed();

@@ -1,5 +1,6 @@
-//! A plain shell loop as the peer: the same scripted agents on the same stories, one after the other, with a commit after
-//! each that the judge lets pass; no journal, no checkouts, no keepers, nothing after a crash.
+//! A plain shell loop as the peer: the same scripted agents on the same stories, one after the
+//! other, with a commit after each that the judge lets pass; no journal, no checkouts, no keepers,
+//! nothing after a crash.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -68,10 +69,17 @@ fn shell_loop(folder: &Path) -> Outcome<Duration> {
     let project = project(folder, "theirs")?;
     let started = Instant::now();
     let mut command = Command::new("bash");
-    command.args(["-c", RALPH]).current_dir(&project).env("STORIES", STORIES.to_string());
-    command.env("AGENTS", folder.join("agents")).env("GIT_CONFIG_GLOBAL", "/dev/null");
+    command
+        .args(["-c", RALPH])
+        .current_dir(&project)
+        .env("STORIES", STORIES.to_string());
+    command
+        .env("AGENTS", folder.join("agents"))
+        .env("GIT_CONFIG_GLOBAL", "/dev/null");
     for role in ["AUTHOR", "COMMITTER"] {
-        command.env(format!("GIT_{role}_NAME"), "x").env(format!("GIT_{role}_EMAIL"), "x@localhost");
+        command
+            .env(format!("GIT_{role}_NAME"), "x")
+            .env(format!("GIT_{role}_EMAIL"), "x@localhost");
     }
     if !command.status()?.success() {
         return Err("the shell loop failed".into());
@@ -85,7 +93,10 @@ fn our_loop(folder: &Path) -> Outcome<Duration> {
     let stories: Vec<String> = (0..STORIES)
         .map(|number| format!(r#"{{"id":"s{number}","title":"Story {number}","acceptance_criteria":["it is there"],"passes":false}}"#))
         .collect();
-    std::fs::write(project.join("prd.json"), format!("{{\"stories\":[{}]}}\n", stories.join(",")))?;
+    std::fs::write(
+        project.join("prd.json"),
+        format!("{{\"stories\":[{}]}}\n", stories.join(",")),
+    )?;
     let config = format!(
         "[agents.builder]\ncommand = [\"sh\", \"{0}/implement.sh\"]\n[agents.judge]\ncommand = [\"sh\", \"{0}/judge.sh\"]\n\
          [roles.implementor]\nagent = \"builder\"\n[roles.judge]\nagent = \"judge\"\n[checks]\ntest = \"test -f README\"\n",
@@ -94,9 +105,24 @@ fn our_loop(folder: &Path) -> Outcome<Duration> {
     std::fs::write(project.join("loopwright.toml"), config)?;
     let started = Instant::now();
     let mut command = Command::new(program()?);
-    command.args(["start", "--foreground", "--prd", "prd.json", "--project", "."]).current_dir(&project);
-    command.env("LOOPWRIGHT_HOME", folder.join("state")).env("LOOPWRIGHT_WAKE", "off");
-    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+    command
+        .args([
+            "start",
+            "--foreground",
+            "--prd",
+            "prd.json",
+            "--project",
+            ".",
+        ])
+        .current_dir(&project);
+    command
+        .env("LOOPWRIGHT_HOME", folder.join("state"))
+        .env("LOOPWRIGHT_WAKE", "off");
+    let status = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()?;
     if !status.success() {
         return Err(format!("our loop ended with {status}").into());
     }

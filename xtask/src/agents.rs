@@ -1,5 +1,6 @@
-//! The real agent CLIs that tests drive against a scripted model: installed once, at pinned versions, below the target
-//! folder. The tests look for them there (`crates/cli/tests/it/real_agents.rs`).
+//! The real agent CLIs that tests drive against a scripted model: installed once, at pinned
+//! versions, below the target folder. The tests look for them there
+//! (`crates/cli/tests/it/real_agents.rs`).
 
 use std::env;
 use std::fs;
@@ -14,7 +15,8 @@ use crate::talk::say;
 /// Skips the installation, and the tests skip themselves.
 const SKIP: &str = "LOOPWRIGHT_SKIP_REAL_AGENTS";
 
-/// Node first, for the others are installed with it: an older one makes npm take older versions without a word.
+/// Node first, for the others are installed with it: an older one makes npm take older versions
+/// without a word.
 const PACKAGES: [(&str, &str); 8] = [
     ("node22", "node@22.23.3"),
     ("codex", "@openai/codex@0.166.0"),
@@ -22,12 +24,15 @@ const PACKAGES: [(&str, &str); 8] = [
     ("pi", "@earendil-works/pi-coding-agent@0.87.1"),
     ("opencode", "opencode-ai@1.18.33"),
     ("gemini", "@google/gemini-cli@0.61.0"),
-    ("claude-agent-acp", "@agentclientprotocol/claude-agent-acp@0.99.1"),
+    (
+        "claude-agent-acp",
+        "@agentclientprotocol/claude-agent-acp@0.99.1",
+    ),
     ("codex-acp", "@agentclientprotocol/codex-acp@2.6.0"),
 ];
 
-/// Those that bring a whole CLI along as an optional package. The tests give them the one that is installed already, which
-/// spares 700 MB.
+/// Those that bring a whole CLI along as an optional package. The tests give them the one that is
+/// installed already, which spares 700 MB.
 const WITHOUT_OPTIONAL: [&str; 2] = ["claude-agent-acp", "codex-acp"];
 
 /// Written last: where it names the same packages, all of them are there.
@@ -36,13 +41,21 @@ const MARKER: &str = "installed.txt";
 /// Installs what is not there.
 pub(crate) fn prepare(root: &Path) -> Result<()> {
     if env::var_os(SKIP).is_some_and(|value| value == "1") {
-        say(format!("{SKIP}=1: the tests with real agents are skipped, and nothing is installed for them"));
+        say(format!(
+            "{SKIP}=1: the tests with real agents are skipped, and nothing is installed for them"
+        ));
         return Ok(());
     }
-    let folder = Metadata::load(root)?.target_directory.join("tools").join("agents");
+    let folder = Metadata::load(root)?
+        .target_directory
+        .join("tools")
+        .join("agents");
     let marker = folder.join(MARKER);
     if fs::read_to_string(&marker).is_ok_and(|found| found == inventory()) {
-        say(format!("found {}", inventory().trim_end().replace('\n', ", ")));
+        say(format!(
+            "found {}",
+            inventory().trim_end().replace('\n', ", ")
+        ));
         return Ok(());
     }
     install(root, &folder).with_context(|| {
@@ -52,21 +65,30 @@ pub(crate) fn prepare(root: &Path) -> Result<()> {
 }
 
 fn inventory() -> String {
-    PACKAGES.iter().map(|(_, package)| format!("{package}\n")).collect()
+    PACKAGES
+        .iter()
+        .map(|(_, package)| format!("{package}\n"))
+        .collect()
 }
 
 fn install(root: &Path, folder: &Path) -> Result<()> {
     if folder.exists() {
-        fs::remove_dir_all(folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
+        fs::remove_dir_all(folder)
+            .with_context(|| format!("cannot remove `{}`", folder.display()))?;
     }
     let node = folder.join("node22").join("node_modules").join(".bin");
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths(std::iter::once(node).chain(env::split_paths(&path)))?;
     for (name, package) in PACKAGES {
         let prefix = folder.join(name);
-        fs::create_dir_all(&prefix).with_context(|| format!("cannot create `{}`", prefix.display()))?;
+        fs::create_dir_all(&prefix)
+            .with_context(|| format!("cannot create `{}`", prefix.display()))?;
         let arguments = ["install", "--no-fund", "--no-audit", "--no-package-lock"];
-        let optional = if WITHOUT_OPTIONAL.contains(&name) { &["--omit=optional"][..] } else { &[] };
+        let optional = if WITHOUT_OPTIONAL.contains(&name) {
+            &["--omit=optional"][..]
+        } else {
+            &[]
+        };
         let prefix = prefix.to_string_lossy();
         let named = ["--prefix", &prefix, package];
         let install = Invocation::program("npm", &[&arguments[..], optional, &named].concat());

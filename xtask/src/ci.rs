@@ -1,7 +1,8 @@
-//! What CI runs, step by step; the README names the same command, so a green run here is a green run there.
+//! What CI runs, step by step; the README names the same command, so a green run here is a green
+//! run there.
 //!
-//! It stops at the first failure: the steps go from quick to slow, and a later one says little about a tree
-//! that an earlier one refused. It does not run the long tests: that is `soak`.
+//! It stops at the first failure: the steps go from quick to slow, and a later one says little
+//! about a tree that an earlier one refused. It does not run the long tests: that is `soak`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -42,25 +43,61 @@ const STEPS: [Step; 12] = [
         summary: "find or install what the other steps need",
         run: |s| tools::prepare(s.root),
     },
-    Step { name: "fmt", summary: "the code is formatted", run: fmt },
-    Step { name: "clippy", summary: "no lint warns", run: clippy },
-    Step { name: "tidy", summary: "the house rules hold", run: |s| tidy::run(s.root) },
+    Step {
+        name: "fmt",
+        summary: "the code is formatted",
+        run: fmt,
+    },
+    Step {
+        name: "clippy",
+        summary: "no lint warns",
+        run: clippy,
+    },
+    Step {
+        name: "tidy",
+        summary: "the house rules hold",
+        run: |s| tidy::run(s.root),
+    },
     Step {
         name: "agents",
         summary: "install the real agent CLIs that tests drive",
         run: |s| agents::prepare(s.root),
     },
-    Step { name: "test", summary: "all tests", run: test },
-    Step { name: "doctest", summary: "the examples in the documentation", run: doctest },
-    Step { name: "doc", summary: "the documentation builds without a warning", run: doc },
-    Step { name: "typos", summary: "no known misspelling", run: typos },
+    Step {
+        name: "test",
+        summary: "all tests",
+        run: test,
+    },
+    Step {
+        name: "doctest",
+        summary: "the examples in the documentation",
+        run: doctest,
+    },
+    Step {
+        name: "doc",
+        summary: "the documentation builds without a warning",
+        run: doc,
+    },
+    Step {
+        name: "typos",
+        summary: "no known misspelling",
+        run: typos,
+    },
     Step {
         name: "fuzz",
         summary: "the fuzz tests, one minute each",
         run: |s| soak::fuzz(FUZZ_SECS).run(s.root),
     },
-    Step { name: "deny", summary: "licences and advisories, where cargo-deny is installed", run: deny },
-    Step { name: "clean-tree", summary: "no step has changed the git tree", run: clean_tree },
+    Step {
+        name: "deny",
+        summary: "licences and advisories, where cargo-deny is installed",
+        run: deny,
+    },
+    Step {
+        name: "clean-tree",
+        summary: "no step has changed the git tree",
+        run: clean_tree,
+    },
 ];
 
 /// Tells where in the list a step stands.
@@ -72,12 +109,17 @@ pub(crate) fn position(name: &str) -> Result<usize> {
 
 /// Shows the steps, one a line.
 pub(crate) fn list() -> String {
-    STEPS.map(|step| format!("{:<10}  {}", step.name, step.summary)).join("\n")
+    STEPS
+        .map(|step| format!("{:<10}  {}", step.name, step.summary))
+        .join("\n")
 }
 
 /// Runs the selected steps in order.
 pub(crate) fn run(root: &Path, selection: Selection) -> Result<()> {
-    let session = Session { root, tree_before: tree_state(root) };
+    let session = Session {
+        root,
+        tree_before: tree_state(root),
+    };
     let started = Instant::now();
     for step in selected(&STEPS, selection) {
         run_step(&session, step)?;
@@ -100,8 +142,14 @@ fn run_step(session: &Session<'_>, step: &Step) -> Result<()> {
     let outcome = (step.run)(session);
     let elapsed = elapsed(started);
     if let Err(error) = outcome {
-        say(format!("== {}: failed after {elapsed}: {error:#}", step.name));
-        bail!("ci stopped at step `{0}`; to run it alone: cargo xtask ci --only {0}", step.name);
+        say(format!(
+            "== {}: failed after {elapsed}: {error:#}",
+            step.name
+        ));
+        bail!(
+            "ci stopped at step `{0}`; to run it alone: cargo xtask ci --only {0}",
+            step.name
+        );
     }
     say(format!("== {}: passed in {elapsed}", step.name));
     Ok(())
@@ -116,7 +164,15 @@ fn fmt(session: &Session<'_>) -> Result<()> {
 }
 
 fn clippy(session: &Session<'_>) -> Result<()> {
-    let arguments = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
+    let arguments = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--locked",
+        "--",
+        "-D",
+        "warnings",
+    ];
     Invocation::cargo(&arguments).run(session.root)
 }
 
@@ -124,15 +180,16 @@ fn test(session: &Session<'_>) -> Result<()> {
     Invocation::cargo(&["nextest", "run", "--workspace", "--locked"]).run(session.root)
 }
 
-/// A step of its own, because nextest runs no doctests. Cargo passes over members without a library as long
-/// as one member has one.
+/// A step of its own, because nextest runs no doctests. Cargo passes over members without a library
+/// as long as one member has one.
 fn doctest(session: &Session<'_>) -> Result<()> {
     Invocation::cargo(&["test", "--doc", "--workspace", "--locked"]).run(session.root)
 }
 
 fn doc(session: &Session<'_>) -> Result<()> {
     let doc = Invocation::cargo(&["doc", "--no-deps", "--workspace", "--locked"]);
-    doc.with_env("RUSTDOCFLAGS", "-D warnings").run(session.root)
+    doc.with_env("RUSTDOCFLAGS", "-D warnings")
+        .run(session.root)
 }
 
 fn typos(session: &Session<'_>) -> Result<()> {
@@ -141,7 +198,10 @@ fn typos(session: &Session<'_>) -> Result<()> {
 }
 
 fn deny(session: &Session<'_>) -> Result<()> {
-    if Invocation::cargo(&["deny", "--version"]).read(session.root).is_err() {
+    if Invocation::cargo(&["deny", "--version"])
+        .read(session.root)
+        .is_err()
+    {
         say("cargo-deny is not installed: passed over");
         return Ok(());
     }
@@ -155,21 +215,31 @@ fn clean_tree(session: &Session<'_>) -> Result<()> {
     };
     let changes = changes(before, &after);
     if !changes.is_empty() {
-        bail!("an earlier step has changed the tree, here before and after:\n{}", changes.join("\n"));
+        bail!(
+            "an earlier step has changed the tree, here before and after:\n{}",
+            changes.join("\n")
+        );
     }
     Ok(())
 }
 
-/// Names untracked files one by one: a new file in a folder that was untracked before would not show else.
+/// Names untracked files one by one: a new file in a folder that was untracked before would not
+/// show else.
 fn tree_state(root: &Path) -> Option<String> {
-    Invocation::program("git", &["status", "--porcelain", "--untracked-files=all"]).read(root).ok()
+    Invocation::program("git", &["status", "--porcelain", "--untracked-files=all"])
+        .read(root)
+        .ok()
 }
 
 fn changes(before: &str, after: &str) -> Vec<String> {
     let before: BTreeSet<&str> = before.lines().collect();
     let after: BTreeSet<&str> = after.lines().collect();
-    let gone = before.difference(&after).map(|line| format!("before: {line}"));
-    let new = after.difference(&before).map(|line| format!("after:  {line}"));
+    let gone = before
+        .difference(&after)
+        .map(|line| format!("before: {line}"));
+    let new = after
+        .difference(&before)
+        .map(|line| format!("after:  {line}"));
     gone.chain(new).collect()
 }
 
@@ -202,9 +272,17 @@ mod tests {
             ("", "", &[][..]),
             (" M a.rs\n", " M a.rs\n", &[]),
             ("", "?? new.snap\n", &["after:  ?? new.snap"]),
-            (" M a.rs\n", "MM a.rs\n", &["before:  M a.rs", "after:  MM a.rs"]),
+            (
+                " M a.rs\n",
+                "MM a.rs\n",
+                &["before:  M a.rs", "after:  MM a.rs"],
+            ),
         ] {
-            assert_eq!(changes(before, after), expected, "{before:?} then {after:?}");
+            assert_eq!(
+                changes(before, after),
+                expected,
+                "{before:?} then {after:?}"
+            );
         }
     }
 }

@@ -24,7 +24,11 @@ impl Invocation {
     /// Takes the cargo that runs us, not the first on `PATH`: the toolchain must be the same.
     pub(crate) fn cargo(arguments: &[&str]) -> Self {
         let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        Self { program, shown_as: "cargo".to_owned(), ..Self::program("cargo", arguments) }
+        Self {
+            program,
+            shown_as: "cargo".to_owned(),
+            ..Self::program("cargo", arguments)
+        }
     }
 
     pub(crate) fn program(name: &str, arguments: &[&str]) -> Self {
@@ -38,7 +42,10 @@ impl Invocation {
 
     /// Runs a program by its path, which need not be valid UTF-8.
     pub(crate) fn file(path: &Path, arguments: &[&str]) -> Self {
-        Self { program: path.into(), ..Self::program(&path.to_string_lossy(), arguments) }
+        Self {
+            program: path.into(),
+            ..Self::program(&path.to_string_lossy(), arguments)
+        }
     }
 
     pub(crate) fn with_env(mut self, name: &'static str, value: impl Into<String>) -> Self {
@@ -49,8 +56,10 @@ impl Invocation {
     /// Says the command, runs it with our own stdout and stderr, and fails if it does.
     pub(crate) fn run(&self, root: &Path) -> Result<()> {
         say(format!("$ {self}"));
-        let status =
-            self.command(root).status().with_context(|| format!("cannot start `{}`", self.shown_as))?;
+        let status = self
+            .command(root)
+            .status()
+            .with_context(|| format!("cannot start `{}`", self.shown_as))?;
         if !status.success() {
             bail!("`{self}` failed: {status}");
         }
@@ -83,7 +92,9 @@ impl fmt::Display for Invocation {
             write!(f, "{name}={} ", quoted(value))?;
         }
         write!(f, "{}", quoted(&self.shown_as))?;
-        self.arguments.iter().try_for_each(|argument| write!(f, " {}", quoted(argument)))
+        self.arguments
+            .iter()
+            .try_for_each(|argument| write!(f, " {}", quoted(argument)))
     }
 }
 
@@ -102,13 +113,22 @@ mod tests {
     #[test]
     fn a_command_is_shown_as_typed() {
         for (invocation, expected) in [
-            (Invocation::cargo(&["fmt", "--all", "--", "--check"]), "cargo fmt --all -- --check"),
-            (Invocation::cargo(&["test", "-E", "test(/fuzz/)"]), "cargo test -E 'test(/fuzz/)'"),
+            (
+                Invocation::cargo(&["fmt", "--all", "--", "--check"]),
+                "cargo fmt --all -- --check",
+            ),
+            (
+                Invocation::cargo(&["test", "-E", "test(/fuzz/)"]),
+                "cargo test -E 'test(/fuzz/)'",
+            ),
             (
                 Invocation::cargo(&["doc"]).with_env("RUSTDOCFLAGS", "-D warnings"),
                 "RUSTDOCFLAGS='-D warnings' cargo doc",
             ),
-            (Invocation::program("echo", &["it's", ""]), r"echo 'it'\''s' ''"),
+            (
+                Invocation::program("echo", &["it's", ""]),
+                r"echo 'it'\''s' ''",
+            ),
         ] {
             assert_eq!(invocation.to_string(), expected);
         }
@@ -116,7 +136,9 @@ mod tests {
 
     #[test]
     fn a_program_that_is_not_there_is_named() {
-        let error = Invocation::program("no-such-program-here", &[]).read(Path::new(".")).unwrap_err();
+        let error = Invocation::program("no-such-program-here", &[])
+            .read(Path::new("."))
+            .unwrap_err();
         assert_eq!(error.to_string(), "cannot start `no-such-program-here`");
     }
 }

@@ -1,7 +1,8 @@
-//! The project's own tasks: what CI runs, the long tests, and the house rules that no other tool checks.
+//! The project's own tasks: what CI runs, the long tests, and the house rules that no other tool
+//! checks.
 //!
-//! This file reads the command line and hands over. It holds no task of its own. The command line is
-//! matched by hand, because three commands with three options do not earn a parser crate here.
+//! This file reads the command line and hands over. It holds no task of its own. The command line
+//! is matched by hand, because three commands with three options do not earn a parser crate here.
 
 mod agents;
 mod ci;
@@ -34,7 +35,8 @@ Exit codes: 0 passed, 1 failed, 2 the command line was not understood.";
 
 const SOAK_MINUTES: u32 = 30;
 
-/// A fuzz run of more than a week is a slip of the keyboard; the limit also keeps the seconds in range.
+/// A fuzz run of more than a week is a slip of the keyboard; the limit also keeps the seconds in
+/// range.
 const SOAK_MINUTES_MAX: u32 = 7 * 24 * 60;
 
 fn main() -> ExitCode {
@@ -72,8 +74,12 @@ fn parse(words: &[&str]) -> Result<Task> {
         ["ci", "--list"] => Task::ListSteps,
         ["ci", "--from", step] => Task::Ci(Selection::From(ci::position(step)?)),
         ["ci", "--only", step] => Task::Ci(Selection::Only(ci::position(step)?)),
-        ["soak"] => Task::Soak { minutes: SOAK_MINUTES },
-        ["soak", "--minutes", minutes] => Task::Soak { minutes: parse_minutes(minutes)? },
+        ["soak"] => Task::Soak {
+            minutes: SOAK_MINUTES,
+        },
+        ["soak", "--minutes", minutes] => Task::Soak {
+            minutes: parse_minutes(minutes)?,
+        },
         ["tidy"] => Task::Tidy,
         _ => bail!("`{}` is not understood", words.join(" ")),
     })
@@ -97,11 +103,14 @@ fn carry_out(task: &Task) -> Result<()> {
     }
 }
 
-/// Finds the workspace from the folder of this package. The variable that `cargo run` sets goes first: the
-/// one from compile time is stale when a checkout was moved.
+/// Finds the workspace from the folder of this package. The variable that `cargo run` sets goes
+/// first: the one from compile time is stale when a checkout was moved.
 fn workspace_root() -> Result<PathBuf> {
-    let package = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
-    let root = Path::new(&package).parent().context("the package `xtask` lies in no folder")?;
+    let package =
+        env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    let root = Path::new(&package)
+        .parent()
+        .context("the package `xtask` lies in no folder")?;
     Ok(root.to_owned())
 }
 
@@ -123,9 +132,18 @@ mod tests {
             ("soak", Ok(Task::Soak { minutes: 30 })),
             ("soak --minutes 5", Ok(Task::Soak { minutes: 5 })),
             ("tidy", Ok(Task::Tidy)),
-            ("ci --from tidy --only doc", Err("`ci --from tidy --only doc` is not understood")),
-            ("soak --minutes 0", Err("`0` is not a number of minutes from 1 to 10080")),
-            ("soak --minutes ten", Err("`ten` is not a number of minutes from 1 to 10080")),
+            (
+                "ci --from tidy --only doc",
+                Err("`ci --from tidy --only doc` is not understood"),
+            ),
+            (
+                "soak --minutes 0",
+                Err("`0` is not a number of minutes from 1 to 10080"),
+            ),
+            (
+                "soak --minutes ten",
+                Err("`ten` is not a number of minutes from 1 to 10080"),
+            ),
             ("sweep", Err("`sweep` is not understood")),
         ] {
             let words: Vec<&str> = words.split_whitespace().collect();
@@ -137,6 +155,9 @@ mod tests {
     #[test]
     fn an_unknown_step_is_answered_with_the_known_ones() {
         let error = parse(&["ci", "--only", "lint"]).unwrap_err().to_string();
-        assert!(error.starts_with("there is no step `lint`; the steps are: tools, fmt, clippy"), "{error}");
+        assert!(
+            error.starts_with("there is no step `lint`; the steps are: tools, fmt, clippy"),
+            "{error}"
+        );
     }
 }

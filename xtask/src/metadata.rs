@@ -1,7 +1,7 @@
 //! What `cargo metadata` knows about the workspace, cut down to what the tasks ask.
 //!
-//! Only the members and what their manifests declare: the resolved graph is not read, because the rules
-//! are about what we wrote, not about what it brings along.
+//! Only the members and what their manifests declare: the resolved graph is not read, because the
+//! rules are about what we wrote, not about what it brings along.
 
 use std::path::{Path, PathBuf};
 
@@ -51,14 +51,18 @@ pub(crate) enum Origin {
 
 impl Metadata {
     pub(crate) fn load(root: &Path) -> Result<Self> {
-        let text = Invocation::cargo(&["metadata", "--format-version", "1", "--no-deps"]).read(root)?;
+        let text =
+            Invocation::cargo(&["metadata", "--format-version", "1", "--no-deps"]).read(root)?;
         Self::parse(&text)
     }
 
     fn parse(text: &str) -> Result<Self> {
-        let value: Value = serde_json::from_str(text).context("`cargo metadata` printed no valid JSON")?;
+        let value: Value =
+            serde_json::from_str(text).context("`cargo metadata` printed no valid JSON")?;
         let root = field(&value, "workspace_root")?;
-        let packages = list(&value, "packages")?.iter().map(|package| parse_package(package, root));
+        let packages = list(&value, "packages")?
+            .iter()
+            .map(|package| parse_package(package, root));
         Ok(Self {
             packages: packages.collect::<Result<_>>()?,
             target_directory: field(&value, "target_directory")?.into(),
@@ -68,31 +72,49 @@ impl Metadata {
 
 fn parse_package(value: &Value, root: &str) -> Result<Package> {
     let manifest = field(value, "manifest_path")?;
-    let manifest = Path::new(manifest).strip_prefix(root).context("a member lies outside the workspace")?;
+    let manifest = Path::new(manifest)
+        .strip_prefix(root)
+        .context("a member lies outside the workspace")?;
     Ok(Package {
         name: field(value, "name")?.to_owned(),
         manifest: manifest.to_string_lossy().replace('\\', "/"),
-        dependencies: list(value, "dependencies")?.iter().map(parse_dependency).collect::<Result<_>>()?,
+        dependencies: list(value, "dependencies")?
+            .iter()
+            .map(parse_dependency)
+            .collect::<Result<_>>()?,
     })
 }
 
-/// Reads the package's own name: a dependency that was renamed in a manifest does not slip through a rule.
+/// Reads the package's own name: a dependency that was renamed in a manifest does not slip through
+/// a rule.
 fn parse_dependency(value: &Value) -> Result<Dependency> {
     let kind = match value["kind"].as_str() {
         Some("dev") => Kind::Dev,
         Some("build") => Kind::Build,
         _ => Kind::Normal,
     };
-    let origin = if value["path"].is_string() { Origin::Workspace } else { Origin::Outside };
-    Ok(Dependency { name: field(value, "name")?.to_owned(), kind, origin })
+    let origin = if value["path"].is_string() {
+        Origin::Workspace
+    } else {
+        Origin::Outside
+    };
+    Ok(Dependency {
+        name: field(value, "name")?.to_owned(),
+        kind,
+        origin,
+    })
 }
 
 fn field<'a>(value: &'a Value, name: &str) -> Result<&'a str> {
-    value[name].as_str().with_context(|| format!("`cargo metadata` tells no `{name}`"))
+    value[name]
+        .as_str()
+        .with_context(|| format!("`cargo metadata` tells no `{name}`"))
 }
 
 fn list<'a>(value: &'a Value, name: &str) -> Result<&'a Vec<Value>> {
-    value[name].as_array().with_context(|| format!("`cargo metadata` tells no `{name}`"))
+    value[name]
+        .as_array()
+        .with_context(|| format!("`cargo metadata` tells no `{name}`"))
 }
 
 #[cfg(test)]
@@ -112,7 +134,11 @@ mod tests {
                 ]
             }]
         }"#;
-        let dependency = |name: &str, kind, origin| Dependency { name: name.to_owned(), kind, origin };
+        let dependency = |name: &str, kind, origin| Dependency {
+            name: name.to_owned(),
+            kind,
+            origin,
+        };
         let expected = Metadata {
             target_directory: "/w/target".into(),
             packages: vec![Package {
@@ -131,6 +157,9 @@ mod tests {
     #[test]
     fn a_missing_field_is_named() {
         let error = Metadata::parse("{}").unwrap_err();
-        assert_eq!(error.to_string(), "`cargo metadata` tells no `workspace_root`");
+        assert_eq!(
+            error.to_string(),
+            "`cargo metadata` tells no `workspace_root`"
+        );
     }
 }

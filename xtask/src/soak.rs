@@ -1,8 +1,9 @@
-//! The long counts: hours of fuzzing, thousands of generated cases, a hundred million steps of the seeded world, a crash at
-//! every moment and hundreds of real kills, where CI runs a sample of each.
+//! The long counts: hours of fuzzing, thousands of generated cases, a hundred million steps of the
+//! seeded world, a crash at every moment and hundreds of real kills, where CI runs a sample of
+//! each.
 //!
-//! Seeds are not chosen here. The tests draw and print their own, so that a failure can be replayed from
-//! their output alone; hence nothing is captured.
+//! Seeds are not chosen here. The tests draw and print their own, so that a failure can be replayed
+//! from their output alone; hence nothing is captured.
 
 use std::path::Path;
 
@@ -16,17 +17,24 @@ const PROPERTY_CASES: &str = "20000";
 /// Two thirds of each minute go to the fuzz tests; the property tests count cases, not time.
 const FUZZ_SECS_PER_MINUTE: u32 = 40;
 
-/// Steps of each seeded world, over the kernel and over the engine's decisions; CI runs a hundredth.
+/// Steps of each seeded world, over the kernel and over the engine's decisions; CI runs a
+/// hundredth.
 const WORLD_STEPS: &str = "100000000";
 
 /// Real `kill -9`s per test.
 const KILLS: &str = "200";
 
-/// Runs the fuzz tests for two thirds of the given time, then everything that counts cases instead of time.
+/// Runs the fuzz tests for two thirds of the given time, then everything that counts cases instead
+/// of time.
 pub(crate) fn run(root: &Path, minutes: u32) -> Result<()> {
-    say(format!("soak: about {minutes} min; the tests print their seeds"));
-    // A new seed each time: CI tries the same inputs again and again, the long run looks for new ones.
-    fuzz(minutes * FUZZ_SECS_PER_MINUTE).with_env("LOOPWRIGHT_FUZZ_SEED", "clock".to_owned()).run(root)?;
+    say(format!(
+        "soak: about {minutes} min; the tests print their seeds"
+    ));
+    // A new seed each time: CI tries the same inputs again and again, the long run looks for new
+    // ones.
+    fuzz(minutes * FUZZ_SECS_PER_MINUTE)
+        .with_env("LOOPWRIGHT_FUZZ_SEED", "clock".to_owned())
+        .run(root)?;
     properties().run(root)?;
     for package in ["kernel", "engine"] {
         world(package).run(root)?;
@@ -72,7 +80,16 @@ fn agents() -> Invocation {
 
 /// No time limit: `.config/nextest.toml` reports slow tests but never ends them.
 fn tests_named(package: &str, filter: &str) -> Invocation {
-    Invocation::cargo(&["nextest", "run", "-p", package, "--locked", "--no-capture", "-E", filter])
+    Invocation::cargo(&[
+        "nextest",
+        "run",
+        "-p",
+        package,
+        "--locked",
+        "--no-capture",
+        "-E",
+        filter,
+    ])
 }
 
 #[cfg(test)]
@@ -83,9 +100,21 @@ mod tests {
     fn the_commands_are() {
         let nextest = "cargo nextest run -p prd --locked --no-capture -E";
         for (invocation, expected) in [
-            (fuzz(60), format!("LOOPWRIGHT_FUZZ_SECS=60 {nextest} 'test(/fuzz/)'")),
-            (properties(), format!("PROPTEST_CASES=20000 {nextest} 'test(/property/)'")),
-            (kills(), format!("LOOPWRIGHT_KILLS=200 {} 'test(/sigkill/)'", nextest.replace("prd", "cli"))),
+            (
+                fuzz(60),
+                format!("LOOPWRIGHT_FUZZ_SECS=60 {nextest} 'test(/fuzz/)'"),
+            ),
+            (
+                properties(),
+                format!("PROPTEST_CASES=20000 {nextest} 'test(/property/)'"),
+            ),
+            (
+                kills(),
+                format!(
+                    "LOOPWRIGHT_KILLS=200 {} 'test(/sigkill/)'",
+                    nextest.replace("prd", "cli")
+                ),
+            ),
         ] {
             assert_eq!(invocation.to_string(), expected);
         }

@@ -1,7 +1,7 @@
 //! Finds the programs that CI needs, and installs those that can be installed without harm.
 //!
-//! It never touches the toolchain: rustfmt and clippy belong to it, and how it was installed is not ours
-//! to know. Everything else goes into cargo's own folder or below the target folder.
+//! It never touches the toolchain: rustfmt and clippy belong to it, and how it was installed is not
+//! ours to know. Everything else goes into cargo's own folder or below the target folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,19 +30,33 @@ pub(crate) fn prepare(root: &Path) -> Result<()> {
 
 fn toolchain_component(root: &Path, command: &str) -> Result<()> {
     let component = if command == "fmt" { "rustfmt" } else { command };
-    let version = Invocation::cargo(&[command, "--version"]).read(root).with_context(|| {
-        format!("the toolchain has no {component}; with rustup: `rustup component add {component}`")
-    })?;
+    let version = Invocation::cargo(&[command, "--version"])
+        .read(root)
+        .with_context(|| {
+            format!(
+                "the toolchain has no {component}; with rustup: `rustup component add {component}`"
+            )
+        })?;
     say(format!("found {}", version.trim()));
     Ok(())
 }
 
 fn nextest(root: &Path) -> Result<()> {
     if let Ok(version) = Invocation::cargo(&["nextest", "--version"]).read(root) {
-        say(format!("found {}", version.lines().next().unwrap_or_default()));
+        say(format!(
+            "found {}",
+            version.lines().next().unwrap_or_default()
+        ));
         return Ok(());
     }
-    Invocation::cargo(&["install", "cargo-nextest", "--version", NEXTEST_VERSION, "--locked"]).run(root)
+    Invocation::cargo(&[
+        "install",
+        "cargo-nextest",
+        "--version",
+        NEXTEST_VERSION,
+        "--locked",
+    ])
+    .run(root)
 }
 
 /// Finds the pinned `typos`, or installs it below the target folder. Tells where the program is.
@@ -51,11 +65,15 @@ pub(crate) fn typos(root: &Path) -> Result<PathBuf> {
     let folder = tools.join(format!("typos-{TYPOS_VERSION}"));
     let program = folder.join("bin").join("typos");
     if !is_pinned_typos(root, &program) {
-        fs::create_dir_all(&tools).with_context(|| format!("cannot create `{}`", tools.display()))?;
+        fs::create_dir_all(&tools)
+            .with_context(|| format!("cannot create `{}`", tools.display()))?;
         install_typos(root, &folder)?;
     }
     if !is_pinned_typos(root, &program) {
-        anyhow::bail!("`{}` is not typos {TYPOS_VERSION}, though it was just installed", program.display());
+        anyhow::bail!(
+            "`{}` is not typos {TYPOS_VERSION}, though it was just installed",
+            program.display()
+        );
     }
     say(format!("found typos {TYPOS_VERSION}"));
     Ok(program)
@@ -70,8 +88,12 @@ fn is_pinned_typos(root: &Path, program: &Path) -> bool {
 /// Debian ships Python without `venv`; there pip's `--target` gives a folder of the same shape.
 fn install_typos(root: &Path, folder: &Path) -> Result<()> {
     let package = format!("typos=={TYPOS_VERSION}");
-    let Err(venv_error) = install_into_venv(root, folder, &package) else { return Ok(()) };
-    say(format!("no virtual environment ({venv_error:#}); trying pip alone"));
+    let Err(venv_error) = install_into_venv(root, folder, &package) else {
+        return Ok(());
+    };
+    say(format!(
+        "no virtual environment ({venv_error:#}); trying pip alone"
+    ));
     clear(folder)?;
     install_into_folder(root, folder, &package).context(
         "cannot install typos: it needs python3 with venv or with pip (on Debian: `apt install python3-venv`)",
@@ -81,12 +103,18 @@ fn install_typos(root: &Path, folder: &Path) -> Result<()> {
 fn install_into_venv(root: &Path, folder: &Path, package: &str) -> Result<()> {
     clear(folder)?;
     Invocation::program("python3", &["-m", "venv", &folder.to_string_lossy()]).run(root)?;
-    Invocation::file(&folder.join("bin").join("pip"), &["install", "--quiet", package]).run(root)
+    Invocation::file(
+        &folder.join("bin").join("pip"),
+        &["install", "--quiet", package],
+    )
+    .run(root)
 }
 
 fn install_into_folder(root: &Path, folder: &Path, package: &str) -> Result<()> {
     let folder = folder.to_string_lossy();
-    let arguments = ["-m", "pip", "install", "--quiet", "--target", &folder, package];
+    let arguments = [
+        "-m", "pip", "install", "--quiet", "--target", &folder, package,
+    ];
     Invocation::program("python3", &arguments).run(root)
 }
 

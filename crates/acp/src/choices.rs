@@ -1,9 +1,10 @@
-//! What an agent lets its client choose for a session, in the two ways that agents have for it: options of the session, and
-//! the older lists of modes and models.
+//! What an agent lets its client choose for a session, in the two ways that agents have for it:
+//! options of the session, and the older lists of modes and models.
 
 use serde_json::{Value, json};
 
-/// Modes in which the agents that were tried ask nobody. An agent without one of them asks, and is allowed.
+/// Modes in which the agents that were tried ask nobody. An agent without one of them asks, and is
+/// allowed.
 const FREE_MODES: [&str; 3] = ["bypassPermissions", "yolo", "agent-full-access"];
 
 /// A kind of choice.
@@ -37,7 +38,9 @@ impl Offer<'_> {
     /// The mode in which it asks nobody, if it has one.
     pub(crate) fn free_mode(&self) -> Option<&'static str> {
         let offered = self.values(Choice::Mode);
-        FREE_MODES.into_iter().find(|mode| offered.iter().any(|value| value == mode))
+        FREE_MODES
+            .into_iter()
+            .find(|mode| offered.iter().any(|value| value == mode))
     }
 
     /// How to choose a value; nothing where it is chosen already.
@@ -55,9 +58,10 @@ impl Offer<'_> {
                 method: "session/set_config_option",
                 params: json!({ "sessionId": session, "configId": option["id"], "value": value }),
             },
-            None if choice == Choice::Mode => {
-                Order { method: "session/set_mode", params: json!({ "sessionId": session, "modeId": value }) }
-            }
+            None if choice == Choice::Mode => Order {
+                method: "session/set_mode",
+                params: json!({ "sessionId": session, "modeId": value }),
+            },
             None => Order {
                 method: "session/set_model",
                 params: json!({ "sessionId": session, "modelId": value }),
@@ -90,14 +94,20 @@ impl Offer<'_> {
     fn values(&self, choice: Choice) -> Vec<String> {
         let of = |list: &Value, key: &str| -> Vec<String> {
             let items = list.as_array().map_or(&[][..], Vec::as_slice);
-            items.iter().filter_map(|item| item[key].as_str().map(str::to_owned)).collect()
+            items
+                .iter()
+                .filter_map(|item| item[key].as_str().map(str::to_owned))
+                .collect()
         };
         match (self.option(choice), choice) {
             (Some(option), _) => {
                 // Some put their values into groups.
                 let items = option["options"].as_array().map_or(&[][..], Vec::as_slice);
                 let grouped = items.iter().flat_map(|item| of(&item["options"], "value"));
-                of(&option["options"], "value").into_iter().chain(grouped).collect()
+                of(&option["options"], "value")
+                    .into_iter()
+                    .chain(grouped)
+                    .collect()
             }
             (None, Choice::Mode) => of(&self.told["modes"]["availableModes"], "id"),
             (None, Choice::Model) => of(&self.told["models"]["availableModels"], "modelId"),
@@ -130,9 +140,19 @@ mod tests {
             { "id": "e", "category": "thought_level", "type": "select", "currentValue": "low", "options": [{ "value": "high" }] },
         ] });
         for (told, choice, value, expected) in [
-            (&listed, Choice::Mode, "yolo", r#"session/set_mode {"sessionId":"s","modeId":"yolo"}"#),
+            (
+                &listed,
+                Choice::Mode,
+                "yolo",
+                r#"session/set_mode {"sessionId":"s","modeId":"yolo"}"#,
+            ),
             (&listed, Choice::Model, "a", "nothing"),
-            (&listed, Choice::Model, "b", r#"session/set_model {"sessionId":"s","modelId":"b"}"#),
+            (
+                &listed,
+                Choice::Model,
+                "b",
+                r#"session/set_model {"sessionId":"s","modelId":"b"}"#,
+            ),
             (&listed, Choice::Model, "z", r#"not among ["a", "b"]"#),
             (&listed, Choice::Effort, "high", "not among []"),
             (

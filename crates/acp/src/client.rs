@@ -85,8 +85,13 @@ pub fn run(orders: &Orders, prompt: &str, out: Box<dyn Write + Send>) -> Result<
     let signals = process::signals().map_err(Fault::Around)?;
     let shared = Shared::new(Report::new(out));
     let strange = shared.clone();
-    let agent = process::start(&orders.program, &orders.args, move |line| strange.report().strange(line))
-        .map_err(|source| Fault::CannotStart { program: orders.program.clone(), source })?;
+    let agent = process::start(&orders.program, &orders.args, move |line| {
+        strange.report().strange(line)
+    })
+    .map_err(|source| Fault::CannotStart {
+        program: orders.program.clone(),
+        source,
+    })?;
     let turn = connected(agent.pipes, &shared, orders, prompt, signals);
     let ended = block_on(until_gone(turn, agent.gone));
     shared.report().flush_text();
@@ -117,7 +122,9 @@ async fn connected(
     let client = Client
         .v1()
         .on_receive_request(
-            async move |message: UntypedMessage, responder, _| answering.answer(&message, responder),
+            async move |message: UntypedMessage, responder, _| {
+                answering.answer(&message, responder)
+            },
             agent_client_protocol::on_receive_request!(),
         )
         .on_receive_notification(
@@ -129,7 +136,11 @@ async fn connected(
         );
     let ended = client
         .connect_with(transport, async |connection: ConnectionTo<Agent>| {
-            let turn = Turn { connection: &connection, shared, orders };
+            let turn = Turn {
+                connection: &connection,
+                shared,
+                orders,
+            };
             Ok(cancellable(&turn, prompt, signals).await)
         })
         .await;
@@ -141,7 +152,9 @@ async fn cancellable(turn: &Turn<'_>, prompt: &str, signals: Signals) -> Result<
     match select(pin!(turn.take(prompt)), signals.asked).await {
         Either::Left((ended, _)) => ended,
         Either::Right((_, going_on)) => {
-            let Some(session) = turn.shared.session() else { return Err(Fault::Cancelled) };
+            let Some(session) = turn.shared.session() else {
+                return Err(Fault::Cancelled);
+            };
             turn.cancel(&session);
             match select(going_on, signals.expired).await {
                 Either::Left((ended, _)) => ended,

@@ -1,4 +1,5 @@
-//! The agent's process and its pipes. Threads read and write them, so that neither side ever waits for the other.
+//! The agent's process and its pipes. Threads read and write them, so that neither side ever waits
+//! for the other.
 
 use std::io::{self, BufRead, BufReader, Read as _, Write};
 use std::os::unix::net::UnixStream;
@@ -15,7 +16,8 @@ use serde_json::Value;
 /// Bytes of one message; an agent that sends the output of a tool sends all of it in one.
 const LINE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// How long the last words of an agent that has ended are waited for, where somebody else holds its output open.
+/// How long the last words of an agent that has ended are waited for, where somebody else holds its
+/// output open.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// How long an agent has to answer a cancellation. It is less than the keeper's patience with us.
@@ -42,15 +44,19 @@ pub(crate) struct Ending {
     ended: mpsc::Receiver<()>,
 }
 
-/// Starts the agent in a group of its own: the signal that ends our group comes to us, and we tell the agent in its own words.
-/// What it prints that is no message goes to `strange`.
+/// Starts the agent in a group of its own: the signal that ends our group comes to us, and we tell
+/// the agent in its own words. What it prints that is no message goes to `strange`.
 pub(crate) fn start(
     program: &str,
     args: &[String],
     strange: impl Fn(&str) + Send + 'static,
 ) -> io::Result<Agent> {
     let mut command = Command::new(program);
-    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+    command
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .process_group(0);
     let mut child = command.spawn()?;
     let no_pipe = || io::Error::other("a pipe is missing");
     let stdin = child.stdin.take().ok_or_else(no_pipe)?;
@@ -62,7 +68,11 @@ pub(crate) fn start(
     thread::spawn(move || write_lines(stdin, to_write));
     thread::spawn(move || read_lines(stdout, &read, strange));
     thread::spawn(move || watch(child, &tell_ended, tell_gone));
-    Ok(Agent { pipes: Pipes { input, output }, gone, ending: Ending { ended } })
+    Ok(Agent {
+        pipes: Pipes { input, output },
+        gone,
+        ending: Ending { ended },
+    })
 }
 
 impl Ending {
@@ -75,7 +85,11 @@ impl Ending {
 
 fn write_lines(mut stdin: ChildStdin, to_write: lines::UnboundedReceiver<String>) {
     for line in block_on_stream(to_write) {
-        if stdin.write_all(line.as_bytes()).and_then(|()| stdin.write_all(b"\n")).is_err() {
+        if stdin
+            .write_all(line.as_bytes())
+            .and_then(|()| stdin.write_all(b"\n"))
+            .is_err()
+        {
             return;
         }
     }
@@ -90,7 +104,10 @@ fn read_lines(
     let mut line = Vec::new();
     loop {
         line.clear();
-        match (&mut stdout).take(LINE_BYTES_MAX).read_until(b'\n', &mut line) {
+        match (&mut stdout)
+            .take(LINE_BYTES_MAX)
+            .read_until(b'\n', &mut line)
+        {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
@@ -108,8 +125,9 @@ fn read_lines(
 
 /// What is no message is kept from the connection, which would answer each such line with an error.
 fn is_message(line: &str) -> bool {
-    serde_json::from_str::<Value>(line)
-        .is_ok_and(|value| value.is_object() && (value.get("method").is_some() || value.get("id").is_some()))
+    serde_json::from_str::<Value>(line).is_ok_and(|value| {
+        value.is_object() && (value.get("method").is_some() || value.get("id").is_some())
+    })
 }
 
 fn watch(mut child: Child, ended: &mpsc::Sender<()>, gone: oneshot::Sender<()>) {
@@ -149,7 +167,10 @@ mod tests {
     fn a_line_is_a_message() {
         for (line, expected) in [
             (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, true),
-            (r#"{"jsonrpc":"2.0","method":"session/update","params":{}}"#, true),
+            (
+                r#"{"jsonrpc":"2.0","method":"session/update","params":{}}"#,
+                true,
+            ),
             (r#"{"level":"info","msg":"ready"}"#, false),
             (r#"[{"id":1}]"#, false),
             ("Loading...", false),

@@ -1,5 +1,6 @@
-//! The lines that tell what happens. Each is written and flushed at once, since whoever watches for silence watches these;
-//! pieces of one message are put together first, because agents send them word by word.
+//! The lines that tell what happens. Each is written and flushed at once, since whoever watches for
+//! silence watches these; pieces of one message are put together first, because agents send them
+//! word by word.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -11,7 +12,8 @@ use serde_json::Value;
 /// Bytes of a message that are held back at most.
 const TEXT_BYTES_MAX: usize = 4 * 1024;
 
-/// How long a piece of a message is held back, and how often it is told that there is life but nothing to tell.
+/// How long a piece of a message is held back, and how often it is told that there is life but
+/// nothing to tell.
 const HELD_BACK: Duration = Duration::from_secs(1);
 
 /// Characters of a line that is no message of the protocol.
@@ -99,7 +101,13 @@ pub(crate) struct Report {
 
 impl Report {
     pub(crate) fn new(out: Box<dyn Write + Send>) -> Self {
-        Self { out, text: String::new(), message: None, told_at: Instant::now(), calls: BTreeMap::new() }
+        Self {
+            out,
+            text: String::new(),
+            message: None,
+            told_at: Instant::now(),
+            calls: BTreeMap::new(),
+        }
     }
 
     pub(crate) fn tell(&mut self, event: &Event<'_>) {
@@ -125,7 +133,8 @@ impl Report {
         }
     }
 
-    /// A call is told when it is first heard of, wherever that is: some agents ask for permission first, some tell only ends.
+    /// A call is told when it is first heard of, wherever that is: some agents ask for permission
+    /// first, some tell only ends.
     pub(crate) fn tool_started(&mut self, call: &str, tool: &str, detail: &str) {
         if self.calls.contains_key(call) {
             return self.alive();
@@ -142,8 +151,8 @@ impl Report {
         }
     }
 
-    /// A line that is no message of the protocol. It is written as a quoted text, so that no reader takes it for one of ours,
-    /// whatever is in it.
+    /// A line that is no message of the protocol. It is written as a quoted text, so that no reader
+    /// takes it for one of ours, whatever is in it.
     pub(crate) fn strange(&mut self, line: &str) {
         self.flush_text();
         let cut: String = line.chars().take(STRANGE_CHARS).collect();

@@ -26,13 +26,17 @@ const NAMED_MAX: usize = 12;
 #[derive(Clone)]
 pub(crate) struct Shared {
     report: Arc<Mutex<Report>>,
-    /// The session, once its turn is under way: what comes before is a replay of its past, or an echo of our choices.
+    /// The session, once its turn is under way: what comes before is a replay of its past, or an
+    /// echo of our choices.
     session: Arc<Mutex<Option<String>>>,
 }
 
 impl Shared {
     pub(crate) fn new(report: Report) -> Self {
-        Self { report: Arc::new(Mutex::new(report)), session: Arc::default() }
+        Self {
+            report: Arc::new(Mutex::new(report)),
+            session: Arc::default(),
+        }
     }
 
     pub(crate) fn report(&self) -> MutexGuard<'_, Report> {
@@ -40,7 +44,10 @@ impl Shared {
     }
 
     pub(crate) fn session(&self) -> Option<String> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.session
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     fn begin(&self, id: &str) {
@@ -51,7 +58,9 @@ impl Shared {
     pub(crate) fn hear(&self, message: &UntypedMessage) {
         let params = &message.params;
         let is_ours = message.method == "session/update"
-            && self.session().is_some_and(|session| params["sessionId"] == session);
+            && self
+                .session()
+                .is_some_and(|session| params["sessionId"] == session);
         if is_ours {
             updates::take(&params["update"], &mut self.report());
         } else {
@@ -59,9 +68,14 @@ impl Shared {
         }
     }
 
-    /// Answers a request of the agent's. It is allowed what it asks for, this once: an answer for all times may be written
-    /// into the checkout, where it would be taken for work. All else is not offered.
-    pub(crate) fn answer(&self, message: &UntypedMessage, responder: Responder) -> Result<(), Error> {
+    /// Answers a request of the agent's. It is allowed what it asks for, this once: an answer for
+    /// all times may be written into the checkout, where it would be taken for work. All else is
+    /// not offered.
+    pub(crate) fn answer(
+        &self,
+        message: &UntypedMessage,
+        responder: Responder,
+    ) -> Result<(), Error> {
         if message.method != "session/request_permission" {
             return responder.respond_with_error(Error::method_not_found());
         }
@@ -71,7 +85,10 @@ impl Shared {
         let call = &params["toolCall"];
         updates::tool(call, &mut report);
         let what = call["title"].as_str().unwrap_or_default();
-        report.tell(&Event::Permission { what, allowed: option.is_some() });
+        report.tell(&Event::Permission {
+            what,
+            allowed: option.is_some(),
+        });
         let outcome = option.map_or(RequestPermissionOutcome::Cancelled, |id| {
             RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(id.to_owned()))
         });
@@ -82,7 +99,10 @@ impl Shared {
 /// The option that allows, by its kind and never by its place or its name.
 fn allowing(options: &Value) -> Option<&str> {
     let options = options.as_array()?;
-    let kinds = [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways];
+    let kinds = [
+        PermissionOptionKind::AllowOnce,
+        PermissionOptionKind::AllowAlways,
+    ];
     let of_kind = |kind| options.iter().find(|option| option["kind"] == json!(kind));
     kinds.into_iter().find_map(of_kind)?["optionId"].as_str()
 }
@@ -98,20 +118,30 @@ impl Turn<'_> {
     pub(crate) async fn take(&self, prompt: &str) -> Result<(), Fault> {
         let hello = self.say_hello().await?;
         let (session, told) = self.open(&hello["agentCapabilities"]).await?;
-        self.choose(&Offer { session: &session, told: &told }).await?;
+        self.choose(&Offer {
+            session: &session,
+            told: &told,
+        })
+        .await?;
         self.shared.begin(&session);
         let content = vec![ContentBlock::Text(TextContent::new(prompt))];
-        let answer = self.ask("session/prompt", PromptRequest::new(session, content)).await?;
+        let answer = self
+            .ask("session/prompt", PromptRequest::new(session, content))
+            .await?;
         let mut report = self.shared.report();
         updates::usage(&answer, &mut report);
-        report.tell(&Event::Stopped { reason: answer["stopReason"].as_str().unwrap_or_default() });
+        report.tell(&Event::Stopped {
+            reason: answer["stopReason"].as_str().unwrap_or_default(),
+        });
         Ok(())
     }
 
     /// Tells the agent that the turn is over for us.
     pub(crate) fn cancel(&self, session: &str) {
         self.shared.report().tell(&Event::Cancelling);
-        let _ = self.connection.send_notification(CancelNotification::new(session.to_owned()));
+        let _ = self
+            .connection
+            .send_notification(CancelNotification::new(session.to_owned()));
     }
 
     async fn say_hello(&self) -> Result<Value, Fault> {
@@ -133,20 +163,29 @@ impl Turn<'_> {
         let (id, told) = match &self.orders.resume {
             None => {
                 let told = self.ask("session/new", NewSessionRequest::new(cwd)).await?;
-                let id = told["sessionId"].as_str().ok_or(Fault::NoSession)?.to_owned();
+                let id = told["sessionId"]
+                    .as_str()
+                    .ok_or(Fault::NoSession)?
+                    .to_owned();
                 (id, told)
             }
             Some(id) => (id.clone(), self.resume(id, can, cwd).await?),
         };
         let is_resumed = self.orders.resume.is_some();
-        self.shared.report().tell(&Event::Session { id: &id, resumed: is_resumed });
+        self.shared.report().tell(&Event::Session {
+            id: &id,
+            resumed: is_resumed,
+        });
         Ok((id, told))
     }
 
-    /// Goes on with a session: without its past where the agent can do that, which nobody here reads.
+    /// Goes on with a session: without its past where the agent can do that, which nobody here
+    /// reads.
     async fn resume(&self, id: &str, can: &Value, cwd: &Path) -> Result<Value, Fault> {
         let Some(how) = Resume::of(can) else {
-            return Err(Fault::SessionLost { why: "the agent cannot go on with a session".to_owned() });
+            return Err(Fault::SessionLost {
+                why: "the agent cannot go on with a session".to_owned(),
+            });
         };
         let order = LoadSessionRequest::new(id.to_owned(), cwd);
         self.request(how.method(), order).await.map_err(|error| {
@@ -160,22 +199,31 @@ impl Turn<'_> {
         })
     }
 
-    /// A mode that asks nobody spares questions, and no more; a model that was named and is not there is an error, since
-    /// another one would cost and judge differently.
+    /// A mode that asks nobody spares questions, and no more; a model that was named and is not
+    /// there is an error, since another one would cost and judge differently.
     async fn choose(&self, offer: &Offer<'_>) -> Result<(), Fault> {
         if let Some(mode) = offer.free_mode()
             && let Ok(Some(order)) = offer.choose(Choice::Mode, mode)
         {
             self.try_mode(mode, order.method, order.params).await?;
         }
-        for (choice, value) in [(Choice::Model, &self.orders.model), (Choice::Effort, &self.orders.effort)] {
+        for (choice, value) in [
+            (Choice::Model, &self.orders.model),
+            (Choice::Effort, &self.orders.effort),
+        ] {
             let Some(value) = value else { continue };
-            let order = offer.choose(choice, value).map_err(|none| not_offered(choice, value, &none))?;
+            let order = offer
+                .choose(choice, value)
+                .map_err(|none| not_offered(choice, value, &none))?;
             if let Some(order) = order {
                 self.ask(order.method, order.params).await?;
             }
         }
-        let model = self.orders.model.clone().or_else(|| offer.current(Choice::Model));
+        let model = self
+            .orders
+            .model
+            .clone()
+            .or_else(|| offer.current(Choice::Model));
         if let Some(id) = &model {
             self.shared.report().tell(&Event::Model { id });
         }
@@ -186,16 +234,17 @@ impl Turn<'_> {
         match self.request(method, params).await {
             Ok(_) => self.shared.report().tell(&Event::Mode { id: mode }),
             Err(error) if is_over(&error) => return Err(Fault::Gone),
-            Err(error) => self
-                .shared
-                .report()
-                .tell(&Event::Notice { text: &format!("the mode `{mode}` is refused: {}", words(&error)) }),
+            Err(error) => self.shared.report().tell(&Event::Notice {
+                text: &format!("the mode `{mode}` is refused: {}", words(&error)),
+            }),
         }
         Ok(())
     }
 
     async fn ask(&self, method: &str, params: impl Serialize) -> Result<Value, Fault> {
-        self.request(method, params).await.map_err(|error| self.fault(method, &error))
+        self.request(method, params)
+            .await
+            .map_err(|error| self.fault(method, &error))
     }
 
     /// Asks the agent and gives its answer as it came.
@@ -210,7 +259,12 @@ impl Turn<'_> {
             return Fault::Gone;
         }
         let (code, message, data) = (error.code.into(), &error.message, error.data.as_ref());
-        self.shared.report().tell(&Event::Error { during, code, message, data });
+        self.shared.report().tell(&Event::Error {
+            during,
+            code,
+            message,
+            data,
+        });
         Fault::Told
     }
 }
@@ -248,11 +302,15 @@ fn is_over(error: &Error) -> bool {
 
 /// What an agent says of an error. Most of it is often in the data.
 fn words(error: &Error) -> String {
-    let detail = error
-        .data
-        .as_ref()
-        .and_then(|data| [data, &data["details"], &data["message"]].into_iter().find_map(Value::as_str));
-    detail.map_or_else(|| error.message.clone(), |detail| format!("{}: {detail}", error.message))
+    let detail = error.data.as_ref().and_then(|data| {
+        [data, &data["details"], &data["message"]]
+            .into_iter()
+            .find_map(Value::as_str)
+    });
+    detail.map_or_else(
+        || error.message.clone(),
+        |detail| format!("{}: {detail}", error.message),
+    )
 }
 
 fn not_offered(choice: Choice, value: &str, none: &NotOffered) -> Fault {
@@ -269,5 +327,9 @@ fn not_offered(choice: Choice, value: &str, none: &NotOffered) -> Fault {
         (false, 0) => format!("it has {}", offered.join(", ")),
         (false, more) => format!("it has {} and {more} more", offered.join(", ")),
     };
-    Fault::NotOffered { what, value: value.to_owned(), list }
+    Fault::NotOffered {
+        what,
+        value: value.to_owned(),
+        list,
+    }
 }

@@ -1,5 +1,6 @@
-//! What an agent tells of its own accord: pieces of messages, calls of tools, costs. It is read without the protocol's own
-//! types, which refuse what a newer agent adds and leave out what agents put beside the protocol.
+//! What an agent tells of its own accord: pieces of messages, calls of tools, costs. It is read
+//! without the protocol's own types, which refuse what a newer agent adds and leave out what agents
+//! put beside the protocol.
 
 use serde_json::Value;
 
@@ -25,10 +26,21 @@ pub(crate) fn take(update: &Value, report: &mut Report) {
 /// Tells of a call, and of its end where the update says so.
 pub(crate) fn tool(update: &Value, report: &mut Report) {
     let call = update["toolCallId"].as_str().unwrap_or_default();
-    let names = [&update["name"], &update["_meta"]["claudeCode"]["toolName"], &update["kind"]];
+    let names = [
+        &update["name"],
+        &update["_meta"]["claudeCode"]["toolName"],
+        &update["kind"],
+    ];
     let name = names.into_iter().find_map(Value::as_str).unwrap_or("tool");
-    let details = [&update["rawInput"]["command"], &update["title"], &update["locations"][0]["path"]];
-    let detail = details.into_iter().find_map(Value::as_str).unwrap_or_default();
+    let details = [
+        &update["rawInput"]["command"],
+        &update["title"],
+        &update["locations"][0]["path"],
+    ];
+    let detail = details
+        .into_iter()
+        .find_map(Value::as_str)
+        .unwrap_or_default();
     report.tool_started(call, name, detail);
     match update["status"].as_str() {
         Some("completed") => report.tool_ended(call, false),
@@ -39,10 +51,13 @@ pub(crate) fn tool(update: &Value, report: &mut Report) {
 
 /// What the session has cost so far.
 fn cost(cost: &Value) -> Option<f64> {
-    cost["amount"].as_f64().filter(|_| cost["currency"] == "USD")
+    cost["amount"]
+        .as_f64()
+        .filter(|_| cost["currency"] == "USD")
 }
 
-/// codex tells beside the protocol that its turn has failed, which its answer to the prompt does not say.
+/// codex tells beside the protocol that its turn has failed, which its answer to the prompt does
+/// not say.
 fn state(meta: &Value, report: &mut Report) {
     let codex = &meta["codex"];
     if codex["error"]["willRetry"] == true {
@@ -60,7 +75,9 @@ fn state(meta: &Value, report: &mut Report) {
 pub(crate) fn usage(answer: &Value, report: &mut Report) {
     let count = |value: &Value, keys: &[&str]| keys.iter().find_map(|key| value[*key].as_u64());
     let quota = &answer["_meta"]["quota"];
-    let told = [&answer["usage"], &quota["token_count"]].into_iter().find(|told| told.is_object());
+    let told = [&answer["usage"], &quota["token_count"]]
+        .into_iter()
+        .find(|told| told.is_object());
     if let Some(told) = told {
         report.tell(&Event::Usage {
             input: count(told, &["inputTokens", "input_tokens"]),

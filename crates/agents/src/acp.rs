@@ -1,5 +1,6 @@
-//! Any agent that speaks the Agent Client Protocol, by way of our own client (`loopwright acp-client`), whose lines are read
-//! here. The protocol tells little of failures: some agents answer `end_turn` and put the error into the chat.
+//! Any agent that speaks the Agent Client Protocol, by way of our own client (`loopwright
+//! acp-client`), whose lines are read here. The protocol tells little of failures: some agents
+//! answer `end_turn` and put the error into the chat.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,8 @@ use crate::usage::{Counted, Tokens, micro_usd};
 /// Characters of a chat that may be nothing but an error. The longest that was seen has 180.
 const ERROR_CHARS_MAX: usize = 400;
 
-/// The errors of JSON-RPC that say nothing by themselves, and the one that the protocol has for logins.
+/// The errors of JSON-RPC that say nothing by themselves, and the one that the protocol has for
+/// logins.
 const INTERNAL_ERROR: i64 = -32603;
 const AUTH_REQUIRED: i64 = -32000;
 
@@ -53,13 +55,21 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     let mut args = vec!["acp-client".to_owned()];
     let pair = |flag: &str, value: &str| [flag.to_owned(), value.to_owned()];
     args.extend(task.model.iter().flat_map(|model| pair("--model", model)));
-    args.extend(task.effort.iter().flat_map(|effort| pair("--effort", effort)));
+    args.extend(
+        task.effort
+            .iter()
+            .flat_map(|effort| pair("--effort", effort)),
+    );
     if let Session::Resume(id) = &task.session {
         args.extend(pair("--resume", id.as_str()));
     }
     args.push("--".to_owned());
     args.push(task.program.clone().unwrap_or_default());
-    args.extend(task.extra_args.iter().map(|arg| arg.replace(CONFIG_HOME_PLACEHOLDER, &home)));
+    args.extend(
+        task.extra_args
+            .iter()
+            .map(|arg| arg.replace(CONFIG_HOME_PLACEHOLDER, &home)),
+    );
     CommandSpec {
         program: task.client.display().to_string(),
         args,
@@ -125,8 +135,9 @@ impl Dialect for Stream {
             "usage" => record.usage.tokens = tokens(event),
             "cost" => {
                 record.usage.cost_of = Counted::Session;
-                record.usage.cost_micro_usd =
-                    json::float(event, &["usd"]).and_then(micro_usd).filter(|cost| *cost > 0);
+                record.usage.cost_micro_usd = json::float(event, &["usd"])
+                    .and_then(micro_usd)
+                    .filter(|cost| *cost > 0);
             }
             "stopped" => self.end = Some(End::Stopped(text("reason").to_owned())),
             "error" => self.end = Some(End::Error(evidence(event))),
@@ -156,7 +167,11 @@ impl Dialect for Stream {
 impl Stream {
     fn ended(&self, record: &Record) -> Claim {
         if let Some(said) = &self.failing {
-            let said = if said.trim().is_empty() { "its turn failed" } else { said };
+            let said = if said.trim().is_empty() {
+                "its turn failed"
+            } else {
+                said
+            };
             return Claim::Broke(of_chat(said));
         }
         if let Some(error) = error_as_chat(record) {
@@ -166,8 +181,9 @@ impl Stream {
     }
 }
 
-/// The error that an agent put into its chat instead of its answer. A model that speaks of errors has used tokens or tools,
-/// says more than a line, or answers with an object as it was asked to; an agent whose request failed does none of this.
+/// The error that an agent put into its chat instead of its answer. A model that speaks of errors
+/// has used tokens or tools, says more than a line, or answers with an object as it was asked to;
+/// an agent whose request failed does none of this.
 fn error_as_chat(record: &Record) -> Option<Evidence> {
     let said = record.answer()?;
     let said = said.trim();
@@ -181,11 +197,14 @@ fn error_as_chat(record: &Record) -> Option<Evidence> {
     is_failure(&evidence).then_some(evidence)
 }
 
-/// Says whether a line of chat is an error by the rules for errors. Loose words, such as those for logins and networks, are no
-/// proof where nobody called it an error, and an agent's errors do not speak of themselves as `I`.
+/// Says whether a line of chat is an error by the rules for errors. Loose words, such as those for
+/// logins and networks, are no proof where nobody called it an error, and an agent's errors do not
+/// speak of themselves as `I`.
 fn is_failure(evidence: &Evidence) -> bool {
     let text = evidence.plain();
-    let is_talk = text.split(' ').any(|word| matches!(word, "i" | "i've" | "i'm" | "i'll"));
+    let is_talk = text
+        .split(' ')
+        .any(|word| matches!(word, "i" | "i've" | "i'm" | "i'll"));
     let is_sure = evidence.status.is_some() || evidence.codes().next().is_some();
     // What time it is matters to when the trouble ends, not to what it is.
     match classify(evidence, &Clock::default()) {
@@ -210,13 +229,18 @@ fn of_chat(said: &str) -> Evidence {
 
 /// An error of JSON-RPC: what agents put beside the code and the message differs.
 fn evidence(event: &Value) -> Evidence {
-    let code = json::at(event, &["code"]).and_then(Value::as_i64).unwrap_or_default();
+    let code = json::at(event, &["code"])
+        .and_then(Value::as_i64)
+        .unwrap_or_default();
     let mut evidence = Evidence::of_text(&error_text(event, code));
     if code == AUTH_REQUIRED {
         evidence.add_code(Some("authentication_failed"));
     }
     // gemini gives the status of the failed request as the code.
-    evidence.status = u16::try_from(code).ok().filter(|code| (400..600).contains(code)).or(evidence.status);
+    evidence.status = u16::try_from(code)
+        .ok()
+        .filter(|code| (400..600).contains(code))
+        .or(evidence.status);
     if let Some(data) = json::at(event, &["data"]) {
         evidence.add_body(&data.to_string());
         evidence.add_code(json::text(data, &["errorKind"]));
@@ -279,12 +303,30 @@ mod tests {
     #[test]
     fn an_error_is_read_as() {
         for (line, expected) in [
-            (r#"{"code":-32603,"message":"Internal error: too many"}"#, "too many"),
-            (r#"{"code":-32603,"message":"Internal error"}"#, "error -32603 without a word"),
-            (r#"{"code":-32603,"message":"Internal error","data":{"message":"no room"}}"#, "no room"),
-            (r#"{"code":-32603,"message":"Internal error","data":"no room"}"#, "no room"),
-            (r#"{"code":500,"message":"Internal error"}"#, "Internal error"),
-            (r#"{"code":-32602,"message":"Bad","data":{"details":"cwd"}}"#, "Bad: cwd"),
+            (
+                r#"{"code":-32603,"message":"Internal error: too many"}"#,
+                "too many",
+            ),
+            (
+                r#"{"code":-32603,"message":"Internal error"}"#,
+                "error -32603 without a word",
+            ),
+            (
+                r#"{"code":-32603,"message":"Internal error","data":{"message":"no room"}}"#,
+                "no room",
+            ),
+            (
+                r#"{"code":-32603,"message":"Internal error","data":"no room"}"#,
+                "no room",
+            ),
+            (
+                r#"{"code":500,"message":"Internal error"}"#,
+                "Internal error",
+            ),
+            (
+                r#"{"code":-32602,"message":"Bad","data":{"details":"cwd"}}"#,
+                "Bad: cwd",
+            ),
         ] {
             let event: Value = serde_json::from_str(line).unwrap();
             assert_eq!(evidence(&event).text(), expected, "{line}");

@@ -26,7 +26,11 @@ pub(crate) fn date(days: i64) -> (i64, u32, u32) {
     let day = day_of_year - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };
     let year = year + era * 400 + i64::from(month <= 2);
-    (year, u32::try_from(month).unwrap_or(1), u32::try_from(day).unwrap_or(1))
+    (
+        year,
+        u32::try_from(month).unwrap_or(1),
+        u32::try_from(day).unwrap_or(1),
+    )
 }
 
 /// The day of the week, Monday being 0.
@@ -64,8 +68,13 @@ mod tests {
 
     #[test]
     fn there_is_no_such_day() {
-        for (year, month, day) in [(2026, 2, 29), (2026, 13, 1), (2026, 4, 31), (2026, 1, 0), (1969, 12, 31)]
-        {
+        for (year, month, day) in [
+            (2026, 2, 29),
+            (2026, 13, 1),
+            (2026, 4, 31),
+            (2026, 1, 0),
+            (1969, 12, 31),
+        ] {
             assert_eq!(days(year, month, day), None, "{year}-{month}-{day}");
         }
         assert_eq!(weekday(0), 3, "1970-01-01 was a Thursday");

@@ -33,7 +33,11 @@ impl Judge<'_> {
 
     /// Words of machines that have one meaning only.
     fn by_exact_code(&self) -> Option<Outcome> {
-        const USAGE: [&str; 3] = ["usage_limit_reached", "usage_limit_exceeded", "quota_exhausted"];
+        const USAGE: [&str; 3] = [
+            "usage_limit_reached",
+            "usage_limit_exceeded",
+            "quota_exhausted",
+        ];
         const CONTEXT: [&str; 7] = [
             "context_length_exceeded",
             "context_window_exceeded",
@@ -68,7 +72,11 @@ impl Judge<'_> {
             "slow_down",
             "unavailable",
         ];
-        const NETWORK: [&str; 3] = ["connection_failed", "connection_error", "stream_disconnected"];
+        const NETWORK: [&str; 3] = [
+            "connection_failed",
+            "connection_error",
+            "stream_disconnected",
+        ];
         if self.has_code(&USAGE) {
             return Some(self.usage_limit());
         }
@@ -76,7 +84,10 @@ impl Judge<'_> {
             (&CONTEXT[..], Outcome::ContextOverflow),
             (&BILLING, Outcome::Billing),
             (&LOGIN, Outcome::NotLoggedIn),
-            (&["permission_error", "permission_denied"], Outcome::PermissionDenied),
+            (
+                &["permission_error", "permission_denied"],
+                Outcome::PermissionDenied,
+            ),
             (&OVERLOADED, Outcome::Overloaded),
             (&NETWORK, Outcome::Network),
             (&["messageabortederror"], Outcome::Interrupted),
@@ -85,7 +96,8 @@ impl Judge<'_> {
         .find_map(|(words, outcome)| self.has_code(words).then_some(outcome))
     }
 
-    /// A status says the kind of trouble; where it stands for several, the words choose among those.
+    /// A status says the kind of trouble; where it stands for several, the words choose among
+    /// those.
     fn by_status(&self) -> Option<Outcome> {
         let text = self.evidence.plain();
         match self.evidence.status? {
@@ -109,7 +121,8 @@ impl Judge<'_> {
         } else if phrases::is_usage_limit(text) {
             self.usage_limit()
         } else if phrases::is_billing(text) && self.reset().is_none() {
-            // Google says `check your plan and billing details` of a limit per minute too, and then tells how long to wait.
+            // Google says `check your plan and billing details` of a limit per minute too, and then
+            // tells how long to wait.
             Outcome::Billing
         } else {
             self.rate_limited()
@@ -133,7 +146,11 @@ impl Judge<'_> {
             return None;
         }
         let is_network = phrases::is_network(self.evidence.plain());
-        Some(if is_network { Outcome::Network } else { Outcome::Overloaded })
+        Some(if is_network {
+            Outcome::Network
+        } else {
+            Outcome::Overloaded
+        })
     }
 
     fn by_words(&self) -> Option<Outcome> {
@@ -158,24 +175,32 @@ impl Judge<'_> {
     }
 
     fn usage_limit(&self) -> Outcome {
-        Outcome::UsageLimit { until_ms: self.reset() }
+        Outcome::UsageLimit {
+            until_ms: self.reset(),
+        }
     }
 
     fn rate_limited(&self) -> Outcome {
-        Outcome::RateLimited { after_ms: self.reset().map(|at| at - self.clock.now_ms) }
+        Outcome::RateLimited {
+            after_ms: self.reset().map(|at| at - self.clock.now_ms),
+        }
     }
 
     /// When things are well again, if that was told and makes sense.
     fn reset(&self) -> Option<u64> {
         let now = self.clock.now_ms;
-        let told =
-            self.evidence.resets_at_ms.or_else(|| Some(now.saturating_add(self.evidence.retry_after_ms?)));
+        let told = self
+            .evidence
+            .resets_at_ms
+            .or_else(|| Some(now.saturating_add(self.evidence.retry_after_ms?)));
         let said = || match find(self.evidence.text(), self.evidence.passed, self.clock)? {
-            // Seconds are cut off in writing, so that only at the end of the minute one can be sure.
+            // Seconds are cut off in writing, so that only at the end of the minute one can be
+            // sure.
             When::At(ms) if ms % MINUTE_MS == 0 => Some(ms + MINUTE_MS),
             When::At(ms) => Some(ms),
             When::After(ms) => Some(now.saturating_add(ms)),
         };
-        told.or_else(said).filter(|&at| at > now && at - now <= RESET_DAYS_MAX * DAY_MS)
+        told.or_else(said)
+            .filter(|&at| at > now && at - now <= RESET_DAYS_MAX * DAY_MS)
     }
 }

@@ -1,4 +1,5 @@
-//! claude: `claude -p --output-format stream-json`. A failed request says `"subtype":"success"`: `is_error` decides.
+//! claude: `claude -p --output-format stream-json`. A failed request says `"subtype":"success"`:
+//! `is_error` decides.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,8 @@ use crate::spec::{CommandSpec, HomeLink, StopSignal, Task};
 use crate::usage::{Counted, Tokens, micro_usd};
 use crate::version::Version;
 
-/// Requests that it repeats by itself: four bridge a hiccup in eight seconds, its own ten take three minutes.
+/// Requests that it repeats by itself: four bridge a hiccup in eight seconds, its own ten take
+/// three minutes.
 const RETRIES: &str = "4";
 
 pub(crate) fn facts() -> Facts {
@@ -57,8 +59,16 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     .into();
     let pair = |flag: &str, value: &str| [flag.to_owned(), value.to_owned()];
     args.extend(task.model.iter().flat_map(|model| pair("--model", model)));
-    args.extend(task.effort.iter().flat_map(|effort| pair("--effort", effort)));
-    args.extend(task.schema.iter().flat_map(|schema| pair("--json-schema", schema)));
+    args.extend(
+        task.effort
+            .iter()
+            .flat_map(|effort| pair("--effort", effort)),
+    );
+    args.extend(
+        task.schema
+            .iter()
+            .flat_map(|schema| pair("--json-schema", schema)),
+    );
     match &task.session {
         Session::Fresh => {}
         Session::FreshAs(id) => args.extend(pair("--session-id", id.as_str())),
@@ -66,11 +76,16 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     }
     args.extend(task.extra_args.iter().cloned());
     CommandSpec {
-        program: task.program.clone().unwrap_or_else(|| facts.program.to_owned()),
+        program: task
+            .program
+            .clone()
+            .unwrap_or_else(|| facts.program.to_owned()),
         args,
         env: environment(task),
         // It believes to be inside another session of its own, or takes settings of one.
-        removed_env: ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"].map(str::to_owned).into(),
+        removed_env: ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"]
+            .map(str::to_owned)
+            .into(),
         pass_env: [
             "ANTHROPIC_API_KEY",
             "ANTHROPIC_AUTH_TOKEN",
@@ -139,13 +154,16 @@ impl Dialect for Stream {
             "user" => tool_results(event, record),
             "result" => self.result(event, record),
             "rate_limit_event" => self.allowance(event, record),
-            "stream_event" | "tool_progress" | "auth_status" | "prompt_suggestion" | "keep_alive" => {}
+            "stream_event" | "tool_progress" | "auth_status" | "prompt_suggestion"
+            | "keep_alive" => {}
             _ => record.unknown_event(),
         }
     }
 
     fn claim(&self, _: &Record, _: &Exit) -> Claim {
-        let Some(end) = &self.end else { return Claim::Unfinished };
+        let Some(end) = &self.end else {
+            return Claim::Unfinished;
+        };
         let said = || end.evidence.text().to_owned();
         if !end.is_error {
             return match &end.denied {
@@ -156,8 +174,13 @@ impl Dialect for Stream {
         }
         match (end.subtype.as_str(), end.reason.as_str()) {
             // Older versions give no reason when they are interrupted.
-            (_, "aborted_tools" | "aborted_streaming") | ("error_during_execution", "") => Claim::Interrupted,
-            ("error_max_turns" | "error_max_budget_usd" | "error_max_structured_output_retries", _)
+            (_, "aborted_tools" | "aborted_streaming") | ("error_during_execution", "") => {
+                Claim::Interrupted
+            }
+            (
+                "error_max_turns" | "error_max_budget_usd" | "error_max_structured_output_retries",
+                _,
+            )
             | (_, "max_turns" | "budget_exhausted") => Claim::GaveUp(said()),
             _ => Claim::Broke(end.evidence.clone()),
         }
@@ -167,7 +190,8 @@ impl Dialect for Stream {
 impl Stream {
     fn allowance(&mut self, event: &Value, record: &mut Record) {
         let told = |key| json::at(event, &["rate_limit_info", key]);
-        // A limit per minute is `rejected` too, but is no limit of the plan: neither its name nor its end is told.
+        // A limit per minute is `rejected` too, but is no limit of the plan: neither its name nor
+        // its end is told.
         let is_of_plan = told("rateLimitType").or_else(|| told("resetsAt")).is_some();
         self.is_used_up = is_of_plan && told("status").is_some_and(|status| status == "rejected");
         if self.is_used_up {
@@ -210,13 +234,25 @@ impl Stream {
         record.name_session(json::text(event, &["session_id"]));
         usage(event, record);
         let subtype = text("subtype");
-        let is_error = json::truth(event, &["is_error"]).unwrap_or(true) || subtype.starts_with("error");
-        let errors =
-            json::list(event, &["errors"]).iter().filter_map(Value::as_str).collect::<Vec<_>>().join("; ");
-        let said = if text("result").is_empty() { &errors } else { text("result") };
-        let status = json::number(event, &["api_error_status"]).and_then(|status| u16::try_from(status).ok());
+        let is_error =
+            json::truth(event, &["is_error"]).unwrap_or(true) || subtype.starts_with("error");
+        let errors = json::list(event, &["errors"])
+            .iter()
+            .filter_map(Value::as_str)
+            .collect::<Vec<_>>()
+            .join("; ");
+        let said = if text("result").is_empty() {
+            &errors
+        } else {
+            text("result")
+        };
+        let status = json::number(event, &["api_error_status"])
+            .and_then(|status| u16::try_from(status).ok());
         let mut evidence = Evidence::of_status(status, said);
-        for code in [json::text(event, &["api_error"]), json::text(event, &["api_error_type"])] {
+        for code in [
+            json::text(event, &["api_error"]),
+            json::text(event, &["api_error_type"]),
+        ] {
             evidence.add_code(code);
         }
         // Where no status says otherwise, it failed for what it was told before.
@@ -247,16 +283,23 @@ fn system(event: &Value, record: &mut Record) {
             record.name_model(json::text(event, &["model"]));
         }
         "api_retry" => {
-            let status = json::number(event, &["error_status"]).and_then(|status| u16::try_from(status).ok());
+            let status = json::number(event, &["error_status"])
+                .and_then(|status| u16::try_from(status).ok());
             let error = json::text(event, &["error"]).unwrap_or_default();
             let mut evidence = Evidence::of_status(status, error);
             // Without a status there was no answer at all.
-            let code = if status.is_none() && error == "unknown" { "connection_failed" } else { error };
+            let code = if status.is_none() && error == "unknown" {
+                "connection_failed"
+            } else {
+                error
+            };
             evidence.add_code(Some(code));
             record.retrying(evidence);
         }
         // What ran when a signal came: its end, told right after, was not its own.
-        "task_notification" if json::text(event, &["status"]) == Some("stopped") => record.tool_was_stopped(),
+        "task_notification" if json::text(event, &["status"]) == Some("stopped") => {
+            record.tool_was_stopped()
+        }
         _ => {}
     }
 }
@@ -271,8 +314,18 @@ fn tool_results(event: &Value, record: &mut Record) {
 
 /// What a tool was called for: its command or its file.
 fn detail(input: Option<&Value>) -> String {
-    let Some(input) = input else { return String::new() };
-    let keys = ["command", "file_path", "path", "pattern", "url", "description", "query"];
+    let Some(input) = input else {
+        return String::new();
+    };
+    let keys = [
+        "command",
+        "file_path",
+        "path",
+        "pattern",
+        "url",
+        "description",
+        "query",
+    ];
     let told = keys.iter().find_map(|key| json::text(input, &[key]));
     told.unwrap_or_default().to_owned()
 }
@@ -281,38 +334,61 @@ fn detail(input: Option<&Value>) -> String {
 fn denied(event: &Value) -> Option<(String, Option<String>)> {
     let denials = json::list(event, &["permission_denials"]);
     let tool = |denial| json::text(denial, &["tool_name"]).unwrap_or("a tool");
-    let asked = denials.iter().find(|denial| tool(denial) == "AskUserQuestion");
+    let asked = denials
+        .iter()
+        .find(|denial| tool(denial) == "AskUserQuestion");
     if let Some(denial) = asked {
         let first = json::list(denial, &["tool_input", "questions"]).first();
         let question = first.and_then(|first| json::text(first, &["question"]));
-        let question =
-            question.or_else(|| json::text(denial, &["tool_input", "question"])).unwrap_or("not told");
+        let question = question
+            .or_else(|| json::text(denial, &["tool_input", "question"]))
+            .unwrap_or("not told");
         return Some(("AskUserQuestion".to_owned(), Some(question.to_owned())));
     }
-    denials.first().map(|denial| (tool(denial).to_owned(), None))
+    denials
+        .first()
+        .map(|denial| (tool(denial).to_owned(), None))
 }
 
-/// Takes what it used since the last result where it says so, helpers and other models included. Else its tokens are of
-/// the run, and its cost is of the whole session.
+/// Takes what it used since the last result where it says so, helpers and other models included.
+/// Else its tokens are of the run, and its cost is of the whole session.
 fn usage(event: &Value, record: &mut Record) {
     let usage = &mut record.usage;
-    if let Some(models) = json::at(event, &["model_usage_since_last_result"]).and_then(Value::as_object) {
+    if let Some(models) =
+        json::at(event, &["model_usage_since_last_result"]).and_then(Value::as_object)
+    {
         let count = |model: &Value, key: &str| json::number(model, &[key]).unwrap_or_default();
         let tokens = models.values().fold(Tokens::default(), |sum, model| {
-            let input = count(model, "inputTokens").saturating_add(count(model, "cacheCreationInputTokens"));
+            let input = count(model, "inputTokens")
+                .saturating_add(count(model, "cacheCreationInputTokens"));
             let cached = count(model, "cacheReadInputTokens");
-            sum.plus(Tokens { input, cached, output: count(model, "outputTokens") })
+            sum.plus(Tokens {
+                input,
+                cached,
+                output: count(model, "outputTokens"),
+            })
         });
-        let dollars = models.values().map(|model| json::float(model, &["costUSD"])).sum::<Option<f64>>();
+        let dollars = models
+            .values()
+            .map(|model| json::float(model, &["costUSD"]))
+            .sum::<Option<f64>>();
         usage.tokens = Some(usage.tokens.unwrap_or_default().plus(tokens));
         let before = usage.cost_micro_usd.unwrap_or_default();
-        usage.cost_micro_usd = dollars.and_then(micro_usd).map(|cost| cost.saturating_add(before));
+        usage.cost_micro_usd = dollars
+            .and_then(micro_usd)
+            .map(|cost| cost.saturating_add(before));
         return;
     }
-    let Some(told) = json::at(event, &["usage"]) else { return };
+    let Some(told) = json::at(event, &["usage"]) else {
+        return;
+    };
     let count = |key| json::number(told, &[key]).unwrap_or_default();
     let input = count("input_tokens").saturating_add(count("cache_creation_input_tokens"));
-    let tokens = Tokens { input, cached: count("cache_read_input_tokens"), output: count("output_tokens") };
+    let tokens = Tokens {
+        input,
+        cached: count("cache_read_input_tokens"),
+        output: count("output_tokens"),
+    };
     usage.tokens = Some(usage.tokens.unwrap_or_default().plus(tokens));
     usage.cost_micro_usd = json::float(event, &["total_cost_usd"]).and_then(micro_usd);
     usage.cost_of = Counted::Session;

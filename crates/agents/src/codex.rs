@@ -1,4 +1,5 @@
-//! codex: `codex exec --json`. Only `turn.completed` and `turn.failed` decide; `error` is mostly a notice of a retry.
+//! codex: `codex exec --json`. Only `turn.completed` and `turn.failed` decide; `error` is mostly a
+//! notice of a retry.
 
 use std::collections::BTreeMap;
 
@@ -61,15 +62,28 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
         args.extend(["-m".to_owned(), model.clone()]);
     }
     if let Some(effort) = &task.effort {
-        args.extend(["-c".to_owned(), format!("model_reasoning_effort={}", Value::from(effort.as_str()))]);
+        args.extend([
+            "-c".to_owned(),
+            format!("model_reasoning_effort={}", Value::from(effort.as_str())),
+        ]);
     }
     // It must exist before codex starts, and codex adds the folders to it that it was run in.
-    let mut files =
-        vec![HomeFile { path: "config.toml".to_owned(), content: String::new(), keep: Keep::Theirs }];
+    let mut files = vec![HomeFile {
+        path: "config.toml".to_owned(),
+        content: String::new(),
+        keep: Keep::Theirs,
+    }];
     if let Some(schema) = &task.schema {
         let path = named_by_content("schema", "json", schema);
-        args.extend(["--output-schema".to_owned(), task.config_home.join(&path).display().to_string()]);
-        files.push(HomeFile { path, content: schema.clone(), keep: Keep::Ours });
+        args.extend([
+            "--output-schema".to_owned(),
+            task.config_home.join(&path).display().to_string(),
+        ]);
+        files.push(HomeFile {
+            path,
+            content: schema.clone(),
+            keep: Keep::Ours,
+        });
     }
     args.extend(task.extra_args.iter().cloned());
     if let Session::Resume(id) = &task.session {
@@ -77,11 +91,19 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     }
     args.push("-".to_owned());
     CommandSpec {
-        program: task.program.clone().unwrap_or_else(|| facts.program.to_owned()),
+        program: task
+            .program
+            .clone()
+            .unwrap_or_else(|| facts.program.to_owned()),
         args,
-        env: BTreeMap::from([("CODEX_HOME".to_owned(), task.config_home.display().to_string())]),
+        env: BTreeMap::from([(
+            "CODEX_HOME".to_owned(),
+            task.config_home.display().to_string(),
+        )]),
         removed_env: Vec::new(),
-        pass_env: ["CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"].map(str::to_owned).into(),
+        pass_env: ["CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"]
+            .map(str::to_owned)
+            .into(),
         stdin: task.prompt.clone(),
         files,
         links: vec![HomeLink {
@@ -96,8 +118,8 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     }
 }
 
-/// Without this it takes the checkout for a trusted project, and then starts whatever servers its `.codex` names. The
-/// table must be given whole: a dotted key is not heeded.
+/// Without this it takes the checkout for a trusted project, and then starts whatever servers its
+/// `.codex` names. The table must be given whole: a dotted key is not heeded.
 fn distrust(task: &Task) -> String {
     let checkout = Value::from(task.checkout.display().to_string());
     format!("projects={{{checkout}={{trust_level=\"untrusted\"}}}}")
@@ -126,7 +148,9 @@ impl Dialect for Stream {
             "item.completed" => completed(event, record),
             // A notice, unless nothing comes after it.
             "error" => {
-                record.retrying(Evidence::of_text(json::text(event, &["message"]).unwrap_or_default()));
+                record.retrying(Evidence::of_text(
+                    json::text(event, &["message"]).unwrap_or_default(),
+                ));
             }
             "turn.completed" => {
                 record.usage.tokens = tokens(event);
@@ -134,8 +158,8 @@ impl Dialect for Stream {
                 self.end = End::Completed;
             }
             "turn.failed" => {
-                let message =
-                    json::text(event, &["error", "message"]).or_else(|| json::text(event, &["error"]));
+                let message = json::text(event, &["error", "message"])
+                    .or_else(|| json::text(event, &["error"]));
                 let mut evidence = Evidence::of_text(message.unwrap_or_default());
                 // It names the day wherever that is not today.
                 evidence.passed = Passed::IsOver;
@@ -173,14 +197,21 @@ fn completed(event: &Value, record: &mut Record) {
 }
 
 fn tool(event: &Value) -> Option<(&str, String)> {
-    let text = |key| json::text(event, &["item", key]).unwrap_or_default().to_owned();
+    let text = |key| {
+        json::text(event, &["item", key])
+            .unwrap_or_default()
+            .to_owned()
+    };
     let kind = json::text(event, &["item", "type"])?;
     let detail = match kind {
         "command_execution" => text("command"),
         "file_change" => {
             let changes = json::list(event, &["item", "changes"]);
-            let paths: Vec<&str> =
-                changes.iter().filter_map(|change| json::text(change, &["path"])).take(8).collect();
+            let paths: Vec<&str> = changes
+                .iter()
+                .filter_map(|change| json::text(change, &["path"]))
+                .take(8)
+                .collect();
             paths.join(" ")
         }
         "mcp_tool_call" | "collab_tool_call" => text("tool"),
@@ -196,5 +227,9 @@ fn tokens(event: &Value) -> Option<Tokens> {
     let count = |key| json::number(usage, &[key]).unwrap_or_default();
     let cached = count("cached_input_tokens");
     let input = json::number(usage, &["input_tokens"])?.saturating_sub(cached);
-    Some(Tokens { input, cached, output: count("output_tokens") })
+    Some(Tokens {
+        input,
+        cached,
+        output: count("output_tokens"),
+    })
 }

@@ -1,4 +1,5 @@
-//! Any program: its task comes on standard input, its answer is what it prints, its exit code says how it went.
+//! Any program: its task comes on standard input, its answer is what it prints, its exit code says
+//! how it went.
 
 use crate::exit::{Ended, Exit};
 use crate::facts::{Facts, LoginCheck, Sessions};
@@ -59,7 +60,8 @@ pub(crate) struct Text {
 
 impl Text {
     pub(crate) fn push(&mut self, bytes: &[u8]) {
-        self.tail.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL_BYTES)..]);
+        self.tail
+            .extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL_BYTES)..]);
         // Cutting only now and then keeps this linear.
         if self.tail.len() > 2 * TAIL_BYTES {
             self.cut();
@@ -77,7 +79,10 @@ impl Text {
     }
 
     /// The exit code is all there is, so a program that crashed has failed.
-    #[expect(clippy::unused_self, reason = "it reads like the streams of the other adapters")]
+    #[expect(
+        clippy::unused_self,
+        reason = "it reads like the streams of the other adapters"
+    )]
     pub(crate) fn judge(&self, exit: &Exit) -> (Outcome, Option<String>) {
         match (&exit.ended, exit.code) {
             (Ended::CannotStart { why }, _) => (Outcome::NotInstalled, Some(why.clone())),
@@ -107,7 +112,15 @@ mod tests {
             (Exit::with_signal(11, Ended::Itself), Outcome::Failed),
             (Exit::with_signal(15, Ended::Stopped), Outcome::Interrupted),
             (Exit::with_signal(15, Ended::WallTimeout), Outcome::Failed),
-            (Exit::with_signal(0, Ended::CannotStart { why: "no".to_owned() }), Outcome::NotInstalled),
+            (
+                Exit::with_signal(
+                    0,
+                    Ended::CannotStart {
+                        why: "no".to_owned(),
+                    },
+                ),
+                Outcome::NotInstalled,
+            ),
         ] {
             assert_eq!(Text::default().judge(&exit).0, expected, "{exit:?}");
         }

@@ -12,7 +12,8 @@ const TEXT_BYTES_MAX: usize = 8 * 1024;
 /// Words of machines that are kept.
 const CODES_MAX: usize = 16;
 
-/// What a CLI said of its own failure: a terminal error or a notice of its own, never what a tool or a model said.
+/// What a CLI said of its own failure: a terminal error or a notice of its own, never what a tool
+/// or a model said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Evidence {
     /// The HTTP status of the last request.
@@ -34,7 +35,10 @@ pub(crate) struct Evidence {
 impl Evidence {
     /// Reads the text of an error, and the failed request's body where it is inside.
     pub(crate) fn of_text(text: &str) -> Self {
-        let mut evidence = Self { status: status_in(text), ..Self::default() };
+        let mut evidence = Self {
+            status: status_in(text),
+            ..Self::default()
+        };
         evidence.set_text(text);
         if let Some(body) = json::object_inside(text) {
             evidence.read_body(&body);
@@ -71,8 +75,17 @@ impl Evidence {
     /// A moment that a machine gave, in seconds or milliseconds since 1970.
     pub(crate) fn set_reset(&mut self, epoch: Option<u64>) {
         const MILLISECONDS_FROM: u64 = 100_000_000_000;
-        let ms = |epoch: u64| if epoch < MILLISECONDS_FROM { epoch.saturating_mul(1000) } else { epoch };
-        self.resets_at_ms = epoch.filter(|&epoch| epoch > 0).map(ms).or(self.resets_at_ms);
+        let ms = |epoch: u64| {
+            if epoch < MILLISECONDS_FROM {
+                epoch.saturating_mul(1000)
+            } else {
+                epoch
+            }
+        };
+        self.resets_at_ms = epoch
+            .filter(|&epoch| epoch > 0)
+            .map(ms)
+            .or(self.resets_at_ms);
     }
 
     /// Reads the body of a failed request that is told beside the text.
@@ -89,7 +102,11 @@ impl Evidence {
             "retry-after-ms" => self.retry_after_ms = value.parse().ok().or(self.retry_after_ms),
             // Seconds or a date; neither needs a clock to be read.
             "retry-after" => {
-                match reset::find(&format!("retry-after: {value}"), self.passed, &Clock::default()) {
+                match reset::find(
+                    &format!("retry-after: {value}"),
+                    self.passed,
+                    &Clock::default(),
+                ) {
                     Some(When::After(ms)) => self.retry_after_ms = self.retry_after_ms.or(Some(ms)),
                     Some(When::At(ms)) => self.resets_at_ms = self.resets_at_ms.or(Some(ms)),
                     None => {}
@@ -110,21 +127,27 @@ impl Evidence {
 
     /// Reads the body of a failed request, with or without its outer `error`.
     fn read_body(&mut self, body: &Value) {
-        let error = json::at(body, &["error"]).filter(|error| error.is_object()).unwrap_or(body);
+        let error = json::at(body, &["error"])
+            .filter(|error| error.is_object())
+            .unwrap_or(body);
         for key in ["code", "type", "status"] {
             self.add_code(json::text(error, &[key]));
         }
         let number = json::number(error, &["code"]).or_else(|| json::number(error, &["status"]));
         self.status = self.status.or(number.and_then(as_status));
         self.set_reset(json::number(error, &["resets_at"]));
-        let secs =
-            json::number(error, &["resets_in_seconds"]).or_else(|| json::number(error, &["retry_after"]));
-        self.retry_after_ms = secs.map(|secs| secs.saturating_mul(1000)).or(self.retry_after_ms);
+        let secs = json::number(error, &["resets_in_seconds"])
+            .or_else(|| json::number(error, &["retry_after"]));
+        self.retry_after_ms = secs
+            .map(|secs| secs.saturating_mul(1000))
+            .or(self.retry_after_ms);
         for detail in json::list(error, &["details"]) {
             self.add_code(json::text(detail, &["reason"]));
-            let delay = json::text(detail, &["retryDelay"]).and_then(|delay| delay.strip_suffix('s'));
-            let secs =
-                delay.and_then(|delay| delay.parse::<f64>().ok()).filter(|secs| (0.0..1e7).contains(secs));
+            let delay =
+                json::text(detail, &["retryDelay"]).and_then(|delay| delay.strip_suffix('s'));
+            let secs = delay
+                .and_then(|delay| delay.parse::<f64>().ok())
+                .filter(|secs| (0.0..1e7).contains(secs));
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -138,21 +161,32 @@ impl Evidence {
 
 /// Makes a text easy to compare: lower case, plain quotes, single spaces.
 fn plain(text: &str) -> String {
-    let quotes = text.replace(['\u{2019}', '\u{2018}'], "'").replace(['\u{201c}', '\u{201d}'], "\"");
+    let quotes = text
+        .replace(['\u{2019}', '\u{2018}'], "'")
+        .replace(['\u{201c}', '\u{201d}'], "\"");
     let words: Vec<&str> = quotes.split_whitespace().collect();
     words.join(" ").to_lowercase()
 }
 
 fn as_status(number: u64) -> Option<u16> {
-    u16::try_from(number).ok().filter(|status| (400..600).contains(status))
+    u16::try_from(number)
+        .ok()
+        .filter(|status| (400..600).contains(status))
 }
 
 /// Words before which a number of three digits is an HTTP status.
-const STATUS_SIGNS: [&str; 7] =
-    ["status: ", "status ", "status code ", "status code: ", "error code: ", "api error: ", "("];
+const STATUS_SIGNS: [&str; 7] = [
+    "status: ",
+    "status ",
+    "status code ",
+    "status code: ",
+    "error code: ",
+    "api error: ",
+    "(",
+];
 
-/// Finds an HTTP status in an error text: at its beginning, or after a word that announces one. A bare number elsewhere
-/// may be anything.
+/// Finds an HTTP status in an error text: at its beginning, or after a word that announces one. A
+/// bare number elsewhere may be anything.
 fn status_in(text: &str) -> Option<u16> {
     let text = plain(prefix(text, TEXT_BYTES_MAX));
     let number = |rest: &str| {
@@ -160,7 +194,10 @@ fn status_in(text: &str) -> Option<u16> {
         let is_whole = !rest[3..].starts_with(|c: char| c.is_ascii_alphanumeric());
         is_whole.then_some(digits)
     };
-    let after = |sign: &str| text.match_indices(sign).find_map(|(at, _)| number(&text[at + sign.len()..]));
+    let after = |sign: &str| {
+        text.match_indices(sign)
+            .find_map(|(at, _)| number(&text[at + sign.len()..]))
+    };
     number(&text).or_else(|| STATUS_SIGNS.iter().find_map(|sign| after(sign)))
 }
 
@@ -171,7 +208,10 @@ mod tests {
     #[test]
     fn a_status_is_found_in() {
         for (text, expected) in [
-            ("exceeded retry limit, last status: 429 Too Many Requests", Some(429)),
+            (
+                "exceeded retry limit, last status: 429 Too Many Requests",
+                Some(429),
+            ),
             ("unexpected status 401 Unauthorized: …", Some(401)),
             ("429: {\"message\":\"…\"}", Some(429)),
             ("529 Overloaded", Some(529)),
@@ -192,7 +232,10 @@ mod tests {
         let text = "429: {\"error\":{\"type\":\"usage_limit_reached\",\"resets_at\":1794790000,\"resets_in_seconds\":7200}}";
         let evidence = Evidence::of_text(text);
         assert_eq!(evidence.status, Some(429));
-        assert_eq!(evidence.codes().collect::<Vec<_>>(), ["usage_limit_reached"]);
+        assert_eq!(
+            evidence.codes().collect::<Vec<_>>(),
+            ["usage_limit_reached"]
+        );
         assert_eq!(evidence.resets_at_ms, Some(1_794_790_000_000));
         assert_eq!(evidence.retry_after_ms, Some(7_200_000));
     }

@@ -36,12 +36,22 @@ pub enum Ended {
 impl Exit {
     /// An end by itself with an exit code and nothing on standard error.
     pub fn with_code(code: i32) -> Self {
-        Self { ended: Ended::Itself, code: Some(code), signal: None, stderr_tail: String::new() }
+        Self {
+            ended: Ended::Itself,
+            code: Some(code),
+            signal: None,
+            stderr_tail: String::new(),
+        }
     }
 
     /// An end by a signal; `ended` says whose it was.
     pub fn with_signal(signal: i32, ended: Ended) -> Self {
-        Self { ended, code: None, signal: Some(signal), stderr_tail: String::new() }
+        Self {
+            ended,
+            code: None,
+            signal: Some(signal),
+            stderr_tail: String::new(),
+        }
     }
 
     /// Says whether a signal ended it, also where a program turned it into an exit code.
@@ -62,14 +72,18 @@ pub struct Clock {
     pub now_ms: u64,
     /// How far the machine's own zone is ahead of UTC, in seconds.
     pub local_offset_secs: i32,
-    /// How far named zones are ahead of UTC, in seconds; at least the machine's own (`Europe/Oslo`) should be here, since
-    /// CLIs name it. UTC and the zones of RFC 822 need no entry.
+    /// How far named zones are ahead of UTC, in seconds; at least the machine's own (`Europe/Oslo`)
+    /// should be here, since CLIs name it. UTC and the zones of RFC 822 need no entry.
     pub zones: BTreeMap<String, i32>,
 }
 
 impl Clock {
     /// A clock of a machine that lives in UTC.
     pub fn utc(now_ms: u64) -> Self {
-        Self { now_ms, local_offset_secs: 0, zones: BTreeMap::new() }
+        Self {
+            now_ms,
+            local_offset_secs: 0,
+            zones: BTreeMap::new(),
+        }
     }
 }

@@ -14,7 +14,8 @@ pub struct Facts {
     pub stop_signal: StopSignal,
     /// How long a run may take by default.
     pub wall_secs: u64,
-    /// How long it may be silent by default. A tool that compiles for minutes prints nothing, so this is generous.
+    /// How long it may be silent by default. A tool that compiles for minutes prints nothing, so
+    /// this is generous.
     pub idle_secs: u64,
     /// Who made its models, where it has only one maker's.
     pub family: Option<Family>,
@@ -24,7 +25,8 @@ pub struct Facts {
     pub takes_schema: bool,
     /// Whether it tells what a run cost.
     pub tells_cost: bool,
-    /// Folders of the repository whose content it runs, whatever it is told: they must not be in the checkout.
+    /// Folders of the repository whose content it runs, whatever it is told: they must not be in
+    /// the checkout.
     pub executes: &'static [&'static str],
     /// The oldest and the newest version that were tried.
     pub tried: Option<(Version, Version)>,
@@ -56,7 +58,8 @@ pub enum Sessions {
 pub enum LoginCheck {
     /// By a command that asks no model; [`Facts::login_state`] reads its end.
     Command(&'static [&'static str]),
-    /// By the credentials being there: one of the linked files, or one of the variables that are passed on.
+    /// By the credentials being there: one of the linked files, or one of the variables that are
+    /// passed on.
     Credentials,
     /// Not at all.
     Unknown,
@@ -129,11 +132,21 @@ impl Family {
     pub fn of_model(model: &str) -> Option<Self> {
         let model = model.to_lowercase();
         let words: Vec<&str> = model.split(|c: char| !c.is_ascii_alphanumeric()).collect();
-        let tells =
-            |word: &str, sign: &str| if sign.len() <= 2 { word == sign } else { word.starts_with(sign) };
-        let family =
-            |word: &&str| FAMILY_WORDS.iter().find(|(sign, _)| tells(word, sign)).map(|(_, family)| *family);
-        // A served model's last word is its own: `deepseek/deepseek-r1-distill-llama` is the exception that proves it.
+        let tells = |word: &str, sign: &str| {
+            if sign.len() <= 2 {
+                word == sign
+            } else {
+                word.starts_with(sign)
+            }
+        };
+        let family = |word: &&str| {
+            FAMILY_WORDS
+                .iter()
+                .find(|(sign, _)| tells(word, sign))
+                .map(|(_, family)| *family)
+        };
+        // A served model's last word is its own: `deepseek/deepseek-r1-distill-llama` is the
+        // exception that proves it.
         words.iter().find_map(family)
     }
 }
@@ -141,13 +154,20 @@ impl Family {
 impl Facts {
     /// Says what is known of a version.
     pub fn judge(&self, version: Version) -> VersionVerdict {
-        self.tried.map_or(VersionVerdict::Tried, |tried| version::judge(version, tried, self.known_bad))
+        self.tried.map_or(VersionVerdict::Tried, |tried| {
+            version::judge(version, tried, self.known_bad)
+        })
     }
 
     /// Reads the end of the login command.
     pub fn login_state(&self, code: Option<i32>, printed: &str) -> LoginState {
         let printed = printed.to_lowercase();
-        let denies = ["not logged in", "\"loggedin\": false", "\"loggedin\":false", "0 credentials"];
+        let denies = [
+            "not logged in",
+            "\"loggedin\": false",
+            "\"loggedin\":false",
+            "0 credentials",
+        ];
         match code {
             _ if denies.iter().any(|words| printed.contains(words)) => LoginState::NotLoggedIn,
             Some(0) => LoginState::LoggedIn,
@@ -167,7 +187,10 @@ mod tests {
             ("o3", Some(Family::OpenAi)),
             ("o300", None),
             ("opus", Some(Family::Anthropic)),
-            ("openrouter/anthropic/claude-sonnet-4-5", Some(Family::Anthropic)),
+            (
+                "openrouter/anthropic/claude-sonnet-4-5",
+                Some(Family::Anthropic),
+            ),
             ("google/gemini-2.5-pro", Some(Family::Google)),
             ("ollama/qwen3-coder", Some(Family::Alibaba)),
             ("scripted-model", None),

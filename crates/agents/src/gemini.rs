@@ -1,4 +1,5 @@
-//! gemini: `gemini --output-format stream-json`. Its exit code is the status of the failed request, cut to a byte.
+//! gemini: `gemini --output-format stream-json`. Its exit code is the status of the failed request,
+//! cut to a byte.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +16,9 @@ use crate::spec::{CommandSpec, HomeFile, HomeLink, Keep, StopSignal, Task};
 use crate::usage::Tokens;
 use crate::version::Version;
 
-/// Requests that it makes before it gives up: three bridge a hiccup in a quarter of a minute, its own ten take four
-/// minutes, in which it holds a slot that waits in vain. Longer waits are the journal's.
+/// Requests that it makes before it gives up: three bridge a hiccup in a quarter of a minute, its
+/// own ten take four minutes, in which it holds a slot that waits in vain. Longer waits are the
+/// journal's.
 const ATTEMPTS: u32 = 3;
 
 pub(crate) fn facts() -> Facts {
@@ -42,12 +44,17 @@ pub(crate) fn facts() -> Facts {
 
 pub(crate) fn command(task: &Task) -> CommandSpec {
     let facts = facts();
-    // It runs no tool by itself in a folder that it does not trust. By the flag it does, and still leaves the hooks of the
-    // repository alone; by the variable it runs them too.
-    let mut args: Vec<String> =
-        ["--output-format", "stream-json", "--yolo", "--skip-trust", "--allowed-mcp-server-names=none"]
-            .map(str::to_owned)
-            .into();
+    // It runs no tool by itself in a folder that it does not trust. By the flag it does, and still
+    // leaves the hooks of the repository alone; by the variable it runs them too.
+    let mut args: Vec<String> = [
+        "--output-format",
+        "stream-json",
+        "--yolo",
+        "--skip-trust",
+        "--allowed-mcp-server-names=none",
+    ]
+    .map(str::to_owned)
+    .into();
     let pair = |flag: &str, value: &str| [flag.to_owned(), value.to_owned()];
     args.extend(task.model.iter().flat_map(|model| pair("-m", model)));
     if let Session::Resume(id) = &task.session {
@@ -55,15 +62,26 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     }
     args.extend(task.extra_args.iter().cloned());
     CommandSpec {
-        program: task.program.clone().unwrap_or_else(|| facts.program.to_owned()),
+        program: task
+            .program
+            .clone()
+            .unwrap_or_else(|| facts.program.to_owned()),
         args,
         env: environment(task),
-        removed_env: ["GEMINI_CLI_TRUST_WORKSPACE", "GEMINI_CLI_SYSTEM_SETTINGS_PATH"]
-            .map(str::to_owned)
-            .into(),
-        pass_env: ["GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_CLOUD_PROJECT"]
-            .map(str::to_owned)
-            .into(),
+        removed_env: [
+            "GEMINI_CLI_TRUST_WORKSPACE",
+            "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+        ]
+        .map(str::to_owned)
+        .into(),
+        pass_env: [
+            "GEMINI_API_KEY",
+            "GOOGLE_API_KEY",
+            "GOOGLE_GEMINI_BASE_URL",
+            "GOOGLE_CLOUD_PROJECT",
+        ]
+        .map(str::to_owned)
+        .into(),
         stdin: task.prompt.clone(),
         files: vec![HomeFile {
             path: ".gemini/settings.json".to_owned(),
@@ -85,9 +103,12 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
 fn environment(task: &Task) -> BTreeMap<String, String> {
     let home = task.config_home.display().to_string();
     // Its launcher ignores signals.
-    [("GEMINI_CLI_HOME", home.as_str()), ("GEMINI_CLI_NO_RELAUNCH", "true")]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into()
+    [
+        ("GEMINI_CLI_HOME", home.as_str()),
+        ("GEMINI_CLI_NO_RELAUNCH", "true"),
+    ]
+    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    .into()
 }
 
 fn settings() -> String {
@@ -129,13 +150,17 @@ impl Dialect for Stream {
                     record.said(text("content"));
                 }
             }
-            "error" if text("severity") == "error" => text("message").clone_into(&mut self.complaint),
+            "error" if text("severity") == "error" => {
+                text("message").clone_into(&mut self.complaint)
+            }
             // What it was asked, or a warning.
             "message" | "error" => {}
             "tool_use" => {
                 record.forget_answer();
                 let keys = ["command", "file_path", "path", "pattern"];
-                let detail = keys.iter().find_map(|key| json::text(event, &["parameters", key]));
+                let detail = keys
+                    .iter()
+                    .find_map(|key| json::text(event, &["parameters", key]));
                 record.tool_started(text("tool_name"), detail.unwrap_or_default());
             }
             "tool_result" => record.tool_ended(text("status") == "error"),
@@ -144,7 +169,8 @@ impl Dialect for Stream {
                 self.end = Some(if text("status") == "success" {
                     End::Success
                 } else {
-                    let message = json::text(event, &["error", "message"]).unwrap_or(&self.complaint);
+                    let message =
+                        json::text(event, &["error", "message"]).unwrap_or(&self.complaint);
                     let mut evidence = Evidence::of_text(message);
                     evidence.add_code(json::text(event, &["error", "type"]));
                     End::Error(evidence)
@@ -202,5 +228,9 @@ fn tokens(event: &Value) -> Option<Tokens> {
     let count = |key| json::number(stats, &[key]).unwrap_or_default();
     let (all_input, cached) = (count("input_tokens"), count("cached"));
     let output = count("output_tokens").max(count("total_tokens").saturating_sub(all_input));
-    Some(Tokens { input: all_input.saturating_sub(cached), cached, output })
+    Some(Tokens {
+        input: all_input.saturating_sub(cached),
+        cached,
+        output,
+    })
 }

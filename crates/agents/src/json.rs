@@ -5,8 +5,9 @@ use serde_json::Value;
 /// Places in a damaged line where an object is looked for.
 const BEGINNINGS_MAX: usize = 8;
 
-/// Reads a line that holds one JSON object, mending what programs get wrong: bytes that are no UTF-8, halves of
-/// characters (`\ud83d` alone, where text was cut), a byte order mark, words of another stream before the object or behind.
+/// Reads a line that holds one JSON object, mending what programs get wrong: bytes that are no
+/// UTF-8, halves of characters (`\ud83d` alone, where text was cut), a byte order mark, words of
+/// another stream before the object or behind.
 pub(crate) fn object(line: &[u8]) -> Option<Value> {
     let line = line.trim_ascii();
     if let Ok(value) = serde_json::from_slice::<Value>(line) {
@@ -17,19 +18,25 @@ pub(crate) fn object(line: &[u8]) -> Option<Value> {
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
         values.next().and_then(Result::ok).filter(Value::is_object)
     };
-    text.match_indices("{\"").take(BEGINNINGS_MAX).find_map(read)
+    text.match_indices("{\"")
+        .take(BEGINNINGS_MAX)
+        .find_map(read)
 }
 
 /// Finds a JSON object inside a text, such as the body of a failed request inside an error message.
 pub(crate) fn object_inside(text: &str) -> Option<Value> {
     let (begin, end) = (text.find('{')?, text.rfind('}')?);
     let inside = text.get(begin..=end)?;
-    serde_json::from_str::<Value>(inside).ok().filter(Value::is_object)
+    serde_json::from_str::<Value>(inside)
+        .ok()
+        .filter(Value::is_object)
 }
 
 /// Follows keys into nested objects.
 pub(crate) fn at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a Value> {
-    path.iter().try_fold(value, |value, key| value.get(key)).filter(|value| !value.is_null())
+    path.iter()
+        .try_fold(value, |value, key| value.get(key))
+        .filter(|value| !value.is_null())
 }
 
 /// The text at a path.
@@ -63,7 +70,9 @@ pub(crate) fn truth(value: &Value, path: &[&str]) -> Option<bool> {
 
 /// The list at a path; none is an empty one.
 pub(crate) fn list<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
-    at(value, path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    at(value, path)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
 }
 
 /// Replaces escapes of half characters that have no other half.
@@ -80,7 +89,10 @@ fn mend_halves(text: &str) -> String {
                 rest = &escape[6..];
                 continue;
             }
-            (None, _) => escape.char_indices().nth(2).map_or(escape.len(), |(at, _)| at),
+            (None, _) => escape
+                .char_indices()
+                .nth(2)
+                .map_or(escape.len(), |(at, _)| at),
         };
         mended.push_str(&escape[..taken]);
         rest = &escape[taken..];
@@ -114,7 +126,10 @@ mod tests {
             (&b"{\"a\":1}\r"[..], Some("{\"a\":1}")),
             (b"{\"a\":\"\\ud83d\\ude00\"}", Some("{\"a\":\"\u{1f600}\"}")),
             (b"{\"a\":\"x\\ud83d\"}", Some("{\"a\":\"x\u{fffd}\"}")),
-            (b"{\"a\":\"\\ude00\\\\ud83d\"}", Some("{\"a\":\"\u{fffd}\\\\ud83d\"}")),
+            (
+                b"{\"a\":\"\\ude00\\\\ud83d\"}",
+                Some("{\"a\":\"\u{fffd}\\\\ud83d\"}"),
+            ),
             (b"{\"a\":\"\xff\"}", Some("{\"a\":\"\u{fffd}\"}")),
             (b"\xef\xbb\xbf{\"a\":1}", Some("{\"a\":1}")),
             (b"(node:7) Warning{\"a\":1}", Some("{\"a\":1}")),
@@ -126,7 +141,12 @@ mod tests {
             (b"\"\\", None),
             (b"", None),
         ] {
-            assert_eq!(read(line).as_deref(), expected, "{}", String::from_utf8_lossy(line));
+            assert_eq!(
+                read(line).as_deref(),
+                expected,
+                "{}",
+                String::from_utf8_lossy(line)
+            );
         }
     }
 }

@@ -29,8 +29,15 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Codex, Self::Claude, Self::Pi, Self::Opencode, Self::Gemini, Self::Acp, Self::Command];
+    pub const ALL: [Self; 7] = [
+        Self::Codex,
+        Self::Claude,
+        Self::Pi,
+        Self::Opencode,
+        Self::Gemini,
+        Self::Acp,
+        Self::Command,
+    ];
 
     /// The word for it in configuration.
     pub fn word(self) -> &'static str {

@@ -1,9 +1,11 @@
-//! One file per agent CLI, each two pure halves and a table of facts: a command line out, a transcript's events in.
+//! One file per agent CLI, each two pure halves and a table of facts: a command line out, a
+//! transcript's events in.
 //!
-//! Nothing here starts a program, reads a file or looks at a clock. What a CLI really does was measured with the real
-//! programs; their recorded streams are in `tests/cases`. The order of evidence for an [`Outcome`] is always the same:
-//! did the run fail by the CLI's own rule, then structured fields, then the text of the terminal error. What a tool
-//! printed or a model said decides nothing.
+//! Nothing here starts a program, reads a file or looks at a clock. What a CLI really does was
+//! measured with the real programs; their recorded streams are in `tests/cases`. The order of
+//! evidence for an [`Outcome`] is always the same: did the run fail by the CLI's own rule, then
+//! structured fields, then the text of the terminal error. What a tool printed or a model said
+//! decides nothing.
 
 mod acp;
 mod civil;

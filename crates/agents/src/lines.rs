@@ -1,7 +1,8 @@
-//! Cuts a byte stream into lines within bounded memory, whatever comes: no newline at all, binary, gigabytes.
+//! Cuts a byte stream into lines within bounded memory, whatever comes: no newline at all, binary,
+//! gigabytes.
 
-/// Longer lines are not read. The longest line that matters is a final answer; transcripts that some CLIs repeat at the
-/// end may be longer, and nothing is lost with them.
+/// Longer lines are not read. The longest line that matters is a final answer; transcripts that
+/// some CLIs repeat at the end may be longer, and nothing is lost with them.
 pub(crate) const LINE_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// Of a line that is too long this much is kept for people.
@@ -55,7 +56,9 @@ impl Lines {
             self.partial.extend_from_slice(bytes);
             return;
         }
-        let head = HEAD_BYTES.saturating_sub(self.partial.len()).min(bytes.len());
+        let head = HEAD_BYTES
+            .saturating_sub(self.partial.len())
+            .min(bytes.len());
         self.partial.extend_from_slice(&bytes[..head]);
         self.partial.truncate(HEAD_BYTES);
         self.partial.shrink_to_fit();
@@ -64,7 +67,11 @@ impl Lines {
 
     fn end_line(&mut self, take: &mut impl FnMut(Line<'_>)) {
         let line = std::mem::take(&mut self.partial);
-        take(if self.is_skipping { Line::TooLong(&line) } else { Line::Whole(&line) });
+        take(if self.is_skipping {
+            Line::TooLong(&line)
+        } else {
+            Line::Whole(&line)
+        });
         self.is_skipping = false;
     }
 }
@@ -97,11 +104,20 @@ mod tests {
         let told = "too long: 512 bytes".to_owned();
         for (chunks, expected) in [
             (vec![short("a\nb\n")], vec!["a".to_owned(), "b".to_owned()]),
-            (vec![short("a"), short("b\r\nc")], vec!["ab\r".to_owned(), "c".to_owned()]),
+            (
+                vec![short("a"), short("b\r\nc")],
+                vec!["ab\r".to_owned(), "c".to_owned()],
+            ),
             (vec![short("\n\n")], vec![String::new(), String::new()]),
             (vec![], vec![]),
-            (vec![long.clone(), short("\nb\n")], vec![told.clone(), "b".to_owned()]),
-            (vec![fits, short("y"), short("\nb")], vec![told.clone(), "b".to_owned()]),
+            (
+                vec![long.clone(), short("\nb\n")],
+                vec![told.clone(), "b".to_owned()],
+            ),
+            (
+                vec![fits, short("y"), short("\nb")],
+                vec![told.clone(), "b".to_owned()],
+            ),
             (vec![long.clone(), long.clone(), long], vec![told]),
         ] {
             let chunks: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();

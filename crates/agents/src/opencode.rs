@@ -1,4 +1,5 @@
-//! opencode: `opencode run --format json`. The reason of the last step decides, and an `error` after it.
+//! opencode: `opencode run --format json`. The reason of the last step decides, and an `error`
+//! after it.
 
 mod log;
 
@@ -42,23 +43,43 @@ pub(crate) fn facts() -> Facts {
 
 pub(crate) fn command(task: &Task) -> CommandSpec {
     let facts = facts();
-    // Its stream tells neither why its own server failed nor that a request is asked again; its log does.
-    let mut args: Vec<String> =
-        ["run", "--format", "json", "--print-logs", "--log-level", "ERROR"].map(str::to_owned).into();
+    // Its stream tells neither why its own server failed nor that a request is asked again; its log
+    // does.
+    let mut args: Vec<String> = [
+        "run",
+        "--format",
+        "json",
+        "--print-logs",
+        "--log-level",
+        "ERROR",
+    ]
+    .map(str::to_owned)
+    .into();
     let pair = |flag: &str, value: &str| [flag.to_owned(), value.to_owned()];
     args.extend(task.model.iter().flat_map(|model| pair("--model", model)));
-    args.extend(task.effort.iter().flat_map(|effort| pair("--variant", effort)));
+    args.extend(
+        task.effort
+            .iter()
+            .flat_map(|effort| pair("--variant", effort)),
+    );
     if let Session::Resume(id) = &task.session {
         args.extend(pair("--session", id.as_str()));
     }
     args.extend(task.extra_args.iter().cloned());
     CommandSpec {
-        program: task.program.clone().unwrap_or_else(|| facts.program.to_owned()),
+        program: task
+            .program
+            .clone()
+            .unwrap_or_else(|| facts.program.to_owned()),
         args,
         env: environment(task),
-        removed_env: ["OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", "OPENCODE_PERMISSION"]
-            .map(str::to_owned)
-            .into(),
+        removed_env: [
+            "OPENCODE_CONFIG",
+            "OPENCODE_CONFIG_DIR",
+            "OPENCODE_PERMISSION",
+        ]
+        .map(str::to_owned)
+        .into(),
         pass_env: [
             "ANTHROPIC_API_KEY",
             "OPENAI_API_KEY",
@@ -82,8 +103,8 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     }
 }
 
-/// Its folders follow the XDG variables. Configuration by a variable is laid over the files, so that an operator's file in
-/// the config home still counts.
+/// Its folders follow the XDG variables. Configuration by a variable is laid over the files, so
+/// that an operator's file in the config home still counts.
 fn environment(task: &Task) -> BTreeMap<String, String> {
     let config = json!({
         "autoupdate": false,
@@ -115,9 +136,11 @@ fn environment(task: &Task) -> BTreeMap<String, String> {
 pub(crate) struct Stream {
     finish_reason: Option<String>,
     error: Option<Evidence>,
-    /// Whether it sums its session up because a request was too long. That step ends like a turn, but ends nothing.
+    /// Whether it sums its session up because a request was too long. That step ends like a turn,
+    /// but ends nothing.
     is_compacting: bool,
-    /// Whether it went on after a request that was too long; then its exit code tells of that alone.
+    /// Whether it went on after a request that was too long; then its exit code tells of that
+    /// alone.
     has_recovered: bool,
     /// What its log calls the error of its own server.
     reference: Option<String>,
@@ -140,7 +163,9 @@ impl Dialect for Stream {
                 self.has_recovered |= self.error.take().is_some();
             }
             // Words of its own, by which it goes on after it has summed up.
-            "text" if json::truth(event, &["part", "synthetic"]) == Some(true) => self.is_compacting = false,
+            "text" if json::truth(event, &["part", "synthetic"]) == Some(true) => {
+                self.is_compacting = false
+            }
             "text" if self.is_compacting => {}
             "text" => record.said_more(json::text(event, &["part", "text"]).unwrap_or_default()),
             "tool_use" => tool(event, record),
@@ -151,7 +176,8 @@ impl Dialect for Stream {
                 usage(event, record);
             }
             "error" => {
-                self.is_compacting = json::text(event, &["error", "name"]) == Some("ContextOverflowError");
+                self.is_compacting =
+                    json::text(event, &["error", "name"]) == Some("ContextOverflowError");
                 self.reference = json::text(event, &["error", "data", "ref"]).map(str::to_owned);
                 self.error = Some(evidence(event));
             }
@@ -162,10 +188,13 @@ impl Dialect for Stream {
 
     fn claim(&self, record: &Record, exit: &Exit) -> Claim {
         match (&self.error, &self.reference) {
-            // `Unexpected server error` is said of its own server, not of the model's: the words would mislead.
+            // `Unexpected server error` is said of its own server, not of the model's: the words
+            // would mislead.
             (Some(_), Some(reference)) => {
                 let why = log::error_of(&exit.stderr_tail, reference);
-                return Claim::Broken(why.unwrap_or_else(|| "its own server failed; see its log".to_owned()));
+                return Claim::Broken(
+                    why.unwrap_or_else(|| "its own server failed; see its log".to_owned()),
+                );
             }
             (Some(evidence), None) => return Claim::Broke(evidence.clone()),
             (None, _) => {}
@@ -200,8 +229,13 @@ impl Stream {
 /// A tool is told of when it has ended.
 fn tool(event: &Value, record: &mut Record) {
     let keys = ["command", "filePath", "path", "pattern", "description"];
-    let detail = keys.iter().find_map(|key| json::text(event, &["part", "state", "input", key]));
-    record.tool_started(json::text(event, &["part", "tool"]).unwrap_or_default(), detail.unwrap_or_default());
+    let detail = keys
+        .iter()
+        .find_map(|key| json::text(event, &["part", "state", "input", key]));
+    record.tool_started(
+        json::text(event, &["part", "tool"]).unwrap_or_default(),
+        detail.unwrap_or_default(),
+    );
     let is_error = json::text(event, &["part", "state", "status"]) == Some("error");
     let code = json::number(event, &["part", "state", "metadata", "exit"]);
     record.tool_ended(is_error || code.is_some_and(|code| code != 0));
@@ -210,27 +244,41 @@ fn tool(event: &Value, record: &mut Record) {
 fn evidence(event: &Value) -> Evidence {
     let data = |key| json::at(event, &["error", "data", key]);
     let message = data("message").and_then(Value::as_str);
-    let message = message.or_else(|| json::text(event, &["error", "message"])).unwrap_or_default();
-    let status = data("statusCode").and_then(Value::as_u64).and_then(|status| u16::try_from(status).ok());
+    let message = message
+        .or_else(|| json::text(event, &["error", "message"]))
+        .unwrap_or_default();
+    let status = data("statusCode")
+        .and_then(Value::as_u64)
+        .and_then(|status| u16::try_from(status).ok());
     let mut evidence = Evidence::of_status(status, message);
     evidence.add_code(json::text(event, &["error", "name"]));
     if let Some(body) = data("responseBody").and_then(Value::as_str) {
         evidence.add_body(body);
     }
-    for (name, value) in data("responseHeaders").and_then(Value::as_object).into_iter().flatten() {
+    for (name, value) in data("responseHeaders")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
         evidence.add_header(name, value.as_str().unwrap_or_default());
     }
     evidence
 }
 
-/// Every step has its own count. A cost of nothing for some tokens means that it has no price for them.
+/// Every step has its own count. A cost of nothing for some tokens means that it has no price for
+/// them.
 fn usage(event: &Value, record: &mut Record) {
-    let Some(told) = json::at(event, &["part", "tokens"]) else { return };
+    let Some(told) = json::at(event, &["part", "tokens"]) else {
+        return;
+    };
     let count = |path: &[&str]| json::number(told, path).unwrap_or_default();
     let tokens = Tokens {
         input: count(&["input"]).saturating_add(count(&["cache", "write"])),
         cached: count(&["cache", "read"]),
         output: count(&["output"]).saturating_add(count(&["reasoning"])),
     };
-    record.add_usage(tokens, json::float(event, &["part", "cost"]).and_then(micro_usd));
+    record.add_usage(
+        tokens,
+        json::float(event, &["part", "cost"]).and_then(micro_usd),
+    );
 }

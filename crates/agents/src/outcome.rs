@@ -77,9 +77,10 @@ impl Outcome {
             Self::Done | Self::Failed => Remedy::Nothing,
             Self::Interrupted => Remedy::Resume,
             Self::ContextOverflow => Remedy::FreshSession,
-            Self::UsageLimit { .. } | Self::RateLimited { .. } | Self::Overloaded | Self::Network => {
-                Remedy::Wait
-            }
+            Self::UsageLimit { .. }
+            | Self::RateLimited { .. }
+            | Self::Overloaded
+            | Self::Network => Remedy::Wait,
             Self::NotInstalled
             | Self::TooOld
             | Self::NotLoggedIn

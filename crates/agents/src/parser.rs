@@ -23,7 +23,10 @@ pub struct Parser {
 
 #[derive(Debug)]
 enum Input {
-    Events { lines: Lines, dialect: Box<dyn Dialect> },
+    Events {
+        lines: Lines,
+        dialect: Box<dyn Dialect>,
+    },
     Text(Text),
 }
 
@@ -63,10 +66,16 @@ impl Parser {
     /// A parser for one run of a CLI.
     pub fn new(kind: Kind) -> Self {
         let input = match kind.dialect() {
-            Some(dialect) => Input::Events { lines: Lines::default(), dialect },
+            Some(dialect) => Input::Events {
+                lines: Lines::default(),
+                dialect,
+            },
             None => Input::Text(Text::default()),
         };
-        Self { input, record: Record::default() }
+        Self {
+            input,
+            record: Record::default(),
+        }
     }
 
     /// Takes the next bytes of standard output and gives what happened in them.
@@ -86,7 +95,12 @@ impl Parser {
             Input::Events { lines, dialect } => {
                 lines.finish(|line| take(line, dialect.as_mut(), &mut self.record));
                 let claim = dialect.claim(&self.record, exit);
-                Judge { record: &self.record, exit, clock }.judge(claim)
+                Judge {
+                    record: &self.record,
+                    exit,
+                    clock,
+                }
+                .judge(claim)
             }
             Input::Text(text) => {
                 self.record.said(&text.answer());
@@ -95,10 +109,13 @@ impl Parser {
         };
         let is_session_lost = outcome != Outcome::Done && {
             let said = message.iter().chain([&exit.stderr_tail]);
-            said.map(|text| text.to_lowercase()).any(|text| phrases::is_session_lost(&text))
+            said.map(|text| text.to_lowercase())
+                .any(|text| phrases::is_session_lost(&text))
         };
         RunSummary {
-            answer: (outcome == Outcome::Done).then(|| self.record.answer()).flatten(),
+            answer: (outcome == Outcome::Done)
+                .then(|| self.record.answer())
+                .flatten(),
             outcome,
             message: message.map(|message| short(&message)),
             is_session_lost,
@@ -149,9 +166,12 @@ impl Judge<'_> {
             Claim::Done => self.check_exit(Outcome::Done, None),
             Claim::Recovered => (Outcome::Done, None),
             Claim::Denied(what) => self.check_exit(Outcome::PermissionDenied, Some(what)),
-            Claim::Asked(question) => {
-                self.check_exit(Outcome::NeedsAnswer { question: short(&question) }, None)
-            }
+            Claim::Asked(question) => self.check_exit(
+                Outcome::NeedsAnswer {
+                    question: short(&question),
+                },
+                None,
+            ),
             Claim::GaveUp(why) => (Outcome::Failed, Some(why)),
             Claim::Broke(evidence) => self.broke(&evidence),
             Claim::Broken(why) => (Outcome::Protocol { line: short(&why) }, Some(why)),
@@ -159,8 +179,8 @@ impl Judge<'_> {
         }
     }
 
-    /// A CLI that claims success must also have ended well. One that had finished and then did not go away was ended by
-    /// our watchdog, and that takes nothing from its work.
+    /// A CLI that claims success must also have ended well. One that had finished and then did not
+    /// go away was ended by our watchdog, and that takes nothing from its work.
     fn check_exit(&self, outcome: Outcome, message: Option<String>) -> Judgment {
         match self.exit.code {
             Some(0) => (outcome, message),
@@ -168,16 +188,23 @@ impl Judge<'_> {
             _ if self.exit.is_by_signal() => (Outcome::Interrupted, None),
             code => {
                 let code = code.map_or("none".to_owned(), |code| code.to_string());
-                let line =
-                    format!("it said that it had finished, but its exit code is {code}{}", self.last_words());
+                let line = format!(
+                    "it said that it had finished, but its exit code is {code}{}",
+                    self.last_words()
+                );
                 (Outcome::Protocol { line: short(&line) }, Some(line))
             }
         }
     }
 
     fn broke(&self, evidence: &Evidence) -> Judgment {
-        let unknown = || Outcome::Protocol { line: short(evidence.text()) };
-        (classify(evidence, self.clock).unwrap_or_else(unknown), Some(evidence.text().to_owned()))
+        let unknown = || Outcome::Protocol {
+            line: short(evidence.text()),
+        };
+        (
+            classify(evidence, self.clock).unwrap_or_else(unknown),
+            Some(evidence.text().to_owned()),
+        )
     }
 
     /// The stream ends without an end.
@@ -202,8 +229,8 @@ impl Judge<'_> {
         (Outcome::Interrupted, None)
     }
 
-    /// A watchdog ended it. Waiting for a server is the server's fault; a tool that hangs, or work without end, is the
-    /// agent's.
+    /// A watchdog ended it. Waiting for a server is the server's fault; a tool that hangs, or work
+    /// without end, is the agent's.
     fn timed_out(&self, trouble: Option<&Evidence>) -> Judgment {
         if let Some(trouble) = trouble {
             let outcome = classify(trouble, self.clock).unwrap_or(Outcome::Network);
@@ -212,10 +239,14 @@ impl Judge<'_> {
         if self.exit.ended == Ended::WallTimeout || self.record.is_tool_running() {
             return (Outcome::Failed, Some("it ran out of time".to_owned()));
         }
-        (Outcome::Network, Some("nothing came from it or from its model for too long".to_owned()))
+        (
+            Outcome::Network,
+            Some("nothing came from it or from its model for too long".to_owned()),
+        )
     }
 
-    /// It ended before a model had said anything: then its complaint is on standard error, or is no event.
+    /// It ended before a model had said anything: then its complaint is on standard error, or is no
+    /// event.
     fn never_began(&self) -> Option<Judgment> {
         let stderr = self.exit.stderr_tail.trim();
         let strange = self.record.strange_line.as_deref().unwrap_or_default();
@@ -231,7 +262,11 @@ impl Judge<'_> {
         } else if let Some(outcome) = classify(&evidence, self.clock) {
             outcome
         } else if self.record.n_events == 0 {
-            let line = if said.is_empty() { "nothing was printed" } else { last_lines(said) };
+            let line = if said.is_empty() {
+                "nothing was printed"
+            } else {
+                last_lines(said)
+            };
             Outcome::Protocol { line: short(line) }
         } else {
             return None;
@@ -240,14 +275,24 @@ impl Judge<'_> {
     }
 
     fn last_words(&self) -> String {
-        let line = self.exit.stderr_tail.lines().rev().find(|line| !line.trim().is_empty());
-        line.map(|line| format!(": {}", line.trim())).unwrap_or_default()
+        let line = self
+            .exit
+            .stderr_tail
+            .lines()
+            .rev()
+            .find(|line| !line.trim().is_empty());
+        line.map(|line| format!(": {}", line.trim()))
+            .unwrap_or_default()
     }
 }
 
-/// The last lines of a text: what a program says before it ends counts, what it says when it begins is mostly noise.
+/// The last lines of a text: what a program says before it ends counts, what it says when it begins
+/// is mostly noise.
 fn last_lines(text: &str) -> &str {
     const N_LINES: usize = 4;
-    let begin = text.rmatch_indices('\n').nth(N_LINES - 1).map_or(0, |(at, _)| at + 1);
+    let begin = text
+        .rmatch_indices('\n')
+        .nth(N_LINES - 1)
+        .map_or(0, |(at, _)| at + 1);
     &text[begin..]
 }

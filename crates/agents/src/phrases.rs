@@ -1,9 +1,10 @@
 //! Phrases by which an error text tells its cause, in lower case with plain quotes.
 //!
-//! They are looked for in a terminal error text alone, and only after a run has failed by its CLI's own rule: a review
-//! that speaks of rate limits is no rate limit.
+//! They are looked for in a terminal error text alone, and only after a run has failed by its CLI's
+//! own rule: a review that speaks of rate limits is no rate limit.
 
-/// The allowance of a plan is used up. `rate limit reached` is not among them, see [`is_usage_limit`].
+/// The allowance of a plan is used up. `rate limit reached` is not among them, see
+/// [`is_usage_limit`].
 const USAGE_LIMIT: [&str; 14] = [
     "usage limit",
     "usage_limit",
@@ -222,31 +223,46 @@ const SESSION_LOST: [&str; 8] = [
 ];
 
 /// The program itself is not there.
-const NOT_INSTALLED: [&str; 3] = ["command not found", "no such file or directory", "cannot find module"];
+const NOT_INSTALLED: [&str; 3] = [
+    "command not found",
+    "no such file or directory",
+    "cannot find module",
+];
 
 fn any(text: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| text.contains(phrase))
 }
 
 pub(crate) fn is_usage_limit(text: &str) -> bool {
-    // claude says of a limit per minute what it is not: `temporarily limiting requests (not your usage limit)`.
-    let text = text.replace("not your usage limit", "").replace("not a usage limit", "");
+    // claude says of a limit per minute what it is not: `temporarily limiting requests (not your
+    // usage limit)`.
+    let text = text
+        .replace("not your usage limit", "")
+        .replace("not a usage limit", "");
     any(&text, &USAGE_LIMIT) || hits_a_limit(&text) || reaches_a_limit(&text)
 }
 
 /// `You've hit your org's monthly limit`, whatever they call the limit next; but not a rate limit.
 fn hits_a_limit(text: &str) -> bool {
-    ["hit your", "reached your", "exceeded your"].iter().any(|verb| {
-        let Some(at) = text.find(verb) else { return false };
-        let clause: String =
-            text[at + verb.len()..].chars().take(40).take_while(|c| !".·;".contains(*c)).collect();
-        clause.contains("limit") && !clause.contains("rate limit")
-    })
+    ["hit your", "reached your", "exceeded your"]
+        .iter()
+        .any(|verb| {
+            let Some(at) = text.find(verb) else {
+                return false;
+            };
+            let clause: String = text[at + verb.len()..]
+                .chars()
+                .take(40)
+                .take_while(|c| !".·;".contains(*c))
+                .collect();
+            clause.contains("limit") && !clause.contains("rate limit")
+        })
 }
 
 /// `5-hour limit reached`, but not `Rate limit reached for …`.
 fn reaches_a_limit(text: &str) -> bool {
-    text.match_indices("limit reached").any(|(at, _)| !text[..at].ends_with("rate "))
+    text.match_indices("limit reached")
+        .any(|(at, _)| !text[..at].ends_with("rate "))
 }
 
 pub(crate) fn is_spend_limit(text: &str) -> bool {
@@ -303,8 +319,14 @@ mod tests {
             ("you've hit your usage limit. try again at 9:26 pm", true),
             ("5-hour limit reached", true),
             ("rate limit reached for this model", false),
-            ("api error: server is temporarily limiting requests (not your usage limit) · slow down", false),
-            ("this is not your usage limit, but you've hit your weekly limit", true),
+            (
+                "api error: server is temporarily limiting requests (not your usage limit) · slow down",
+                false,
+            ),
+            (
+                "this is not your usage limit, but you've hit your weekly limit",
+                true,
+            ),
         ] {
             assert_eq!(is_usage_limit(text), expected, "{text}");
         }

@@ -1,4 +1,5 @@
-//! pi: `pi -p --mode json`. Its exit code says nothing; the last message of the model does, once `agent_settled` is seen.
+//! pi: `pi -p --mode json`. Its exit code says nothing; the last message of the model does, once
+//! `agent_settled` is seen.
 
 use std::collections::BTreeMap;
 
@@ -55,11 +56,17 @@ pub(crate) fn facts() -> Facts {
 
 pub(crate) fn command(task: &Task) -> CommandSpec {
     let facts = facts();
-    // Neither extensions nor settings of the repository run; what the operator wants is given by arguments.
-    let mut args: Vec<String> =
-        ["-p", "--mode", "json", "--no-approve", "--no-extensions"].map(str::to_owned).into();
+    // Neither extensions nor settings of the repository run; what the operator wants is given by
+    // arguments.
+    let mut args: Vec<String> = ["-p", "--mode", "json", "--no-approve", "--no-extensions"]
+        .map(str::to_owned)
+        .into();
     let pair = |flag: &str, value: &str| [flag.to_owned(), value.to_owned()];
-    match task.model.as_deref().map(|model| model.split_once('/').ok_or(model)) {
+    match task
+        .model
+        .as_deref()
+        .map(|model| model.split_once('/').ok_or(model))
+    {
         Some(Ok((provider, model))) => {
             args.extend(pair("--provider", provider));
             args.extend(pair("--model", model));
@@ -67,21 +74,34 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
         Some(Err(model)) => args.extend(pair("--model", model)),
         None => {}
     }
-    args.extend(task.effort.iter().flat_map(|effort| pair("--thinking", effort)));
+    args.extend(
+        task.effort
+            .iter()
+            .flat_map(|effort| pair("--thinking", effort)),
+    );
     match &task.session {
         Session::Fresh => {}
         // One flag for both: it makes the session where there is none.
-        Session::FreshAs(id) | Session::Resume(id) => args.extend(pair("--session-id", id.as_str())),
+        Session::FreshAs(id) | Session::Resume(id) => {
+            args.extend(pair("--session-id", id.as_str()))
+        }
     }
     args.extend(task.extra_args.iter().cloned());
     let home = task.config_home.display().to_string();
     CommandSpec {
-        program: task.program.clone().unwrap_or_else(|| facts.program.to_owned()),
+        program: task
+            .program
+            .clone()
+            .unwrap_or_else(|| facts.program.to_owned()),
         args,
-        env: [("PI_CODING_AGENT_DIR", home.as_str()), ("PI_OFFLINE", "1"), ("PI_TELEMETRY", "0")]
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .into_iter()
-            .collect::<BTreeMap<_, _>>(),
+        env: [
+            ("PI_CODING_AGENT_DIR", home.as_str()),
+            ("PI_OFFLINE", "1"),
+            ("PI_TELEMETRY", "0"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into_iter()
+        .collect::<BTreeMap<_, _>>(),
         removed_env: vec!["PI_CODING_AGENT_SESSION_DIR".to_owned()],
         pass_env: KEY_VARIABLES.map(str::to_owned).into(),
         stdin: task.prompt.clone(),
@@ -118,12 +138,18 @@ impl Dialect for Stream {
             "tool_execution_start" => {
                 let tool = json::text(event, &["toolName"]).unwrap_or_default();
                 let keys = ["command", "path", "pattern", "query"];
-                let detail = keys.iter().find_map(|key| json::text(event, &["args", key]));
+                let detail = keys
+                    .iter()
+                    .find_map(|key| json::text(event, &["args", key]));
                 record.tool_started(tool, detail.unwrap_or_default());
             }
-            "tool_execution_end" => record.tool_ended(json::truth(event, &["isError"]).unwrap_or(false)),
+            "tool_execution_end" => {
+                record.tool_ended(json::truth(event, &["isError"]).unwrap_or(false))
+            }
             "auto_retry_start" => {
-                record.retrying(Evidence::of_text(json::text(event, &["errorMessage"]).unwrap_or_default()));
+                record.retrying(Evidence::of_text(
+                    json::text(event, &["errorMessage"]).unwrap_or_default(),
+                ));
             }
             "auto_retry_end" => {
                 if let Some(error) = json::text(event, &["finalError"]) {
@@ -154,8 +180,12 @@ impl Dialect for Stream {
             ("stop", _) => Claim::Done,
             ("aborted", _) => Claim::Interrupted,
             ("error", Some(evidence)) => Claim::Broke(evidence.clone()),
-            ("length", _) => Claim::GaveUp("its answer was cut: it may not be that long".to_owned()),
-            (reason, _) => Claim::Broke(Evidence::of_text(&format!("it stopped for the reason `{reason}`"))),
+            ("length", _) => {
+                Claim::GaveUp("its answer was cut: it may not be that long".to_owned())
+            }
+            (reason, _) => Claim::Broke(Evidence::of_text(&format!(
+                "it stopped for the reason `{reason}`"
+            ))),
         }
     }
 }
@@ -167,23 +197,35 @@ impl Stream {
         }
         record.name_model(json::text(event, &["message", "model"]));
         usage(event, record);
-        json::text(event, &["message", "stopReason"]).unwrap_or_default().clone_into(&mut self.stop_reason);
+        json::text(event, &["message", "stopReason"])
+            .unwrap_or_default()
+            .clone_into(&mut self.stop_reason);
         self.error = json::text(event, &["message", "errorMessage"]).map(Evidence::of_text);
         if self.error.is_some() || self.stop_reason == "error" {
             return;
         }
         let content = json::list(event, &["message", "content"]);
-        let texts: Vec<&str> = content.iter().filter_map(|part| json::text(part, &["text"])).collect();
+        let texts: Vec<&str> = content
+            .iter()
+            .filter_map(|part| json::text(part, &["text"]))
+            .collect();
         record.said(&texts.join("\n"));
     }
 }
 
-/// Every message of the model has its own count. A cost of nothing for some tokens means that pi has no price for them.
+/// Every message of the model has its own count. A cost of nothing for some tokens means that pi
+/// has no price for them.
 fn usage(event: &Value, record: &mut Record) {
-    let Some(told) = json::at(event, &["message", "usage"]) else { return };
+    let Some(told) = json::at(event, &["message", "usage"]) else {
+        return;
+    };
     let count = |key| json::number(told, &[key]).unwrap_or_default();
     let input = count("input").saturating_add(count("cacheWrite"));
-    let tokens = Tokens { input, cached: count("cacheRead"), output: count("output") };
+    let tokens = Tokens {
+        input,
+        cached: count("cacheRead"),
+        output: count("output"),
+    };
     let cost = json::float(told, &["cost", "total"]).and_then(micro_usd);
     record.add_usage(tokens, cost);
 }

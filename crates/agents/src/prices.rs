@@ -11,7 +11,8 @@ pub struct Price {
     pub models: String,
     /// For tokens read anew.
     pub input: u64,
-    /// For tokens from a cache; without it they cost as much as others, since too high is the safe side.
+    /// For tokens from a cache; without it they cost as much as others, since too high is the safe
+    /// side.
     pub cached: Option<u64>,
     /// For tokens written.
     pub output: u64,
@@ -22,7 +23,8 @@ pub struct Price {
 pub struct Prices(Vec<Price>);
 
 impl Prices {
-    /// Takes a table. Of several rows that fit a model the most exact one counts, and of those the first.
+    /// Takes a table. Of several rows that fit a model the most exact one counts, and of those the
+    /// first.
     pub fn new(rows: Vec<Price>) -> Self {
         Self(rows)
     }
@@ -30,12 +32,18 @@ impl Prices {
     /// The price of a model, if the table knows it.
     pub fn of(&self, model: &str) -> Option<&Price> {
         let model = model.to_lowercase();
-        let fitting = self.0.iter().filter(|price| fits(&price.models.to_lowercase(), &model));
+        let fitting = self
+            .0
+            .iter()
+            .filter(|price| fits(&price.models.to_lowercase(), &model));
         // `max_by_key` would take the last of equals.
-        fitting.rev().max_by_key(|price| price.models.chars().filter(|&c| c != '*').count())
+        fitting
+            .rev()
+            .max_by_key(|price| price.models.chars().filter(|&c| c != '*').count())
     }
 
-    /// What tokens of a model cost, in millionths of a US dollar, rounded up; nothing where the price is not known.
+    /// What tokens of a model cost, in millionths of a US dollar, rounded up; nothing where the
+    /// price is not known.
     pub fn cost_micro_usd(&self, model: &str, tokens: &Tokens) -> Option<u64> {
         const MILLION: u128 = 1_000_000;
         let price = self.of(model)?;
@@ -50,11 +58,17 @@ impl Prices {
 /// Matches a name against a pattern with `*`, in time that grows with their product at most.
 fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
+        return false;
+    };
     let parts: Vec<&str> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    let Some((last, middle)) = parts.split_last() else {
+        return rest.is_empty();
+    };
     for part in middle {
-        let Some(at) = rest.find(part) else { return false };
+        let Some(at) = rest.find(part) else {
+            return false;
+        };
         rest = &rest[at + part.len()..];
     }
     rest.ends_with(last)
@@ -84,14 +98,22 @@ mod tests {
 
     #[test]
     fn an_unknown_price_is_not_zero() {
-        let row =
-            |models: &str, input, cached, output| Price { models: models.to_owned(), input, cached, output };
+        let row = |models: &str, input, cached, output| Price {
+            models: models.to_owned(),
+            input,
+            cached,
+            output,
+        };
         let prices = Prices::new(vec![
             row("gpt-*", 1_000_000, None, 2_000_000),
             row("GPT-5*", 3_000_000, Some(300_000), 6_000_000),
             row("gpt-5?", 9, None, 9),
         ]);
-        let tokens = Tokens { input: 1_000_000, cached: 100_000, output: 10 };
+        let tokens = Tokens {
+            input: 1_000_000,
+            cached: 100_000,
+            output: 10,
+        };
         for (model, expected) in [
             ("gpt-4", Some(1_000_000 + 100_000 + 20)),
             ("gpt-5.5", Some(3_000_000 + 30_000 + 60)),
@@ -99,7 +121,15 @@ mod tests {
         ] {
             assert_eq!(prices.cost_micro_usd(model, &tokens), expected, "{model}");
         }
-        let one = Tokens { input: 0, cached: 1, output: 0 };
-        assert_eq!(prices.cost_micro_usd("gpt-5.5", &one), Some(1), "a part of a millionth is rounded up");
+        let one = Tokens {
+            input: 0,
+            cached: 1,
+            output: 0,
+        };
+        assert_eq!(
+            prices.cost_micro_usd("gpt-5.5", &one),
+            Some(1),
+            "a part of a millionth is rounded up"
+        );
     }
 }

@@ -7,7 +7,8 @@ use crate::usage::{Tokens, Usage};
 
 /// Calls of tools that are kept one by one.
 const TOOL_CALLS_MAX: usize = 200;
-/// Characters of a tool's name or its detail, of what was said on the way, and of a line that was not understood.
+/// Characters of a tool's name or its detail, of what was said on the way, and of a line that was
+/// not understood.
 const SHORT_CHARS: usize = 300;
 /// Bytes of a final answer.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
@@ -40,9 +41,12 @@ impl Record {
     }
 
     pub(crate) fn name_session(&mut self, id: Option<&str>) {
-        let Some(id) = id.and_then(SessionId::parse) else { return };
+        let Some(id) = id.and_then(SessionId::parse) else {
+            return;
+        };
         if self.session.as_ref() != Some(&id) {
-            self.events.push(AgentEvent::SessionStarted { id: id.clone() });
+            self.events
+                .push(AgentEvent::SessionStarted { id: id.clone() });
             self.session = Some(id);
         }
     }
@@ -60,7 +64,11 @@ impl Record {
         self.is_tool_stopped = false;
         self.n_tools_running += 1;
         if self.tool_calls.len() < TOOL_CALLS_MAX {
-            self.tool_calls.push(ToolCall { tool: tool.clone(), detail: detail.clone(), failed: None });
+            self.tool_calls.push(ToolCall {
+                tool: tool.clone(),
+                detail: detail.clone(),
+                failed: None,
+            });
         }
         self.events.push(AgentEvent::ToolStarted { tool, detail });
     }
@@ -69,7 +77,11 @@ impl Record {
     pub(crate) fn tool_ended(&mut self, failed: bool) {
         self.progress();
         self.n_tools_running = self.n_tools_running.saturating_sub(1);
-        if let Some(call) = self.tool_calls.iter_mut().find(|call| call.failed.is_none()) {
+        if let Some(call) = self
+            .tool_calls
+            .iter_mut()
+            .find(|call| call.failed.is_none())
+        {
             call.failed = Some(failed);
         }
         self.events.push(AgentEvent::ToolEnded { failed });
@@ -109,17 +121,23 @@ impl Record {
     }
 
     pub(crate) fn retrying(&mut self, why: Evidence) {
-        self.events.push(AgentEvent::Retrying { why: short(why.text()) });
+        self.events.push(AgentEvent::Retrying {
+            why: short(why.text()),
+        });
         self.trouble = Some(why);
     }
 
-    /// Adds what one request used. A cost of nothing for some tokens means that the CLI has no price for them, and from
-    /// then on the sum is not known.
+    /// Adds what one request used. A cost of nothing for some tokens means that the CLI has no
+    /// price for them, and from then on the sum is not known.
     pub(crate) fn add_usage(&mut self, tokens: Tokens, cost_micro_usd: Option<u64>) {
         let cost = cost_micro_usd.filter(|&cost| cost > 0 || tokens.total() == 0);
         self.usage.cost_micro_usd = match self.usage.tokens {
             None => cost,
-            Some(_) => self.usage.cost_micro_usd.zip(cost).map(|(sum, cost)| sum.saturating_add(cost)),
+            Some(_) => self
+                .usage
+                .cost_micro_usd
+                .zip(cost)
+                .map(|(sum, cost)| sum.saturating_add(cost)),
         };
         self.usage.tokens = Some(self.usage.tokens.unwrap_or_default().plus(tokens));
     }
@@ -159,6 +177,9 @@ pub(crate) fn prefix(text: &str, bytes_max: usize) -> &str {
     if text.len() <= bytes_max {
         return text;
     }
-    let end = (0..=bytes_max).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    let end = (0..=bytes_max)
+        .rev()
+        .find(|&at| text.is_char_boundary(at))
+        .unwrap_or(0);
     &text[..end]
 }

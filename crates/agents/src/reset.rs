@@ -1,5 +1,5 @@
-//! Finds in an error text when things are well again, as people write it: `resets 12:46am (UTC)`, `try again at 9:26 PM`,
-//! `in 3 hours 20 minutes`, dates, epochs. What is not said is not guessed.
+//! Finds in an error text when things are well again, as people write it: `resets 12:46am (UTC)`,
+//! `try again at 9:26 PM`, `in 3 hours 20 minutes`, dates, epochs. What is not said is not guessed.
 
 mod moment;
 mod scan;
@@ -48,8 +48,8 @@ enum Bare {
 /// Only so much after a sign is looked at: further away is another sentence.
 const REACH_CHARS: usize = 80;
 
-/// Finds when things are well again. A time of day is read in the zone it names, else in the machine's own; in a zone that
-/// nobody knows it says nothing. One that has passed means tomorrow.
+/// Finds when things are well again. A time of day is read in the zone it names, else in the
+/// machine's own; in a zone that nobody knows it says nothing. One that has passed means tomorrow.
 pub fn find_reset(text: &str, clock: &Clock) -> Option<When> {
     find(text, Passed::IsTomorrow, clock)
 }
@@ -61,11 +61,17 @@ pub(crate) fn find(text: &str, passed: Passed, clock: &Clock) -> Option<When> {
     SIGNS.iter().find_map(|(sign, bare)| {
         lower.match_indices(sign).find_map(|(at, _)| {
             let after = at + sign.len();
-            let is_word =
-                sign.ends_with('|') || !lower[after..].starts_with(|c: char| c.is_ascii_alphabetic());
-            let reach =
-                lower[after..].char_indices().nth(REACH_CHARS).map_or(lower.len(), |(end, _)| after + end);
-            if is_word { read(&lower[after..reach], *bare, passed, clock) } else { None }
+            let is_word = sign.ends_with('|')
+                || !lower[after..].starts_with(|c: char| c.is_ascii_alphabetic());
+            let reach = lower[after..]
+                .char_indices()
+                .nth(REACH_CHARS)
+                .map_or(lower.len(), |(end, _)| after + end);
+            if is_word {
+                read(&lower[after..reach], *bare, passed, clock)
+            } else {
+                None
+            }
         })
     })
 }
@@ -88,8 +94,15 @@ mod tests {
     const HOUR: i32 = 3600;
 
     fn clock() -> Clock {
-        let zones = [("Europe/Oslo".to_owned(), HOUR), ("America/New_York".to_owned(), -5 * HOUR)];
-        Clock { now_ms: NOW_MS, local_offset_secs: 0, zones: zones.into() }
+        let zones = [
+            ("Europe/Oslo".to_owned(), HOUR),
+            ("America/New_York".to_owned(), -5 * HOUR),
+        ];
+        Clock {
+            now_ms: NOW_MS,
+            local_offset_secs: 0,
+            zones: zones.into(),
+        }
     }
 
     /// Writes a moment as a date in UTC, to be read by people.
@@ -110,7 +123,10 @@ mod tests {
     #[test]
     fn times_of_day_are_read() {
         for (text, expected) in [
-            ("You've hit your 5-hour limit · resets 12:46am (UTC)", "2026-11-16 00:46:00"),
+            (
+                "You've hit your 5-hour limit · resets 12:46am (UTC)",
+                "2026-11-16 00:46:00",
+            ),
             ("resets 8pm (UTC)", "2026-11-15 20:00:00"),
             ("resets 7pm (UTC)", "2026-11-16 19:00:00"),
             ("resets 12am (UTC)", "2026-11-16 00:00:00"),
@@ -122,7 +138,10 @@ mod tests {
             ("resets 9pm PST", "2026-11-16 05:00:00"),
             ("resets 9pm GMT+2", "2026-11-16 19:00:00"),
             ("resets 11pm (UTC+02:00)", "2026-11-15 21:00:00"),
-            ("purchase more credits or try again at 9:26 PM.", "2026-11-15 21:26:00"),
+            (
+                "purchase more credits or try again at 9:26 PM.",
+                "2026-11-15 21:26:00",
+            ),
             ("try again at 9:26 AM.", "2026-11-16 09:26:00"),
             ("try again at 9:26\u{202f}PM.", "2026-11-15 21:26:00"),
             ("try again tomorrow at 9:26 PM", "2026-11-16 21:26:00"),
@@ -139,17 +158,32 @@ mod tests {
     #[test]
     fn dates_are_read() {
         for (text, expected) in [
-            ("try again at Sep 29th, 2027 12:55 AM.", "2027-09-29 00:55:00"),
-            ("try again at Nov 20th, 2026 12:55 AM.", "2026-11-20 00:55:00"),
+            (
+                "try again at Sep 29th, 2027 12:55 AM.",
+                "2027-09-29 00:55:00",
+            ),
+            (
+                "try again at Nov 20th, 2026 12:55 AM.",
+                "2026-11-20 00:55:00",
+            ),
             ("resets Nov 20, 3pm (UTC)", "2026-11-20 15:00:00"),
             ("resets Nov 20 at 3pm (Europe/Oslo)", "2026-11-20 14:00:00"),
             ("resets Jan 2", "2027-01-02 00:00:00"),
-            ("resets on 20 November 2026, 15:00 UTC", "2026-11-20 15:00:00"),
+            (
+                "resets on 20 November 2026, 15:00 UTC",
+                "2026-11-20 15:00:00",
+            ),
             ("resets 2026-11-16T00:46:00Z", "2026-11-16 00:46:00"),
-            ("resets at 2026-11-16T00:46:00.123+02:00", "2026-11-15 22:46:00"),
+            (
+                "resets at 2026-11-16T00:46:00.123+02:00",
+                "2026-11-15 22:46:00",
+            ),
             ("reset: 2026-11-16 00:46", "2026-11-16 00:46:00"),
             ("resets 2026-11-16", "2026-11-16 00:00:00"),
-            ("retry-after: Sun, 15 Nov 2026 20:34:37 GMT", "2026-11-15 20:34:37"),
+            (
+                "retry-after: Sun, 15 Nov 2026 20:34:37 GMT",
+                "2026-11-15 20:34:37",
+            ),
             ("resets Monday at 9am", "2026-11-16 09:00:00"),
             ("resets Sun 9am", "2026-11-22 09:00:00"),
             ("resets Sun 9pm", "2026-11-15 21:00:00"),
@@ -162,7 +196,10 @@ mod tests {
     #[test]
     fn epochs_and_durations_are_read() {
         for (text, expected) in [
-            ("Claude AI usage limit reached|1794790000", "2026-11-16 00:46:40"),
+            (
+                "Claude AI usage limit reached|1794790000",
+                "2026-11-16 00:46:40",
+            ),
             ("resets at 1794790000", "2026-11-16 00:46:40"),
             ("resets_at: 1794790000123", "2026-11-16 00:46:40"),
             ("Please try again in 8s.", "after 8000 ms"),
@@ -171,7 +208,10 @@ mod tests {
             ("Suggested retry after 5s.", "after 5000 ms"),
             ("try again in 250ms", "after 250 ms"),
             ("try again in 3 hours 20 minutes", "after 12000000 ms"),
-            ("try again in 1 day, 2 hours and 5 minutes.", "after 93900000 ms"),
+            (
+                "try again in 1 day, 2 hours and 5 minutes.",
+                "after 93900000 ms",
+            ),
             ("Your quota will reset after 3h20m10s.", "after 12010000 ms"),
             ("retry-after: 30", "after 30000 ms"),
             ("Retry after 7 seconds", "after 7000 ms"),
@@ -195,8 +235,15 @@ mod tests {
             (9, "try again at 9:26 PM", "2026-11-16 12:26:00"),
             (9, "resets 9:26pm (UTC)", "2026-11-15 21:26:00"),
         ] {
-            let clock = Clock { local_offset_secs: hours * HOUR, ..clock() };
-            assert_eq!(shown(find_reset(text, &clock)), expected, "{hours} h: {text}");
+            let clock = Clock {
+                local_offset_secs: hours * HOUR,
+                ..clock()
+            };
+            assert_eq!(
+                shown(find_reset(text, &clock)),
+                expected,
+                "{hours} h: {text}"
+            );
         }
     }
 }

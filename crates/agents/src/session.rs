@@ -1,4 +1,5 @@
-//! Session ids: they come out of a transcript and go back into a command line, so they are checked on the way.
+//! Session ids: they come out of a transcript and go back into a command line, so they are checked
+//! on the way.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,8 @@ const LENGTH_MAX: usize = 128;
 pub struct SessionId(String);
 
 impl SessionId {
-    /// Takes a name if it is harmless: letters, digits, `-`, `_` and `.`, beginning with a letter or digit.
+    /// Takes a name if it is harmless: letters, digits, `-`, `_` and `.`, beginning with a letter
+    /// or digit.
     pub fn parse(text: &str) -> Option<Self> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let is_good = text.len() <= LENGTH_MAX

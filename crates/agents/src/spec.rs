@@ -16,14 +16,15 @@ pub struct Task {
     pub model: Option<String>,
     /// How hard it is to think, in the CLI's own words.
     pub effort: Option<String>,
-    /// The JSON Schema that the answer should have. CLIs without a flag for it ignore this, and no flag is a promise:
-    /// the answer is validated by us in any case.
+    /// The JSON Schema that the answer should have. CLIs without a flag for it ignore this, and no
+    /// flag is a promise: the answer is validated by us in any case.
     pub schema: Option<String>,
     /// The session to work in.
     pub session: Session,
     /// The folder it works in, as it sees it itself, links resolved.
     pub checkout: PathBuf,
-    /// The folder where the CLI keeps its configuration and sessions; ours, and only for this agent.
+    /// The folder where the CLI keeps its configuration and sessions; ours, and only for this
+    /// agent.
     pub config_home: PathBuf,
     /// The program, where it is not to be looked up by its usual name.
     pub program: Option<String>,
@@ -42,16 +43,19 @@ pub struct CommandSpec {
     pub args: Vec<String>,
     /// Variables that it must have.
     pub env: BTreeMap<String, String>,
-    /// Variables that it must not have, wherever they come from: they would lead it to another configuration.
+    /// Variables that it must not have, wherever they come from: they would lead it to another
+    /// configuration.
     pub removed_env: Vec<String>,
-    /// Variables by which the operator may have given it credentials or a gateway; passed on by name where they are set.
+    /// Variables by which the operator may have given it credentials or a gateway; passed on by
+    /// name where they are set.
     pub pass_env: Vec<String>,
-    /// All of its standard input, which is closed after it: an open one hangs several CLIs for ever.
+    /// All of its standard input, which is closed after it: an open one hangs several CLIs for
+    /// ever.
     pub stdin: String,
     /// Files to be in the config home before it starts.
     pub files: Vec<HomeFile>,
-    /// The operator's credentials, to be linked into the config home and never copied: a copy would lose the token that
-    /// the CLI refreshes, or spend a token that is good for one use only.
+    /// The operator's credentials, to be linked into the config home and never copied: a copy would
+    /// lose the token that the CLI refreshes, or spend a token that is good for one use only.
     pub links: Vec<HomeLink>,
     /// How it is best asked to end.
     pub stop_signal: StopSignal,
@@ -104,23 +108,30 @@ pub enum StopSignal {
     Int,
 }
 
-/// Where an agent without a config home of its own kind finds ours, and what stands for it in the operator's words.
+/// Where an agent without a config home of its own kind finds ours, and what stands for it in the
+/// operator's words.
 pub(crate) const CONFIG_HOME: &str = "LOOPWRIGHT_CONFIG_HOME";
 pub(crate) const CONFIG_HOME_PLACEHOLDER: &str = "{config_home}";
 
 impl CommandSpec {
     /// The operator's variables, the config home filled in where the agent is told of one.
     pub fn filled_in(&self, env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-        let Some(home) = self.env.get(CONFIG_HOME) else { return env.clone() };
-        let filled =
-            |(name, value): (&String, &String)| (name.clone(), value.replace(CONFIG_HOME_PLACEHOLDER, home));
+        let Some(home) = self.env.get(CONFIG_HOME) else {
+            return env.clone();
+        };
+        let filled = |(name, value): (&String, &String)| {
+            (name.clone(), value.replace(CONFIG_HOME_PLACEHOLDER, home))
+        };
         env.iter().map(filled).collect()
     }
 
     /// The text of the command for people: arguments quoted where they need it, no environment.
     pub fn shown(&self) -> String {
         let words = std::iter::once(&self.program).chain(&self.args);
-        words.map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
+        words
+            .map(|word| shell_word(word))
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 }
 
@@ -136,6 +147,8 @@ fn shell_word(word: &str) -> String {
 pub(crate) fn named_by_content(stem: &str, extension: &str, content: &str) -> String {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0100_0000_01b3;
-    let hash = content.bytes().fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+    let hash = content.bytes().fold(OFFSET, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
+    });
     format!("{stem}-{hash:016x}.{extension}")
 }

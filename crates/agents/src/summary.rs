@@ -56,9 +56,11 @@ pub struct RunSummary {
     pub message: Option<String>,
     /// The session, if it was named.
     pub session: Option<SessionId>,
-    /// Whether the session that was to be gone on with is not there any more: resuming again cannot help.
+    /// Whether the session that was to be gone on with is not there any more: resuming again cannot
+    /// help.
     pub is_session_lost: bool,
-    /// The final answer; only of a run that is [`Outcome::Done`], so that nobody takes the words of a failed one for it.
+    /// The final answer; only of a run that is [`Outcome::Done`], so that nobody takes the words of
+    /// a failed one for it.
     pub answer: Option<String>,
     /// What it used.
     pub usage: Usage,

@@ -40,7 +40,9 @@ pub enum Counted {
 impl Tokens {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.input.saturating_add(self.cached).saturating_add(self.output)
+        self.input
+            .saturating_add(self.cached)
+            .saturating_add(self.output)
     }
 
     pub(crate) fn plus(self, other: Self) -> Self {
@@ -51,9 +53,11 @@ impl Tokens {
         }
     }
 
-    /// What came on top of an earlier reading; a counter that fell began anew, and all of it is new.
+    /// What came on top of an earlier reading; a counter that fell began anew, and all of it is
+    /// new.
     fn beyond(self, before: Self) -> Self {
-        let fell = self.input < before.input || self.cached < before.cached || self.output < before.output;
+        let fell =
+            self.input < before.input || self.cached < before.cached || self.output < before.output;
         if fell {
             return self;
         }
@@ -66,8 +70,8 @@ impl Tokens {
 }
 
 impl Usage {
-    /// What of this reading is new, given the last reading of the same session that was already counted (the default one
-    /// for a fresh session, or when nothing of it was counted yet).
+    /// What of this reading is new, given the last reading of the same session that was already
+    /// counted (the default one for a fresh session, or when nothing of it was counted yet).
     #[must_use]
     pub fn beyond(&self, counted: &Self) -> Self {
         let tokens = match (self.tokens, self.tokens_of) {
@@ -81,7 +85,12 @@ impl Usage {
             }
             (told, Counted::Run | Counted::Session) => told,
         };
-        Self { tokens, tokens_of: Counted::Run, cost_micro_usd, cost_of: Counted::Run }
+        Self {
+            tokens,
+            tokens_of: Counted::Run,
+            cost_micro_usd,
+            cost_of: Counted::Run,
+        }
     }
 }
 
@@ -103,23 +112,65 @@ mod tests {
     use super::*;
 
     fn session(input: u64, output: u64, cost: Option<u64>) -> Usage {
-        let tokens = Some(Tokens { input, cached: 0, output });
-        Usage { tokens, tokens_of: Counted::Session, cost_micro_usd: cost, cost_of: Counted::Session }
+        let tokens = Some(Tokens {
+            input,
+            cached: 0,
+            output,
+        });
+        Usage {
+            tokens,
+            tokens_of: Counted::Session,
+            cost_micro_usd: cost,
+            cost_of: Counted::Session,
+        }
     }
 
     #[test]
     fn of_a_running_total_only_what_is_new_counts() {
-        let told = |input, output| Some(Tokens { input, cached: 0, output });
+        let told = |input, output| {
+            Some(Tokens {
+                input,
+                cached: 0,
+                output,
+            })
+        };
         for (now, before, tokens, cost) in [
-            (session(10, 5, Some(7)), Usage::default(), told(10, 5), Some(7)),
-            (session(10, 5, Some(7)), session(4, 5, Some(3)), told(6, 0), Some(4)),
-            (session(3, 1, Some(2)), session(4, 5, Some(3)), told(3, 1), Some(2)),
+            (
+                session(10, 5, Some(7)),
+                Usage::default(),
+                told(10, 5),
+                Some(7),
+            ),
+            (
+                session(10, 5, Some(7)),
+                session(4, 5, Some(3)),
+                told(6, 0),
+                Some(4),
+            ),
+            (
+                session(3, 1, Some(2)),
+                session(4, 5, Some(3)),
+                told(3, 1),
+                Some(2),
+            ),
             (session(10, 5, None), session(4, 5, None), told(6, 0), None),
-            (Usage { tokens_of: Counted::Run, ..session(3, 1, None) }, session(4, 5, None), told(3, 1), None),
+            (
+                Usage {
+                    tokens_of: Counted::Run,
+                    ..session(3, 1, None)
+                },
+                session(4, 5, None),
+                told(3, 1),
+                None,
+            ),
             (Usage::default(), session(4, 5, Some(3)), None, None),
         ] {
             let new = now.beyond(&before);
-            assert_eq!((new.tokens, new.cost_micro_usd), (tokens, cost), "{now:?} after {before:?}");
+            assert_eq!(
+                (new.tokens, new.cost_micro_usd),
+                (tokens, cost),
+                "{now:?} after {before:?}"
+            );
         }
     }
 

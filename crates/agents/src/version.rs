@@ -43,10 +43,15 @@ pub enum VersionVerdict {
 impl Version {
     /// Makes a version.
     pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
-        Self { major, minor, patch }
+        Self {
+            major,
+            minor,
+            patch,
+        }
     }
 
-    /// Finds the first version in what `--version` printed: `codex-cli 0.166.0`, `2.1.325 (Claude Code)`, `v1.18.33`.
+    /// Finds the first version in what `--version` printed: `codex-cli 0.166.0`, `2.1.325 (Claude
+    /// Code)`, `v1.18.33`.
     pub fn find(text: &str) -> Option<Self> {
         let is_of_number = |c: char| c.is_ascii_digit() || c == '.';
         text.split(|c: char| !is_of_number(c)).find_map(Self::parse)
@@ -55,7 +60,11 @@ impl Version {
     fn parse(word: &str) -> Option<Self> {
         let mut numbers = word.split('.').map(|part| part.parse().ok());
         let (major, minor, patch) = (numbers.next()??, numbers.next()??, numbers.next()??);
-        numbers.next().is_none().then_some(Self { major, minor, patch })
+        numbers.next().is_none().then_some(Self {
+            major,
+            minor,
+            patch,
+        })
     }
 }
 
@@ -66,8 +75,15 @@ impl fmt::Display for Version {
 }
 
 /// Compares a version with the tried ones and the bad ones.
-pub(crate) fn judge(version: Version, tried: (Version, Version), bad: &[BadVersion]) -> VersionVerdict {
-    if let Some(row) = bad.iter().find(|row| (row.from..=row.to).contains(&version)) {
+pub(crate) fn judge(
+    version: Version,
+    tried: (Version, Version),
+    bad: &[BadVersion],
+) -> VersionVerdict {
+    if let Some(row) = bad
+        .iter()
+        .find(|row| (row.from..=row.to).contains(&version))
+    {
         return VersionVerdict::Bad { why: row.why };
     }
     if version < tried.0 {
@@ -103,7 +119,11 @@ mod tests {
     #[test]
     fn a_version_is_judged() {
         let at = |minor| Version::new(1, minor, 0);
-        let bad = [BadVersion { from: at(6), to: at(7), why: "it hangs" }];
+        let bad = [BadVersion {
+            from: at(6),
+            to: at(7),
+            why: "it hangs",
+        }];
         for (minor, expected) in [
             (1, VersionVerdict::Older),
             (2, VersionVerdict::Tried),
@@ -111,7 +131,11 @@ mod tests {
             (6, VersionVerdict::Bad { why: "it hangs" }),
             (8, VersionVerdict::Newer),
         ] {
-            assert_eq!(judge(at(minor), (at(2), at(5)), &bad), expected, "1.{minor}.0");
+            assert_eq!(
+                judge(at(minor), (at(2), at(5)), &bad),
+                expected,
+                "1.{minor}.0"
+            );
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Makes a test command's output readable test by test, without changing what is tested.
 //!
-//! The environment is the gentlest way and reaches through Makefiles and scripts; arguments are added only where it is
-//! certain whom they reach. Where neither is safe the command stays as it is and its output is sniffed.
+//! The environment is the gentlest way and reaches through Makefiles and scripts; arguments are
+//! added only where it is certain whom they reach. Where neither is safe the command stays as it is
+//! and its output is sniffed.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +26,10 @@ pub struct Instrumented {
 
 /// Makes a project's own test command readable. `report_path` is a file that may be written.
 pub fn instrument(command: &str, tree: &dyn Tree, report_path: &str) -> Instrumented {
-    let plan = Plan { command, report_path };
+    let plan = Plan {
+        command,
+        report_path,
+    };
     let line = parse(command);
     let found = runners(&line, tree);
     match found.as_slice() {
@@ -41,7 +45,12 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn untouched(&self, format: Format) -> Instrumented {
-        Instrumented { command: self.command.to_owned(), env: Vec::new(), format, report: None }
+        Instrumented {
+            command: self.command.to_owned(),
+            env: Vec::new(),
+            format,
+            report: None,
+        }
     }
 
     fn one(&self, line: &Line, index: usize, reached: &Reached) -> Instrumented {
@@ -49,17 +58,22 @@ impl Plan<'_> {
         match runner {
             Runner::Pytest | Runner::Tox => self.pytest(runner),
             Runner::Node => self.node(),
-            Runner::Nextest => {
-                self.with_arguments(line, index, reached).unwrap_or_else(|| Self::nextest(self.command))
-            }
-            Runner::Cargo | Runner::Go | Runner::Vitest | Runner::Jest | Runner::Mocha | Runner::Bun => {
-                self.with_arguments(line, index, reached).unwrap_or_else(|| self.untouched(format_of(runner)))
-            }
+            Runner::Nextest => self
+                .with_arguments(line, index, reached)
+                .unwrap_or_else(|| Self::nextest(self.command)),
+            Runner::Cargo
+            | Runner::Go
+            | Runner::Vitest
+            | Runner::Jest
+            | Runner::Mocha
+            | Runner::Bun => self
+                .with_arguments(line, index, reached)
+                .unwrap_or_else(|| self.untouched(format_of(runner))),
         }
     }
 
-    /// pytest takes arguments from the environment, through whatever calls it. The older family of reports names files;
-    /// a file that cannot be collected must not keep the others from running.
+    /// pytest takes arguments from the environment, through whatever calls it. The older family of
+    /// reports names files; a file that cannot be collected must not keep the others from running.
     fn pytest(&self, runner: Runner) -> Instrumented {
         let options = format!(
             "--junitxml={} -o junit_family=xunit1 --continue-on-collection-errors",
@@ -67,61 +81,115 @@ impl Plan<'_> {
         );
         let mut env = vec![("PYTEST_ADDOPTS".to_owned(), options)];
         if runner == Runner::Tox {
-            env.push(("TOX_OVERRIDE".to_owned(), "testenv.pass_env+=PYTEST_ADDOPTS".to_owned()));
-            env.push(("TOX_TESTENV_PASSENV".to_owned(), "PYTEST_ADDOPTS".to_owned()));
+            env.push((
+                "TOX_OVERRIDE".to_owned(),
+                "testenv.pass_env+=PYTEST_ADDOPTS".to_owned(),
+            ));
+            env.push((
+                "TOX_TESTENV_PASSENV".to_owned(),
+                "PYTEST_ADDOPTS".to_owned(),
+            ));
         }
         let report = Some(self.report_path.to_owned());
-        Instrumented { command: self.command.to_owned(), env, format: Format::Pytest, report }
+        Instrumented {
+            command: self.command.to_owned(),
+            env,
+            format: Format::Pytest,
+            report,
+        }
     }
 
-    /// A report file cannot be asked for by `NODE_OPTIONS`: the runner's children would write to it too.
+    /// A report file cannot be asked for by `NODE_OPTIONS`: the runner's children would write to it
+    /// too.
     fn node(&self) -> Instrumented {
         let mut plan = self.untouched(Format::Sniff);
         if !self.command.contains("--test-reporter") && !self.command.contains("NODE_OPTIONS") {
-            plan.env.push(("NODE_OPTIONS".to_owned(), "--test-reporter=tap".to_owned()));
+            plan.env
+                .push(("NODE_OPTIONS".to_owned(), "--test-reporter=tap".to_owned()));
         }
         plan
     }
 
     fn nextest(command: &str) -> Instrumented {
-        let env = [("NEXTEST_STATUS_LEVEL", "all"), ("NEXTEST_HIDE_PROGRESS_BAR", "1")];
-        let env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
-        Instrumented { command: command.to_owned(), env, format: Format::Nextest, report: None }
+        let env = [
+            ("NEXTEST_STATUS_LEVEL", "all"),
+            ("NEXTEST_HIDE_PROGRESS_BAR", "1"),
+        ];
+        let env = env
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec();
+        Instrumented {
+            command: command.to_owned(),
+            env,
+            format: Format::Nextest,
+            report: None,
+        }
     }
 
     /// Adds arguments, where it is certain that they reach the runner.
     fn with_arguments(&self, line: &Line, index: usize, reached: &Reached) -> Option<Instrumented> {
         let call = line.calls.get(index)?;
-        if !line.is_plain || self.command.contains("--reporter") || self.command.contains("--outputFile") {
+        if !line.is_plain
+            || self.command.contains("--reporter")
+            || self.command.contains("--outputFile")
+        {
             return None;
         }
         let arguments = arguments_of(reached.runner(), self.report_path);
         let words = unwrapped(&call.words);
         let at = match reached {
-            Reached::Within(_) | Reached::ByScript { takes_arguments: false, .. } => return None,
-            Reached::ByScript { takes_arguments: true, .. } => {
+            Reached::Within(_)
+            | Reached::ByScript {
+                takes_arguments: false,
+                ..
+            } => return None,
+            Reached::ByScript {
+                takes_arguments: true,
+                ..
+            } => {
                 // Arguments of a script stand at the end, and npm wants them behind two dashes.
                 let needs_dashes = words.first() == Some(&"npm") && !words.contains(&"--");
                 package_script(&words)?;
-                let dashes = if needs_dashes { vec!["--".to_owned()] } else { Vec::new() };
-                return Some(self.built(reached.runner(), *call.ends.last()?, &[dashes, arguments].concat()));
+                let dashes = if needs_dashes {
+                    vec!["--".to_owned()]
+                } else {
+                    Vec::new()
+                };
+                return Some(self.built(
+                    reached.runner(),
+                    *call.ends.last()?,
+                    &[dashes, arguments].concat(),
+                ));
             }
             Reached::Directly(runner) => insertion(*runner, &call.words, &call.ends)?,
         };
-        let new: Vec<String> = arguments.into_iter().filter(|word| !call.words.contains(word)).collect();
+        let new: Vec<String> = arguments
+            .into_iter()
+            .filter(|word| !call.words.contains(word))
+            .collect();
         Some(self.built(reached.runner(), at, &new))
     }
 
     fn built(&self, runner: Runner, at: usize, arguments: &[String]) -> Instrumented {
-        let added: String = arguments.iter().map(|word| format!(" {}", quote(word))).collect();
+        let added: String = arguments
+            .iter()
+            .map(|word| format!(" {}", quote(word)))
+            .collect();
         let (before, after) = self.command.split_at(at);
         let command = format!("{before}{added}{after}");
         if runner == Runner::Nextest {
             return Self::nextest(&command);
         }
-        let has_report = arguments.iter().any(|word| word.ends_with(self.report_path));
+        let has_report = arguments
+            .iter()
+            .any(|word| word.ends_with(self.report_path));
         let report = has_report.then(|| self.report_path.to_owned());
-        Instrumented { command, env: Vec::new(), format: format_of(runner), report }
+        Instrumented {
+            command,
+            env: Vec::new(),
+            format: format_of(runner),
+            report,
+        }
     }
 }
 
@@ -151,9 +219,15 @@ fn arguments_of(runner: Runner, report_path: &str) -> Vec<String> {
         ],
         Runner::Jest => vec!["--json".to_owned(), format!("--outputFile={report_path}")],
         Runner::Mocha => {
-            vec!["--reporter=json".to_owned(), format!("--reporter-option=output={report_path}")]
+            vec![
+                "--reporter=json".to_owned(),
+                format!("--reporter-option=output={report_path}"),
+            ]
         }
-        Runner::Bun => vec!["--reporter=junit".to_owned(), format!("--reporter-outfile={report_path}")],
+        Runner::Bun => vec![
+            "--reporter=junit".to_owned(),
+            format!("--reporter-outfile={report_path}"),
+        ],
         Runner::Pytest | Runner::Tox | Runner::Node => Vec::new(),
     }
 }
@@ -164,10 +238,15 @@ fn insertion(runner: Runner, words: &[String], ends: &[usize]) -> Option<usize> 
     match runner {
         Runner::Go => ends.get(position("test")?).copied(),
         Runner::Cargo | Runner::Nextest => {
-            let has_policy =
-                words.iter().any(|word| word.contains("fail-fast") || word.starts_with("--max-fail"));
+            let has_policy = words
+                .iter()
+                .any(|word| word.contains("fail-fast") || word.starts_with("--max-fail"));
             let before = position("--").map_or(words.len(), |at| at);
-            if has_policy { None } else { ends.get(before.checked_sub(1)?).copied() }
+            if has_policy {
+                None
+            } else {
+                ends.get(before.checked_sub(1)?).copied()
+            }
         }
         Runner::Vitest | Runner::Jest | Runner::Mocha | Runner::Bun => {
             if position("--").is_some() {

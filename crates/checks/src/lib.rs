@@ -1,8 +1,10 @@
-//! The project's own commands: finds them, reads their results test by test, compares them with the baseline.
+//! The project's own commands: finds them, reads their results test by test, compares them with the
+//! baseline.
 //!
-//! Pure: no file is opened here, no process started, no clock read. A project is seen through [`Tree`], outputs come
-//! in as text, and what comes out is values. Everything that is read was written by code that nobody trusts, so every
-//! reader is bounded and takes any bytes without a panic.
+//! Pure: no file is opened here, no process started, no clock read. A project is seen through
+//! [`Tree`], outputs come in as text, and what comes out is values. Everything that is read was
+//! written by code that nobody trusts, so every reader is bounded and takes any bytes without a
+//! panic.
 
 pub mod compare;
 pub mod detect;

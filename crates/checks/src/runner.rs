@@ -23,8 +23,12 @@ pub(crate) enum Runner {
 pub(crate) enum Reached {
     /// The call itself.
     Directly(Runner),
-    /// Through a package manager's script; arguments can be handed on where the runner is the last that it calls.
-    ByScript { runner: Runner, takes_arguments: bool },
+    /// Through a package manager's script; arguments can be handed on where the runner is the last
+    /// that it calls.
+    ByScript {
+        runner: Runner,
+        takes_arguments: bool,
+    },
     /// From within a recipe or a script: only the environment reaches it.
     Within(Runner),
 }
@@ -32,7 +36,9 @@ pub(crate) enum Reached {
 impl Reached {
     pub(crate) fn runner(&self) -> Runner {
         match self {
-            Reached::Directly(runner) | Reached::Within(runner) | Reached::ByScript { runner, .. } => *runner,
+            Reached::Directly(runner)
+            | Reached::Within(runner)
+            | Reached::ByScript { runner, .. } => *runner,
         }
     }
 }
@@ -57,7 +63,11 @@ fn in_line(line: &Line, tree: &dyn Tree, folder: &str, depth: usize) -> Vec<(usi
             }
             continue;
         }
-        found.extend(in_call(call, tree, &folder, depth).into_iter().map(|reached| (index, reached)));
+        found.extend(
+            in_call(call, tree, &folder, depth)
+                .into_iter()
+                .map(|reached| (index, reached)),
+        );
     }
     found
 }
@@ -82,7 +92,10 @@ fn in_call(call: &Call, tree: &dyn Tree, folder: &str, depth: usize) -> Vec<Reac
     };
     if let Some((text, folder)) = task_recipe(tree, folder, &words) {
         let found = in_line(&parse(&text), tree, &folder, depth + 1);
-        return found.into_iter().map(|(_, found)| Reached::Within(found.runner())).collect();
+        return found
+            .into_iter()
+            .map(|(_, found)| Reached::Within(found.runner()))
+            .collect();
     }
     match words.split_first() {
         Some((program, rest)) => {
@@ -108,7 +121,11 @@ fn is_shell_text(text: &str, is_shell: bool) -> bool {
 }
 
 fn after<'a>(words: &[&'a str], flag: &str) -> Option<&'a str> {
-    words.iter().position(|word| *word == flag).and_then(|at| words.get(at + 1)).copied()
+    words
+        .iter()
+        .position(|word| *word == flag)
+        .and_then(|at| words.get(at + 1))
+        .copied()
 }
 
 pub(crate) fn join(folder: &str, path: &str) -> String {
@@ -127,8 +144,19 @@ pub(crate) fn join(folder: &str, path: &str) -> String {
 }
 
 /// Programs that start the one that is named after them.
-const STARTERS: [&str; 11] =
-    ["env", "time", "nice", "command", "exec", "npx", "bunx", "pnpx", "xvfb-run", "dotenv", "cross-env"];
+const STARTERS: [&str; 11] = [
+    "env",
+    "time",
+    "nice",
+    "command",
+    "exec",
+    "npx",
+    "bunx",
+    "pnpx",
+    "xvfb-run",
+    "dotenv",
+    "cross-env",
+];
 
 /// Takes off programs that only start another one.
 pub(crate) fn unwrapped(words: &[String]) -> Vec<&str> {
@@ -142,15 +170,34 @@ pub(crate) fn unwrapped(words: &[String]) -> Vec<&str> {
             ["yarn" | "pnpm", "vitest" | "jest" | "mocha", ..] => 1,
             [program, ..] if STARTERS.contains(program) => 1,
             ["timeout", ..]
-            | ["uv" | "poetry" | "pipenv" | "pdm" | "rye" | "hatch", "run", ..]
+            | [
+                "uv" | "poetry" | "pipenv" | "pdm" | "rye" | "hatch",
+                "run",
+                ..,
+            ]
             | ["pnpm" | "yarn" | "npm" | "bun", "exec" | "x" | "dlx", ..]
-            | ["python" | "python3" | "py", "-m", "pytest" | "tox" | "nox", ..] => 2,
+            | [
+                "python" | "python3" | "py",
+                "-m",
+                "pytest" | "tox" | "nox",
+                ..,
+            ] => 2,
             ["coverage", "run", "-m", ..] => 3,
-            ["python" | "python3" | "py", "-m", "coverage", "run", "-m", ..] => 5,
+            [
+                "python" | "python3" | "py",
+                "-m",
+                "coverage",
+                "run",
+                "-m",
+                ..,
+            ] => 5,
             _ => break,
         };
         words.drain(..n.min(words.len()));
-        while words.first().is_some_and(|word| word.starts_with('-') || word.contains('=')) {
+        while words
+            .first()
+            .is_some_and(|word| word.starts_with('-') || word.contains('='))
+        {
             words.remove(0);
         }
     }
@@ -161,7 +208,11 @@ pub(crate) fn unwrapped(words: &[String]) -> Vec<&str> {
 pub(crate) fn direct(words: &[&str]) -> Option<Runner> {
     let (program, rest) = words.split_first()?;
     let program = program.rsplit('/').next().unwrap_or(program);
-    let without_toolchain: Vec<&str> = rest.iter().copied().filter(|word| !word.starts_with('+')).collect();
+    let without_toolchain: Vec<&str> = rest
+        .iter()
+        .copied()
+        .filter(|word| !word.starts_with('+'))
+        .collect();
     match (program, without_toolchain.as_slice()) {
         ("cargo", ["test" | "t", ..]) => Some(Runner::Cargo),
         ("cargo", ["nextest", "run" | "r", ..]) | ("cargo-nextest", ["nextest", "run", ..]) => {
@@ -183,7 +234,11 @@ pub(crate) fn direct(words: &[&str]) -> Option<Runner> {
 /// The script of `package.json` that words run.
 pub(crate) fn package_script<'a>(words: &[&'a str]) -> Option<&'a str> {
     let (manager, rest) = words.split_first()?;
-    let rest: Vec<&str> = rest.iter().copied().filter(|word| !word.starts_with('-')).collect();
+    let rest: Vec<&str> = rest
+        .iter()
+        .copied()
+        .filter(|word| !word.starts_with('-'))
+        .collect();
     match (*manager, rest.as_slice()) {
         ("npm" | "pnpm" | "yarn", ["test" | "t" | "tst", ..]) => Some("test"),
         ("npm" | "pnpm" | "yarn" | "bun", ["run" | "run-script", script, ..]) => Some(script),
@@ -202,7 +257,9 @@ pub(crate) fn script_text(tree: &dyn Tree, folder: &str, script: &str) -> Option
 }
 
 fn by_script(tree: &dyn Tree, folder: &str, script: &str, depth: usize) -> Vec<Reached> {
-    let Some(text) = script_text(tree, folder, script) else { return Vec::new() };
+    let Some(text) = script_text(tree, folder, script) else {
+        return Vec::new();
+    };
     let line = parse(&text);
     let last = line.calls.len().saturating_sub(1);
     let found = in_line(&line, tree, folder, depth + 1);
@@ -210,13 +267,19 @@ fn by_script(tree: &dyn Tree, folder: &str, script: &str, depth: usize) -> Vec<R
         .into_iter()
         .map(|(index, reached)| Reached::ByScript {
             runner: reached.runner(),
-            takes_arguments: line.is_plain && index == last && matches!(reached, Reached::Directly(_)),
+            takes_arguments: line.is_plain
+                && index == last
+                && matches!(reached, Reached::Directly(_)),
         })
         .collect()
 }
 
 /// What a call of make or just runs, and in which folder.
-pub(crate) fn task_recipe(tree: &dyn Tree, folder: &str, words: &[&str]) -> Option<(String, String)> {
+pub(crate) fn task_recipe(
+    tree: &dyn Tree,
+    folder: &str,
+    words: &[&str],
+) -> Option<(String, String)> {
     let (program, rest) = words.split_first()?;
     let (files, folder): (&[&str], String) = match *program {
         "make" | "gmake" => {
@@ -231,8 +294,12 @@ pub(crate) fn task_recipe(tree: &dyn Tree, folder: &str, words: &[&str]) -> Opti
 
 /// The recipe of the first target that is named, with those of the targets that it needs.
 fn recipe(tree: &dyn Tree, folder: &str, words: &[&str], files: &[&str]) -> Option<String> {
-    let text = files.iter().find_map(|file| tree.read(&join(folder, file)))?;
-    let target = words.iter().find(|word| !word.starts_with('-') && !word.contains('='));
+    let text = files
+        .iter()
+        .find_map(|file| tree.read(&join(folder, file)))?;
+    let target = words
+        .iter()
+        .find(|word| !word.starts_with('-') && !word.contains('='));
     let mut wanted = vec![(*target.unwrap_or(&"")).to_owned()];
     let mut out = String::new();
     let mut at = 0;
@@ -256,7 +323,9 @@ fn target_of(text: &str, name: &str) -> (Vec<String>, String) {
             lines += line.trim_start().trim_start_matches(['@', '-', '+']);
             lines.push('\n');
         } else if !is_indented
-            && let Some((head, rest)) = line.split_once(':').filter(|_| !line.starts_with(['#', '.']))
+            && let Some((head, rest)) = line
+                .split_once(':')
+                .filter(|_| !line.starts_with(['#', '.']))
         {
             let is_rule = !rest.starts_with('=');
             let mut heads = head.split_whitespace();

@@ -1,5 +1,5 @@
-//! Just enough of the shell's grammar to see which programs a command line calls. It expands nothing, and what it does
-//! not understand it reports as not understood.
+//! Just enough of the shell's grammar to see which programs a command line calls. It expands
+//! nothing, and what it does not understand it reports as not understood.
 
 /// One program call within a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,8 @@ pub(crate) struct Call {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) calls: Vec<Call>,
-    /// All calls are joined by `&&` or `;` alone: no pipes, redirections, groups, expansions or background.
+    /// All calls are joined by `&&` or `;` alone: no pipes, redirections, groups, expansions or
+    /// background.
     pub(crate) is_plain: bool,
 }
 
@@ -30,7 +31,10 @@ pub(crate) fn parse(line: &str) -> Line {
     }
     let mut parser = Parser {
         rest: line.char_indices().peekable(),
-        line: Line { is_plain: true, ..Line::default() },
+        line: Line {
+            is_plain: true,
+            ..Line::default()
+        },
         words: Vec::new(),
         word: None,
     };
@@ -132,12 +136,19 @@ impl Parser<'_> {
 
     fn end_call(&mut self) {
         let words = std::mem::take(&mut self.words);
-        let n_assignments = words.iter().take_while(|(word, _)| is_assignment(word)).count();
+        let n_assignments = words
+            .iter()
+            .take_while(|(word, _)| is_assignment(word))
+            .count();
         let (assignments, words) = words.split_at(n_assignments);
         let (words, ends): (Vec<String>, Vec<usize>) = words.iter().cloned().unzip();
         if !words.is_empty() {
             let assignments = assignments.iter().map(|(word, _)| word.clone()).collect();
-            self.line.calls.push(Call { words, assignments, ends });
+            self.line.calls.push(Call {
+                words,
+                assignments,
+                ends,
+            });
         }
     }
 }
@@ -146,7 +157,9 @@ fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty()
             && !name.starts_with(|c: char| c.is_ascii_digit())
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     })
 }
 
@@ -182,8 +195,16 @@ mod tests {
             ("", true, ""),
         ] {
             let parsed = parse(line);
-            let shown: Vec<String> = parsed.calls.iter().map(|call| call.words.join(",")).collect();
-            assert_eq!((parsed.is_plain, shown.join(" / ").as_str()), (is_plain, expected), "{line}");
+            let shown: Vec<String> = parsed
+                .calls
+                .iter()
+                .map(|call| call.words.join(","))
+                .collect();
+            assert_eq!(
+                (parsed.is_plain, shown.join(" / ").as_str()),
+                (is_plain, expected),
+                "{line}"
+            );
         }
     }
 

@@ -13,7 +13,8 @@ pub const MESSAGE_BYTES_MAX: usize = 2_000;
 /// Longest excerpt of an output.
 pub const EXCERPT_BYTES_MAX: usize = 4_000;
 
-/// What runners call a test that is only planned, in pieces, since the word itself is banned from our sources.
+/// What runners call a test that is only planned, in pieces, since the word itself is banned from
+/// our sources.
 pub(crate) const PLANNED: &str = concat!("to", "do");
 
 const CUT: &str = "…";
@@ -47,7 +48,8 @@ pub(crate) fn clip(text: &str, bytes_max: usize) -> String {
     format!("{}{CUT}", head(text, bytes_max.saturating_sub(CUT.len())))
 }
 
-/// The end of an output without colours, in whole lines where that is possible, at most [`EXCERPT_BYTES_MAX`] long.
+/// The end of an output without colours, in whole lines where that is possible, at most
+/// [`EXCERPT_BYTES_MAX`] long.
 pub fn excerpt(output: &str) -> String {
     let tail = &output[ceil(output, output.len().saturating_sub(4 * EXCERPT_BYTES_MAX))..];
     let clean = plain(tail);
@@ -56,16 +58,19 @@ pub fn excerpt(output: &str) -> String {
         return clean.to_owned();
     }
     let tail = &clean[ceil(clean, clean.len() - EXCERPT_BYTES_MAX + CUT.len() + 1)..];
-    let from = tail.find('\n').filter(|at| *at < tail.len() / 2).map_or(0, |at| at + 1);
+    let from = tail
+        .find('\n')
+        .filter(|at| *at < tail.len() / 2)
+        .map_or(0, |at| at + 1);
     format!("{CUT}\n{}", &tail[from..])
 }
 
-/// The same text without terminal control: colours, links, other control characters, overwritten parts of a line.
+/// The same text without terminal control: colours, links, other control characters, overwritten
+/// parts of a line.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
-    if !text
-        .bytes()
-        .any(|byte| byte == 0x1b || byte == b'\r' || (byte < 0x20 && byte != b'\n' && byte != b'\t'))
-    {
+    if !text.bytes().any(|byte| {
+        byte == 0x1b || byte == b'\r' || (byte < 0x20 && byte != b'\n' && byte != b'\t')
+    }) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
@@ -137,7 +142,10 @@ pub(crate) fn extension(path: &str) -> &str {
 
 /// How many columns a line is indented; a tab counts as four.
 pub(crate) fn indent(line: &str) -> usize {
-    line.chars().take_while(|c| c.is_whitespace()).map(|c| if c == '\t' { 4 } else { 1 }).sum()
+    line.chars()
+        .take_while(|c| c.is_whitespace())
+        .map(|c| if c == '\t' { 4 } else { 1 })
+        .sum()
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! How a project is seen: names and texts, wherever they come from (a checkout, a git tree, a map in a test).
+//! How a project is seen: names and texts, wherever they come from (a checkout, a git tree, a map
+//! in a test).
 
 use std::collections::BTreeMap;
 
@@ -11,9 +12,14 @@ pub trait Tree {
 
     /// Says whether there is a file or folder of this name.
     fn has(&self, path: &str) -> bool {
-        let (folder, name) = path.trim_end_matches('/').rsplit_once('/').unwrap_or(("", path));
+        let (folder, name) = path
+            .trim_end_matches('/')
+            .rsplit_once('/')
+            .unwrap_or(("", path));
         let name = name.trim_end_matches('/');
-        self.list(folder).iter().any(|found| found.trim_end_matches('/') == name)
+        self.list(folder)
+            .iter()
+            .any(|found| found.trim_end_matches('/') == name)
     }
 }
 
@@ -39,7 +45,12 @@ impl MapTree {
 
 impl<P: Into<String>, T: Into<String>> FromIterator<(P, T)> for MapTree {
     fn from_iter<I: IntoIterator<Item = (P, T)>>(files: I) -> Self {
-        Self { files: files.into_iter().map(|(path, text)| (path.into(), text.into())).collect() }
+        Self {
+            files: files
+                .into_iter()
+                .map(|(path, text)| (path.into(), text.into()))
+                .collect(),
+        }
     }
 }
 
@@ -50,7 +61,11 @@ impl Tree for MapTree {
 
     fn list(&self, folder: &str) -> Vec<String> {
         let folder = folder.trim_end_matches('/');
-        let mut names: Vec<String> = self.files.keys().filter_map(|path| name_in(folder, path)).collect();
+        let mut names: Vec<String> = self
+            .files
+            .keys()
+            .filter_map(|path| name_in(folder, path))
+            .collect();
         names.dedup();
         names
     }
@@ -58,7 +73,11 @@ impl Tree for MapTree {
 
 /// The name under which a path shows in a folder's list.
 fn name_in(folder: &str, path: &str) -> Option<String> {
-    let rest = if folder.is_empty() { path } else { path.strip_prefix(folder)?.strip_prefix('/')? };
+    let rest = if folder.is_empty() {
+        path
+    } else {
+        path.strip_prefix(folder)?.strip_prefix('/')?
+    };
     match rest.split_once('/') {
         Some((name, _)) => Some(format!("{name}/")),
         None => Some(rest.to_owned()),
@@ -71,14 +90,24 @@ mod tests {
 
     #[test]
     fn a_folder_lists_what_is_directly_in_it() {
-        let tree: MapTree =
-            [("a.txt", ""), ("src/b.rs", ""), ("src/c/d.rs", ""), ("src2/e", "")].into_iter().collect();
+        let tree: MapTree = [
+            ("a.txt", ""),
+            ("src/b.rs", ""),
+            ("src/c/d.rs", ""),
+            ("src2/e", ""),
+        ]
+        .into_iter()
+        .collect();
         assert_eq!(tree.list(""), ["a.txt", "src/", "src2/"]);
         assert_eq!(tree.list("src"), ["b.rs", "c/"]);
         assert_eq!(tree.list("nowhere"), Vec::<String>::new());
-        for (path, expected) in
-            [("src", true), ("src/", true), ("src/b.rs", true), ("src/x", false), ("a", false)]
-        {
+        for (path, expected) in [
+            ("src", true),
+            ("src/", true),
+            ("src/b.rs", true),
+            ("src/x", false),
+            ("a", false),
+        ] {
             assert_eq!(tree.has(path), expected, "{path}");
         }
     }

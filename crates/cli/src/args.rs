@@ -6,13 +6,18 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 /// Run durable, autonomous coding loops
 ///
-/// A person writes a PRD (stories with acceptance criteria), starts a loop, goes away, and comes back to a branch in
-/// which every commit was proven by somebody other than its author.
+/// A person writes a PRD (stories with acceptance criteria), starts a loop, goes away, and comes
+/// back to a branch in which every commit was proven by somebody other than its author.
 ///
-/// Exit codes: 0 done, 1 finished with skipped stories, 2 bad input, 3 environment, 4 waiting for a person, 70 our
-/// fault, 130 interrupted.
+/// Exit codes: 0 done, 1 finished with skipped stories, 2 bad input, 3 environment, 4 waiting for a
+/// person, 70 our fault, 130 interrupted.
 #[derive(Debug, Parser)]
-#[command(name = "loopwright", bin_name = "loopwright", version, arg_required_else_help = true)]
+#[command(
+    name = "loopwright",
+    bin_name = "loopwright",
+    version,
+    arg_required_else_help = true
+)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -77,7 +82,8 @@ pub(crate) enum Command {
     },
     /// Print tab completions for a shell
     ///
-    /// For bash: loopwright completions bash > ~/.local/share/bash-completion/completions/loopwright
+    /// For bash: loopwright completions bash >
+    /// ~/.local/share/bash-completion/completions/loopwright
     Completions {
         /// The shell
         shell: clap_complete::Shell,
@@ -136,13 +142,14 @@ pub(crate) struct AcpClient {
 pub(crate) enum ConfigCommand {
     /// Show every value that holds, and where it comes from
     ///
-    /// Later layers win, key by key: shipped defaults, your own file, the project's `loopwright.toml`, the environment
-    /// (`LOOPWRIGHT_LOOP_MAX_RETRIES=3`), flags.
+    /// Later layers win, key by key: shipped defaults, your own file, the project's
+    /// `loopwright.toml`, the environment (`LOOPWRIGHT_LOOP_MAX_RETRIES=3`), flags.
     Show {
         /// The project's folder
         #[arg(long, value_name = "FOLDER", default_value = ".")]
         project: PathBuf,
-        /// Show it as if this were given to `start`, such as `loop.max_retries=3`; may be given several times
+        /// Show it as if this were given to `start`, such as `loop.max_retries=3`; may be given
+        /// several times
         #[arg(long, value_name = "KEY=VALUE")]
         set: Vec<String>,
     },
@@ -152,7 +159,8 @@ pub(crate) enum ConfigCommand {
 pub(crate) enum ServiceCommand {
     /// Install a worker as a systemd user unit or a launchd agent, and start it
     ///
-    /// A restart of the service ends the worker alone: agents go on, and the next worker adopts them.
+    /// A restart of the service ends the worker alone: agents go on, and the next worker adopts
+    /// them.
     Install {
         /// Show the file, and change nothing
         #[arg(long, visible_alias = "print")]
@@ -229,8 +237,9 @@ pub(crate) enum LoopCommand {
     },
     /// Remove repositories, logs and checkouts of loops that ended long ago
     ///
-    /// How long ago is for `[retention] days` to say, 30 by default. What happened stays in the journal, and a loop whose
-    /// accepted commits are nowhere else stays as a whole. The worker does the same every hour.
+    /// How long ago is for `[retention] days` to say, 30 by default. What happened stays in the
+    /// journal, and a loop whose accepted commits are nowhere else stays as a whole. The worker
+    /// does the same every hour.
     Clean {
         /// Take this many days instead; 0 takes every loop that is over
         #[arg(long, value_name = "DAYS")]
@@ -267,11 +276,12 @@ pub(crate) enum LoopCommand {
         /// One of the choices that `status` shows
         choice: String,
     },
-    /// Send an event, as other programs do: agent/loop.start, agent/loop.cancel or agent/story.start
+    /// Send an event, as other programs do: agent/loop.start, agent/loop.cancel or
+    /// agent/story.start
     ///
-    /// The data of agent/loop.start is {project, prdPath, loopId?, maxRetries?, maxIterations?, toolAssignments?,
-    /// retryLadder?, flow?, budget?}; sending it twice with the same loopId starts one loop. The data of
-    /// agent/loop.cancel is {loopId, reason?}.
+    /// The data of agent/loop.start is {project, prdPath, loopId?, maxRetries?, maxIterations?,
+    /// toolAssignments?, retryLadder?, flow?, budget?}; sending it twice with the same loopId
+    /// starts one loop. The data of agent/loop.cancel is {loopId, reason?}.
     #[command(verbatim_doc_comment)]
     Send {
         /// The event's name
@@ -310,7 +320,8 @@ pub(crate) struct StartArgs {
     /// Stop after this many stories have ended, passed or skipped
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<u32>,
-    /// Set a key of the configuration for this loop, such as `retry.wait=5m`; may be given several times
+    /// Set a key of the configuration for this loop, such as `retry.wait=5m`; may be given several
+    /// times
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// The commit to start from; by default what is checked out
@@ -345,7 +356,8 @@ pub(crate) struct PassedArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PrdCommand {
-    /// Say everything that is wrong with a PRD; exit code 0 when a loop could start from it, 2 when not
+    /// Say everything that is wrong with a PRD; exit code 0 when a loop could start from it, 2 when
+    /// not
     Check {
         #[command(flatten)]
         source: PrdSource,
@@ -356,7 +368,8 @@ pub(crate) enum PrdCommand {
         #[arg(long)]
         strict: bool,
     },
-    /// Show a PRD as it was understood, and everything that was read differently from how it was written
+    /// Show a PRD as it was understood, and everything that was read differently from how it was
+    /// written
     Show {
         #[command(flatten)]
         source: PrdSource,

@@ -1,9 +1,10 @@
-//! The crash switch of a program built for development: it kills itself at the moment that a test has named.
+//! The crash switch of a program built for development: it kills itself at the moment that a test
+//! has named.
 //!
-//! Moments are around every record, ref, operator's file and file of a keeper. All processes of one test count in one
-//! folder, which `LOOPWRIGHT_CRASH_SWITCH` names: `moments` has a line for each moment so far, `at` names one by its words
-//! and the how-manieth of these it is, `clock_ms` stops the time that records are stamped with. A released program does
-//! not look at any of it.
+//! Moments are around every record, ref, operator's file and file of a keeper. All processes of one
+//! test count in one folder, which `LOOPWRIGHT_CRASH_SWITCH` names: `moments` has a line for each
+//! moment so far, `at` names one by its words and the how-manieth of these it is, `clock_ms` stops
+//! the time that records are stamped with. A released program does not look at any of it.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -18,7 +19,11 @@ const VARIABLE: &str = "LOOPWRIGHT_CRASH_SWITCH";
 
 fn folder() -> Option<PathBuf> {
     let of_environment = || std::env::var_os(VARIABLE).filter(|value: &OsString| !value.is_empty());
-    if cfg!(debug_assertions) { of_environment().map(PathBuf::from) } else { None }
+    if cfg!(debug_assertions) {
+        of_environment().map(PathBuf::from)
+    } else {
+        None
+    }
 }
 
 /// Watches the moments of this process, if a test asks for that.
@@ -40,14 +45,18 @@ pub(crate) fn arm_worker(worker: &mut Worker) {
         });
         false
     }));
-    let clock_ms = fs::read_to_string(folder.join("clock_ms")).ok().and_then(|text| text.parse().ok());
+    let clock_ms = fs::read_to_string(folder.join("clock_ms"))
+        .ok()
+        .and_then(|text| text.parse().ok());
     if let Some(clock_ms) = clock_ms {
         worker.set_clock(Box::new(move || clock_ms));
     }
 }
 
 fn pass(words: &str) {
-    let is_the_one = folder().and_then(|folder| count(&folder, words).ok()).unwrap_or(false);
+    let is_the_one = folder()
+        .and_then(|folder| count(&folder, words).ok())
+        .unwrap_or(false);
     if is_the_one {
         let _ = kill_process(getpid(), Signal::KILL);
     }
@@ -55,7 +64,10 @@ fn pass(words: &str) {
 
 /// Notes a moment, and says whether it is the one to die at.
 fn count(folder: &Path, words: &str) -> std::io::Result<bool> {
-    let mut file = File::options().read(true).append(true).open(folder.join("moments"))?;
+    let mut file = File::options()
+        .read(true)
+        .append(true)
+        .open(folder.join("moments"))?;
     flock(&file, FlockOperation::LockExclusive)?;
     file.write_all(format!("{words}\n").as_bytes())?;
     let mut text = String::new();

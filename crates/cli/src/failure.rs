@@ -54,7 +54,11 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn bad_input(message: impl Into<String>) -> Self {
-        Self { exit: Exit::BadInput, message: message.into(), hints: Vec::new() }
+        Self {
+            exit: Exit::BadInput,
+            message: message.into(),
+            hints: Vec::new(),
+        }
     }
 
     /// Something outside refused; the whole chain of causes is printed, once.
@@ -65,7 +69,11 @@ impl Failure {
             message = format!("{message}: {source}");
             cause = source.source();
         }
-        Self { exit: Exit::Environment, message, hints: Vec::new() }
+        Self {
+            exit: Exit::Environment,
+            message,
+            hints: Vec::new(),
+        }
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -1,4 +1,5 @@
-//! The `loopwright` program: reads the command line, runs one command, ends with a stable exit code.
+//! The `loopwright` program: reads the command line, runs one command, ends with a stable exit
+//! code.
 //!
 //! Commands live in `commands`; this file only wires them to the terminal.
 
@@ -27,7 +28,10 @@ fn main() -> ExitCode {
         Err(error) => return commands::refuse_arguments(&error, json_wanted),
     };
     crash_switch::arm();
-    let style = Style { json: args.global.json, color: args.global.color };
+    let style = Style {
+        json: args.global.json,
+        color: args.global.color,
+    };
     let mut output = Output::new(style);
     let result = run(args.command, &mut output);
     match result.and_then(|exit| output.finish().map(|()| exit)) {
@@ -50,7 +54,9 @@ fn run(command: Command, output: &mut Output) -> Result<failure::Exit, Failure> 
         Command::Config(command) => commands::config::run(&command, output),
         Command::Service(command) => commands::service::run(&command, output),
         Command::Explain { code } => commands::explain::run(code.as_deref(), output),
-        Command::Completions { shell } => commands::completions::run(shell, &mut Args::command(), output),
+        Command::Completions { shell } => {
+            commands::completions::run(shell, &mut Args::command(), output)
+        }
         Command::Demo { keep } => commands::demo::run(keep.as_deref(), output),
     }
 }

@@ -1,6 +1,7 @@
 //! stdout is data, stderr is talk. With `--json`, stdout is one envelope and nothing else.
 //!
-//! Everything printed goes through here, so that a closed pipe ends the program quietly and colours obey one rule.
+//! Everything printed goes through here, so that a closed pipe ends the program quietly and colours
+//! obey one rule.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -27,7 +28,10 @@ pub(crate) struct NextAction {
 
 impl NextAction {
     pub(crate) fn new(command: impl Into<String>, description: impl Into<String>) -> Self {
-        Self { command: command.into(), description: description.into() }
+        Self {
+            command: command.into(),
+            description: description.into(),
+        }
     }
 }
 
@@ -61,7 +65,13 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn new(style: Style) -> Self {
-        Self { style, command: String::new(), result: None, next_actions: Vec::new(), error: None }
+        Self {
+            style,
+            command: String::new(),
+            result: None,
+            next_actions: Vec::new(),
+            error: None,
+        }
     }
 
     /// Names the command in the envelope.
@@ -88,7 +98,11 @@ impl Output {
 
     /// Data for people, on stdout; nothing with `--json`.
     pub(crate) fn data(&mut self, text: &str) -> Result<(), Failure> {
-        if self.style.json { Ok(()) } else { write_out(text) }
+        if self.style.json {
+            Ok(())
+        } else {
+            write_out(text)
+        }
     }
 
     /// Talk, on stderr; nothing with `--json`, where the envelope says it all.
@@ -103,7 +117,8 @@ impl Output {
     pub(crate) fn result<T: Serialize>(&mut self, make: impl FnOnce() -> T) -> Result<(), Failure> {
         if self.style.json {
             let raw = serde_json::value::to_raw_value(&make());
-            self.result = Some(raw.map_err(|error| Failure::environment("cannot write JSON", &error))?);
+            self.result =
+                Some(raw.map_err(|error| Failure::environment("cannot write JSON", &error))?);
         }
         Ok(())
     }
@@ -112,7 +127,8 @@ impl Output {
         self.next_actions.push(action);
     }
 
-    /// Notes that the command did its work and the answer is bad news; the envelope says `ok: false`.
+    /// Notes that the command did its work and the answer is bad news; the envelope says `ok:
+    /// false`.
     pub(crate) fn bad_news(&mut self, failure: Failure) {
         self.error = Some(failure);
     }
@@ -147,8 +163,16 @@ impl Output {
     /// Says that the command failed, and gives its exit code.
     pub(crate) fn fail(mut self, failure: &Failure) -> Exit {
         if self.style.json {
-            let Failure { exit, message, hints } = failure;
-            self.error = Some(Failure { exit: *exit, message: message.clone(), hints: hints.clone() });
+            let Failure {
+                exit,
+                message,
+                hints,
+            } = failure;
+            self.error = Some(Failure {
+                exit: *exit,
+                message: message.clone(),
+                hints: hints.clone(),
+            });
             let _ = write_out(&self.envelope());
         } else {
             self.say(failure);
@@ -168,7 +192,10 @@ impl Output {
 /// Writes to stdout; whoever closed the pipe (`| head`) has seen enough.
 fn write_out(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::environment("cannot write to stdout", &error))
         }

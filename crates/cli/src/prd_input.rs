@@ -1,6 +1,7 @@
 //! Brings a PRD's bytes from the disk or standard input to the reader.
 //!
-//! What cannot be read becomes diagnostic PRD001, so that a wrong path looks like every other complaint.
+//! What cannot be read becomes diagnostic PRD001, so that a wrong path looks like every other
+//! complaint.
 
 use std::io::Read as _;
 
@@ -29,14 +30,36 @@ pub(crate) enum Kind {
 
 /// Reads a PRD from wherever it is; the diagnostic says why it could not be read at all.
 pub(crate) fn read(source: &PrdSource) -> Result<PrdInput, Box<Diagnostic>> {
-    let options = Options { tools: source.tools.clone() };
+    let options = Options {
+        tools: source.tools.clone(),
+    };
     if source.file.as_os_str() == "-" {
         let bytes = read_stdin()?;
-        let reading = prd::read(Input::File { name: "<stdin>".to_owned(), bytes }, &options);
-        return Ok(PrdInput { reading, options, snapshots: Vec::new(), kind: Kind::Stdin });
+        let reading = prd::read(
+            Input::File {
+                name: "<stdin>".to_owned(),
+                bytes,
+            },
+            &options,
+        );
+        return Ok(PrdInput {
+            reading,
+            options,
+            snapshots: Vec::new(),
+            kind: Kind::Stdin,
+        });
     }
-    let PrdFile { reading, snapshots, is_folder } = engine::read_prd(&source.file, &options)?;
-    Ok(PrdInput { reading, options, snapshots, kind: if is_folder { Kind::Folder } else { Kind::File } })
+    let PrdFile {
+        reading,
+        snapshots,
+        is_folder,
+    } = engine::read_prd(&source.file, &options)?;
+    Ok(PrdInput {
+        reading,
+        options,
+        snapshots,
+        kind: if is_folder { Kind::Folder } else { Kind::File },
+    })
 }
 
 fn read_stdin() -> Result<Vec<u8>, Box<Diagnostic>> {
@@ -44,8 +67,10 @@ fn read_stdin() -> Result<Vec<u8>, Box<Diagnostic>> {
     let limit = FILE_BYTES_MAX as u64 + 1;
     match std::io::stdin().lock().take(limit).read_to_end(&mut bytes) {
         Ok(_) => Ok(bytes),
-        Err(error) => {
-            Err(Box::new(Diagnostic::not_readable("-", &error.to_string(), "pipe the PRD into the command")))
-        }
+        Err(error) => Err(Box::new(Diagnostic::not_readable(
+            "-",
+            &error.to_string(),
+            "pipe the PRD into the command",
+        ))),
     }
 }

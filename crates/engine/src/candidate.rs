@@ -1,6 +1,8 @@
-//! Turns what agents left into commits: the implementor's code, and the candidate made of it and the writer's tests.
+//! Turns what agents left into commits: the implementor's code, and the candidate made of it and
+//! the writer's tests.
 //!
-//! Every function here may be run twice and finds what its earlier self has done: each commit has a ref of its own.
+//! Every function here may be run twice and finds what its earlier self has done: each commit has a
+//! ref of its own.
 
 use std::path::{Path, PathBuf};
 
@@ -44,16 +46,30 @@ impl Worker {
             return Ok(Some(nothing_new(id, attempt, why)));
         }
         let name = reference("candidates", id, &candidate_name(story, active));
-        making.repository.move_ref(&name, None, &commit).map_err(words)?;
-        let (mut notes, ask) = making.notes(&base_tree, &tests, &overlay, active.flow.has(Stage::Judge))?;
+        making
+            .repository
+            .move_ref(&name, None, &commit)
+            .map_err(words)?;
+        let (mut notes, ask) =
+            making.notes(&base_tree, &tests, &overlay, active.flow.has(Stage::Judge))?;
         notes.extend(left_out);
         let commit = Commit::new(commit.as_str()).map_err(words)?;
-        Ok(Some(Event::CandidateMade { story: id.to_owned(), attempt, commit, notes, ask }))
+        Ok(Some(Event::CandidateMade {
+            story: id.to_owned(),
+            attempt,
+            commit,
+            notes,
+            ask,
+        }))
     }
 
     pub(crate) fn making(&self, loop_id: &str) -> Result<Making<'_>, String> {
         let state = &self.loaded(loop_id).ok_or("the loop is not loaded")?.state;
-        Ok(Making { state, settings: self.settings(loop_id)?, repository: self.repository(loop_id)? })
+        Ok(Making {
+            state,
+            settings: self.settings(loop_id)?,
+            repository: self.repository(loop_id)?,
+        })
     }
 
     /// The files of the implementor, or of the prover after it, as a tree.
@@ -66,15 +82,23 @@ impl Worker {
         attempt: u32,
     ) -> Result<Code, String> {
         let proven = active.tries.contains_key(&Stage::Prove);
-        let (stage, kind) = if proven { (Stage::Prove, "proven") } else { (Stage::Implement, "code") };
+        let (stage, kind) = if proven {
+            (Stage::Prove, "proven")
+        } else {
+            (Stage::Implement, "code")
+        };
         let name = reference(kind, id, &attempt.to_string());
         let checkout = self.last_checkout(loop_id, making.state, id, attempt, stage)?;
-        let Some(left) = making.left_behind(active, &name, &checkout, &format!("{kind}: {id}\n"))? else {
+        let Some(left) =
+            making.left_behind(active, &name, &checkout, &format!("{kind}: {id}\n"))?
+        else {
             return Ok(Code::Nothing("the attempt left no checkout behind"));
         };
         self.retire(loop_id, &checkout);
         let (_, base_tree) = making.base_of(active)?;
-        if stage == Stage::Implement && left.tree == making.started_from(active, stage, &base_tree)? {
+        if stage == Stage::Implement
+            && left.tree == making.started_from(active, stage, &base_tree)?
+        {
             return Ok(Code::Nothing("the attempt changed nothing"));
         }
         Ok(Code::There(left))
@@ -90,12 +114,20 @@ impl Worker {
         stage: Stage,
     ) -> Result<PathBuf, String> {
         let loaded = self.loaded(loop_id).ok_or("the loop is not loaded")?;
-        let of_stage = |run: &&RunKey| run.story == story && run.attempt == attempt && run.stage == stage;
-        let started = loaded.records.iter().rev().filter_map(|record| match &record.event {
-            Event::RunStarted { run } => Some(run),
-            _ => None,
-        });
-        let run = started.into_iter().find(of_stage).ok_or("the attempt had no such run")?;
+        let of_stage =
+            |run: &&RunKey| run.story == story && run.attempt == attempt && run.stage == stage;
+        let started = loaded
+            .records
+            .iter()
+            .rev()
+            .filter_map(|record| match &record.event {
+                Event::RunStarted { run } => Some(run),
+                _ => None,
+            });
+        let run = started
+            .into_iter()
+            .find(of_stage)
+            .ok_or("the attempt had no such run")?;
         Ok(self.checkout_of(loop_id, loop_state, run))
     }
 }
@@ -117,7 +149,12 @@ impl Left {
     fn of(repository: &LoopRepo, commit: &CommitId) -> Result<Self, String> {
         let tree = repository.tree_of(commit).map_err(words)?;
         let message = repository.message_of(commit).map_err(words)?;
-        let notes = message.lines().skip(2).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+        let notes = message
+            .lines()
+            .skip(2)
+            .filter(|line| !line.is_empty())
+            .map(str::to_owned)
+            .collect();
         Ok(Self { tree, notes })
     }
 }
@@ -136,12 +173,21 @@ fn message_of_left(subject: &str, left: &Snapshot) -> String {
     };
     let one_line = |path: &Path| path.to_string_lossy().replace(['\n', '\r'], " ");
     let left_out = left.left_out.iter().take(NOTES_MAX);
-    let left_out =
-        left_out.map(|left| format!("`{}` was left out: {}", one_line(&left.path), why(left.reason)));
+    let left_out = left_out.map(|left| {
+        format!(
+            "`{}` was left out: {}",
+            one_line(&left.path),
+            why(left.reason)
+        )
+    });
     let ignored = left.newly_ignored.iter().take(NOTES_MAX);
     let ignored = ignored.map(|path| format!("its own new rules ignore `{}`", one_line(path)));
     let notes: Vec<String> = left_out.chain(ignored).collect();
-    format!("{}\n\n{}\n", subject.trim_end().replace('\n', " "), notes.join("\n"))
+    format!(
+        "{}\n\n{}\n",
+        subject.trim_end().replace('\n', " "),
+        notes.join("\n")
+    )
 }
 
 /// What all of this needs.
@@ -160,14 +206,29 @@ impl Making<'_> {
 
     /// Neither the PRD nor what we copied in ourselves is an agent's to change or to publish.
     fn kept(&self) -> Vec<PathBuf> {
-        let copied = self.settings.copy.iter().map(|name| Path::new(&self.settings.subdir).join(name));
-        let folders = self.settings.agents.values().flat_map(|agent| kind_of(agent).facts().executes);
+        let copied = self
+            .settings
+            .copy
+            .iter()
+            .map(|name| Path::new(&self.settings.subdir).join(name));
+        let folders = self
+            .settings
+            .agents
+            .values()
+            .flat_map(|agent| kind_of(agent).facts().executes);
         let hidden = folders.map(|folder| PathBuf::from(*folder));
-        self.settings.prd_in_repository.iter().map(PathBuf::from).chain(copied).chain(hidden).collect()
+        self.settings
+            .prd_in_repository
+            .iter()
+            .map(PathBuf::from)
+            .chain(copied)
+            .chain(hidden)
+            .collect()
     }
 
-    /// The files that an agent left, as a tree. They are kept under a ref of their own before anything is made of them: an
-    /// earlier self may have got this far, and its checkout may be gone.
+    /// The files that an agent left, as a tree. They are kept under a ref of their own before
+    /// anything is made of them: an earlier self may have got this far, and its checkout may be
+    /// gone.
     pub(crate) fn left_behind(
         &self,
         active: &Attempt,
@@ -182,16 +243,21 @@ impl Making<'_> {
             return Ok(None);
         }
         let (base, _) = self.base_of(active)?;
-        let left = self.repository.snapshot(checkout, &base, &self.kept()).map_err(words)?;
+        let left = self
+            .repository
+            .snapshot(checkout, &base, &self.kept())
+            .map_err(words)?;
         let message = message_of_left(subject, &left);
-        let made = self.repository.commit(&left.tree, &base, &message, active.planned_at_ms / 1000);
+        let made = self
+            .repository
+            .commit(&left.tree, &base, &message, active.planned_at_ms / 1000);
         let made = made.map_err(words)?;
         self.repository.move_ref(name, None, &made).map_err(words)?;
         Left::of(&self.repository, &made).map(Some)
     }
 
-    /// An implementor's files without tests that it was shown and left alone: they are their writer's, and where they were
-    /// written anew the old ones are gone.
+    /// An implementor's files without tests that it was shown and left alone: they are their
+    /// writer's, and where they were written anew the old ones are gone.
     fn without_shown_tests(
         &self,
         story: &StoryProgress,
@@ -205,7 +271,9 @@ impl Making<'_> {
         let mut shown = Vec::new();
         for round in 1..=story.tests.as_ref().map_or(0, |tests| tests.round) {
             let name = reference("tests", &story.spec.id, &round.to_string());
-            let Some(commit) = self.repository.read_ref(&name).map_err(words)? else { continue };
+            let Some(commit) = self.repository.read_ref(&name).map_err(words)? else {
+                continue;
+            };
             let tests = self.repository.tree_of(&commit).map_err(words)?;
             shown.extend(self.repository.tree_changes(base, &tests).map_err(words)?);
         }
@@ -216,7 +284,12 @@ impl Making<'_> {
     }
 
     /// The tree that a writing stage began with.
-    fn started_from(&self, active: &Attempt, stage: Stage, base: &TreeId) -> Result<TreeId, String> {
+    fn started_from(
+        &self,
+        active: &Attempt,
+        stage: Stage,
+        base: &TreeId,
+    ) -> Result<TreeId, String> {
         let (story, _) = self.state.active().ok_or("no story is being worked on")?;
         match active.flow.row(stage).base {
             kernel::Base::StoryWithTests => {
@@ -233,7 +306,9 @@ impl Making<'_> {
         tests: &TreeId,
         rules: &TestRules,
     ) -> Result<Overlay, String> {
-        self.repository.overlay(base, code, tests, &|path| rules.is_test(path)).map_err(words)
+        self.repository
+            .overlay(base, code, tests, &|path| rules.is_test(path))
+            .map_err(words)
     }
 
     /// What a judge must know of a candidate, and why a person must agree, where policy says so.
@@ -247,20 +322,24 @@ impl Making<'_> {
         let protected = protect(&self.repository, &self.settings, tests, &overlay.tree)?;
         let agents = agent_config(&self.repository, base, &overlay.tree)?;
         let mut notes = protected.flags.clone();
-        notes.extend(agents.iter().map(|path| format!("it changes `{path}`, which configures agents")));
+        notes.extend(
+            agents
+                .iter()
+                .map(|path| format!("it changes `{path}`, which configures agents")),
+        );
         notes.extend(guidance(&self.repository, base, &overlay.tree)?);
-        notes.extend(
-            overlay
-                .implementor_tests
-                .iter()
-                .map(|path| format!("the implementor changed the existing test file `{}`", path.display())),
-        );
-        notes.extend(
-            overlay
-                .overridden
-                .iter()
-                .map(|path| format!("the implementor's `{}` gave way to the test writer's", path.display())),
-        );
+        notes.extend(overlay.implementor_tests.iter().map(|path| {
+            format!(
+                "the implementor changed the existing test file `{}`",
+                path.display()
+            )
+        }));
+        notes.extend(overlay.overridden.iter().map(|path| {
+            format!(
+                "the implementor's `{}` gave way to the test writer's",
+                path.display()
+            )
+        }));
         notes.extend(overlay.conflicts.iter().map(|conflict| {
             let (path, hunk) = (conflict.path.display(), &conflict.implementor_hunk);
             format!(
@@ -270,30 +349,47 @@ impl Making<'_> {
         let policy = self.settings.policy;
         let mut why = match policy.check_config {
             Policy::Ask => protected.flags,
-            // Where nobody judges, nobody else would see that a check speaks with the candidate's own voice.
+            // Where nobody judges, nobody else would see that a check speaks with the candidate's
+            // own voice.
             Policy::Flag if !is_judged => {
                 let own = protected.own_checks.iter();
-                own.map(|path| format!("it changes `{path}`, which a check command runs")).collect()
+                own.map(|path| format!("it changes `{path}`, which a check command runs"))
+                    .collect()
             }
             Policy::Flag => Vec::new(),
         };
         let of_agents = agents.iter().filter(|_| policy.agent_config == Policy::Ask);
         why.extend(of_agents.map(|path| format!("it changes `{path}`, which configures agents")));
-        let ask = (!why.is_empty()).then(|| format!("shall this candidate land? {}", why.join("; ")));
+        let ask =
+            (!why.is_empty()).then(|| format!("shall this candidate land? {}", why.join("; ")));
         let bounded = |note: String| note.chars().take(NOTE_BYTES_MAX).collect();
-        Ok((notes.into_iter().take(NOTES_MAX).map(bounded).collect(), ask))
+        Ok((
+            notes.into_iter().take(NOTES_MAX).map(bounded).collect(),
+            ask,
+        ))
     }
 }
 
 pub(crate) fn reference(kind: &str, story: &str, name: &str) -> String {
-    format!("refs/loopwright/{kind}/{}/{name}", workspace::ref_component(story))
+    format!(
+        "refs/loopwright/{kind}/{}/{name}",
+        workspace::ref_component(story)
+    )
 }
 
 /// The tree of the tests that stand for a story.
-pub(crate) fn tests_tree(repository: &LoopRepo, story: &StoryProgress) -> Result<Option<TreeId>, String> {
+pub(crate) fn tests_tree(
+    repository: &LoopRepo,
+    story: &StoryProgress,
+) -> Result<Option<TreeId>, String> {
     let commit = story.tests.as_ref().and_then(|tests| tests.commit.as_ref());
-    let Some(commit) = commit else { return Ok(None) };
-    repository.tree_of(&commit_id(commit)?).map(Some).map_err(words)
+    let Some(commit) = commit else {
+        return Ok(None);
+    };
+    repository
+        .tree_of(&commit_id(commit)?)
+        .map(Some)
+        .map_err(words)
 }
 
 /// The name of an attempt's candidate; a second one of the same attempt has another.
@@ -306,12 +402,17 @@ fn candidate_name(story: &StoryProgress, active: &Attempt) -> String {
     }
 }
 
-/// The candidate's message; the date and everything else comes from the journal, so that it is always the same.
+/// The candidate's message; the date and everything else comes from the journal, so that it is
+/// always the same.
 fn message(state: &State, story: &StoryProgress, active: &Attempt) -> String {
     let (loop_id, id, attempt) = (&state.spec().loop_id, &story.spec.id, active.number);
     let title = story.spec.title.replace('\n', " ");
     // Where nobody but the checks has the last word, the commit says so.
-    let verified = if active.flow.has(Stage::Judge) { "" } else { "Verified: checks-only\n" };
+    let verified = if active.flow.has(Stage::Judge) {
+        ""
+    } else {
+        "Verified: checks-only\n"
+    };
     format!(
         "feat: [{loop_id}] [{id}] attempt-{attempt} — {title}\n\nLoop-Id: {loop_id}\nStory-Id: {id}\nAttempt: {attempt}\n{verified}"
     )
@@ -324,7 +425,11 @@ fn is_rejected_again(
     commit: &CommitId,
 ) -> Result<bool, String> {
     for rejected in &story.rejected {
-        if repository.changed_paths(&commit_id(rejected)?, commit).map_err(words)?.is_empty() {
+        if repository
+            .changed_paths(&commit_id(rejected)?, commit)
+            .map_err(words)?
+            .is_empty()
+        {
             return Ok(true);
         }
     }
@@ -340,5 +445,9 @@ pub(crate) fn commit_id(commit: &Commit) -> Result<CommitId, String> {
 }
 
 fn nothing_new(story: &str, attempt: u32, why: &str) -> Event {
-    Event::NothingNew { story: story.to_owned(), attempt, why: why.to_owned() }
+    Event::NothingNew {
+        story: story.to_owned(),
+        attempt,
+        why: why.to_owned(),
+    }
 }

@@ -1,7 +1,8 @@
 //! The operator's credentials in an agent's config home: one link to the one file that they are.
 //!
-//! A CLI that refreshes its token by writing a new file and renaming it replaces the link. Then the operator's own file would
-//! hold a token that is spent, so what the CLI wrote is put there, and the link is made again.
+//! A CLI that refreshes its token by writing a new file and renaming it replaces the link. Then the
+//! operator's own file would hold a token that is spent, so what the CLI wrote is put there, and
+//! the link is made again.
 
 use std::fs;
 use std::io::Write as _;
@@ -30,7 +31,9 @@ pub(crate) fn link(home: &Path, links: &[HomeLink]) -> Result<(), String> {
     let placed: Vec<Placed> = links.iter().filter_map(|link| place(home, link)).collect();
     for Placed { at, target } in &placed {
         if fs::symlink_metadata(at).is_err() {
-            at.parent().map_or(Ok(()), fs::create_dir_all).map_err(words)?;
+            at.parent()
+                .map_or(Ok(()), fs::create_dir_all)
+                .map_err(words)?;
             std::os::unix::fs::symlink(target, at).map_err(words)?;
         }
     }
@@ -38,10 +41,13 @@ pub(crate) fn link(home: &Path, links: &[HomeLink]) -> Result<(), String> {
     fs::write(list_of(home), list).map_err(words)
 }
 
-/// Puts back what a CLI wrote in the place of a link. What cannot be put back now is tried again before the next run.
+/// Puts back what a CLI wrote in the place of a link. What cannot be put back now is tried again
+/// before the next run.
 pub(crate) fn give_back(home: &Path) {
     let list = fs::read(list_of(home)).ok();
-    let placed: Vec<Placed> = list.and_then(|list| serde_json::from_slice(&list).ok()).unwrap_or_default();
+    let placed: Vec<Placed> = list
+        .and_then(|list| serde_json::from_slice(&list).ok())
+        .unwrap_or_default();
     for Placed { at, target } in placed {
         let is_own_file = fs::symlink_metadata(&at).is_ok_and(|found| found.is_file());
         if !is_own_file {
@@ -63,36 +69,55 @@ fn list_of(home: &Path) -> PathBuf {
 }
 
 fn place(home: &Path, link: &HomeLink) -> Option<Placed> {
-    let set = link.folder_variable.and_then(std::env::var_os).map(PathBuf::from);
+    let set = link
+        .folder_variable
+        .and_then(std::env::var_os)
+        .map(PathBuf::from);
     let own = || Some(PathBuf::from(std::env::var_os("HOME")?).join(link.folder));
     let target = set.or_else(own)?.join(link.file);
-    target.exists().then(|| Placed { at: home.join(&link.at), target })
+    target.exists().then(|| Placed {
+        at: home.join(&link.at),
+        target,
+    })
 }
 
 fn is_newer(ours: &Path, theirs: &Path) -> bool {
-    let written =
-        |path: &Path| fs::metadata(path).and_then(|found| found.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+    let written = |path: &Path| {
+        fs::metadata(path)
+            .and_then(|found| found.modified())
+            .unwrap_or(SystemTime::UNIX_EPOCH)
+    };
     written(ours) > written(theirs)
 }
 
-/// What a CLI wrote, if it can be credentials: all CLIs keep them as a small JSON object. Anything else never gets into the
-/// operator's file.
+/// What a CLI wrote, if it can be credentials: all CLIs keep them as a small JSON object. Anything
+/// else never gets into the operator's file.
 fn read_credentials(path: &Path) -> Option<Vec<u8>> {
     let is_small = fs::metadata(path).is_ok_and(|found| found.len() <= CREDENTIALS_BYTES_MAX);
     let text = fs::read(path).ok().filter(|_| is_small)?;
-    serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(&text).ok().map(|_| text)
+    serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(&text)
+        .ok()
+        .map(|_| text)
 }
 
-/// Puts a text in the place of the operator's, at once and with their file's rights. A link of their own stays.
+/// Puts a text in the place of the operator's, at once and with their file's rights. A link of
+/// their own stays.
 fn replace(target: &Path, with: &[u8]) -> std::io::Result<()> {
     let target = fs::canonicalize(target)?;
     let rights = fs::metadata(&target)?.permissions().mode() & 0o777;
     let folder = target.parent().unwrap_or(Path::new("/"));
-    let mut scratch = tempfile::Builder::new().prefix(".credentials").tempfile_in(folder)?;
+    let mut scratch = tempfile::Builder::new()
+        .prefix(".credentials")
+        .tempfile_in(folder)?;
     scratch.write_all(with)?;
-    scratch.as_file().set_permissions(fs::Permissions::from_mode(rights))?;
+    scratch
+        .as_file()
+        .set_permissions(fs::Permissions::from_mode(rights))?;
     scratch.as_file().sync_all()?;
-    scratch.persist(&target).map(drop).map_err(|error| error.error)
+    scratch
+        .persist(&target)
+        .map(drop)
+        .map_err(|error| error.error)
 }
 
 #[cfg(test)]
@@ -104,11 +129,18 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let home = folder.path().join("home");
         fs::create_dir(&home).expect("made");
-        let placed = Placed { at: home.join("auth.json"), target: folder.path().join("theirs.json") };
+        let placed = Placed {
+            at: home.join("auth.json"),
+            target: folder.path().join("theirs.json"),
+        };
         fs::write(&placed.target, "old").expect("written");
         fs::set_permissions(&placed.target, fs::Permissions::from_mode(0o640)).expect("set");
         std::os::unix::fs::symlink(&placed.target, &placed.at).expect("linked");
-        fs::write(list_of(&home), serde_json::to_vec(&[&placed]).expect("JSON")).expect("written");
+        fs::write(
+            list_of(&home),
+            serde_json::to_vec(&[&placed]).expect("JSON"),
+        )
+        .expect("written");
         (folder, home, placed)
     }
 
@@ -120,7 +152,11 @@ mod tests {
         let _ = fs::remove_file(path);
         fs::write(path, text).expect("written");
         let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(secs);
-        fs::File::options().write(true).open(path).and_then(|file| file.set_modified(time)).expect("set");
+        fs::File::options()
+            .write(true)
+            .open(path)
+            .and_then(|file| file.set_modified(time))
+            .expect("set");
     }
 
     #[test]
@@ -130,8 +166,18 @@ mod tests {
         fs::set_permissions(&placed.target, fs::Permissions::from_mode(0o640)).expect("set");
         write_at(&placed.at, "{\"token\": 2}", 200);
         give_back(&home);
-        assert_eq!(fs::read_to_string(&placed.target).expect("read"), "{\"token\": 2}");
-        assert_eq!(fs::metadata(&placed.target).expect("there").permissions().mode() & 0o777, 0o640);
+        assert_eq!(
+            fs::read_to_string(&placed.target).expect("read"),
+            "{\"token\": 2}"
+        );
+        assert_eq!(
+            fs::metadata(&placed.target)
+                .expect("there")
+                .permissions()
+                .mode()
+                & 0o777,
+            0o640
+        );
         assert!(is_link(&placed.at));
     }
 
@@ -141,7 +187,10 @@ mod tests {
         write_at(&placed.at, "{}", 100);
         write_at(&placed.target, "logged in anew", 200);
         give_back(&home);
-        assert_eq!(fs::read_to_string(&placed.at).expect("read"), "logged in anew");
+        assert_eq!(
+            fs::read_to_string(&placed.at).expect("read"),
+            "logged in anew"
+        );
         assert!(is_link(&placed.at));
     }
 
@@ -152,7 +201,11 @@ mod tests {
             write_at(&placed.target, "old", 100);
             write_at(&placed.at, text, 200);
             give_back(&home);
-            assert_eq!(fs::read_to_string(&placed.target).expect("read"), "old", "{text}");
+            assert_eq!(
+                fs::read_to_string(&placed.target).expect("read"),
+                "old",
+                "{text}"
+            );
             assert!(is_link(&placed.at), "{text}");
         }
     }

@@ -21,14 +21,25 @@ pub fn disk_use(folder: &Path, entries_max: usize) -> DiskUse {
     let (mut found, mut seen) = (DiskUse::default(), 0);
     let mut waiting: Vec<PathBuf> = vec![folder.to_owned()];
     while let Some(path) = waiting.pop() {
-        let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+        let Ok(metadata) = fs::symlink_metadata(&path) else {
+            continue;
+        };
         seen += 1;
         if seen > entries_max {
-            return DiskUse { is_more: true, ..found };
+            return DiskUse {
+                is_more: true,
+                ..found
+            };
         }
         found.bytes += metadata.blocks() * 512;
         if metadata.is_dir() {
-            waiting.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
+            waiting.extend(
+                fs::read_dir(&path)
+                    .into_iter()
+                    .flatten()
+                    .flatten()
+                    .map(|entry| entry.path()),
+            );
         }
     }
     found
@@ -41,16 +52,25 @@ mod tests {
     #[test]
     fn a_folder_counts_with_all_below_it_and_nothing_behind_links() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
-        let (folder, elsewhere) = (scratch.path().join("folder"), scratch.path().join("elsewhere"));
+        let (folder, elsewhere) = (
+            scratch.path().join("folder"),
+            scratch.path().join("elsewhere"),
+        );
         fs::create_dir_all(folder.join("sub")).expect("made");
         fs::create_dir(&elsewhere).expect("made");
         fs::write(elsewhere.join("large"), vec![1; 1 << 20]).expect("written");
         fs::write(folder.join("sub/small"), vec![1; 100_000]).expect("written");
         std::os::unix::fs::symlink(&elsewhere, folder.join("link")).expect("linked");
         let found = disk_use(&folder, ENTRIES_MAX);
-        assert!((100_000..1 << 20).contains(&found.bytes) && !found.is_more, "{found:?}");
+        assert!(
+            (100_000..1 << 20).contains(&found.bytes) && !found.is_more,
+            "{found:?}"
+        );
         let some = disk_use(&folder, 2);
         assert!(some.is_more && some.bytes < found.bytes, "{some:?}");
-        assert_eq!(disk_use(&folder.join("gone"), ENTRIES_MAX), DiskUse::default());
+        assert_eq!(
+            disk_use(&folder.join("gone"), ENTRIES_MAX),
+            DiskUse::default()
+        );
     }
 }

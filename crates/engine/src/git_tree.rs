@@ -1,4 +1,5 @@
-//! A tree of the loop's repository as the checks see a project: names and texts below the project's folder.
+//! A tree of the loop's repository as the checks see a project: names and texts below the project's
+//! folder.
 
 use std::path::Path;
 
@@ -16,9 +17,16 @@ pub(crate) struct GitTree {
 
 impl GitTree {
     /// The files of a tree below the project's folder.
-    pub(crate) fn of(repository: &LoopRepo, tree: &dyn TreeLike, subdir: &str) -> Result<Self, String> {
+    pub(crate) fn of(
+        repository: &LoopRepo,
+        tree: &dyn TreeLike,
+        subdir: &str,
+    ) -> Result<Self, String> {
         let reader = repository.reader(tree).map_err(|error| error.to_string())?;
-        Ok(Self { reader, subdir: subdir.trim_matches('/').to_owned() })
+        Ok(Self {
+            reader,
+            subdir: subdir.trim_matches('/').to_owned(),
+        })
     }
 
     fn place(&self, path: &str) -> String {
@@ -41,24 +49,42 @@ pub(crate) fn placed(subdir: &str, path: &str) -> String {
 
 /// What the project's folder calls a path of the repository.
 pub(crate) fn seen_from(subdir: &str, path: &str) -> String {
-    let (from, to): (Vec<&str>, Vec<&str>) =
-        (subdir.split('/').filter(|part| !part.is_empty()).collect(), path.split('/').collect());
-    let shared = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
+    let (from, to): (Vec<&str>, Vec<&str>) = (
+        subdir.split('/').filter(|part| !part.is_empty()).collect(),
+        path.split('/').collect(),
+    );
+    let shared = from
+        .iter()
+        .zip(&to)
+        .take_while(|(from, to)| from == to)
+        .count();
     let out = std::iter::repeat_n("..", from.len() - shared);
-    out.chain(to[shared..].iter().copied()).collect::<Vec<_>>().join("/")
+    out.chain(to[shared..].iter().copied())
+        .collect::<Vec<_>>()
+        .join("/")
 }
 
 impl Tree for GitTree {
     fn read(&self, path: &str) -> Option<String> {
-        let bytes = self.reader.read(Path::new(&self.place(path)), FILE_BYTES_MAX).ok()??;
+        let bytes = self
+            .reader
+            .read(Path::new(&self.place(path)), FILE_BYTES_MAX)
+            .ok()??;
         String::from_utf8(bytes).ok()
     }
 
     fn list(&self, folder: &str) -> Vec<String> {
-        let names = self.reader.list(Path::new(&self.place(folder))).unwrap_or_default();
+        let names = self
+            .reader
+            .list(Path::new(&self.place(folder)))
+            .unwrap_or_default();
         let name = |(name, listed): (std::ffi::OsString, Listed)| {
             let name = name.into_string().ok()?;
-            Some(if listed == Listed::Folder { format!("{name}/") } else { name })
+            Some(if listed == Listed::Folder {
+                format!("{name}/")
+            } else {
+                name
+            })
         };
         names.into_iter().filter_map(name).collect()
     }

@@ -1,13 +1,13 @@
-//! Known agent CLIs as runs: a config home of ours, the operator's credentials by link, the CLI's own command line, and
-//! what its stream says in the end.
+//! Known agent CLIs as runs: a config home of ours, the operator's credentials by link, the CLI's
+//! own command line, and what its stream says in the end.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use agents::{
-    Clock, CommandSpec, Ended, Exit, Keep, Kind, Outcome, Parser, Price, Prices, RunSummary, Session,
-    Sessions, Tokens, Usage,
+    Clock, CommandSpec, Ended, Exit, Keep, Kind, Outcome, Parser, Price, Prices, RunSummary,
+    Session, Sessions, Tokens, Usage,
 };
 use kernel::{RunOutcome, RunUsage};
 use sandbox::{ExitCause, ExitRecord, RunSpec, StopSignal, Stream};
@@ -21,7 +21,11 @@ const STDERR_BYTES: usize = 16 * 1024;
 
 /// The kind of an agent; any program unless its settings say otherwise.
 pub(crate) fn kind_of(agent: &AgentSettings) -> Kind {
-    agent.kind.as_deref().and_then(Kind::of_word).unwrap_or(Kind::Command)
+    agent
+        .kind
+        .as_deref()
+        .and_then(Kind::of_word)
+        .unwrap_or(Kind::Command)
 }
 
 /// The config home of an agent, among those of its loop.
@@ -36,7 +40,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) session: Session,
 }
 
-/// Makes an agent's config home ready and gives the command of a run in it; nothing for an agent that is any program.
+/// Makes an agent's config home ready and gives the command of a run in it; nothing for an agent
+/// that is any program.
 pub(crate) fn equip(
     agent: &AgentSettings,
     wanted: &Wanted<'_>,
@@ -55,7 +60,10 @@ pub(crate) fn equip(
         prompt: wanted.prompt.to_owned(),
         model: agent.model.clone(),
         effort: agent.effort.clone(),
-        schema: wanted.schema.filter(|_| kind.facts().takes_schema).map(str::to_owned),
+        schema: wanted
+            .schema
+            .filter(|_| kind.facts().takes_schema)
+            .map(str::to_owned),
         session: wanted.session.clone(),
         checkout: fs::canonicalize(checkout).map_err(words)?,
         config_home: home.clone(),
@@ -70,7 +78,8 @@ pub(crate) fn equip(
         }
     }
     for (name, from) in &agent.files {
-        let bytes = fs::read(from).map_err(|error| format!("cannot read `{from}` for `{name}`: {error}"))?;
+        let bytes = fs::read(from)
+            .map_err(|error| format!("cannot read `{from}` for `{name}`: {error}"))?;
         write_into(&home.join(name), &bytes)?;
     }
     credentials::link(&home, &spec.links)?;
@@ -81,7 +90,8 @@ pub(crate) fn equip(
 pub(crate) fn order(command: &CommandSpec, agent: &AgentSettings, spec: &mut RunSpec) {
     spec.program.clone_from(&command.program);
     spec.args.clone_from(&command.args);
-    spec.env.retain(|name, _| !command.removed_env.contains(name));
+    spec.env
+        .retain(|name, _| !command.removed_env.contains(name));
     spec.env.extend(command.env.clone());
     spec.env.extend(command.filled_in(&agent.env));
     spec.pass_env = [&command.pass_env[..], &agent.pass_env[..]].concat();
@@ -105,23 +115,42 @@ pub(crate) fn summary_so_far(kind: Kind, run_folder: &Path) -> RunSummary {
     let mut parser = Parser::new(kind);
     let output = sandbox::output(run_folder, Stream::Stdout).unwrap_or_default();
     parser.push(output.text(usize::MAX, None).as_bytes());
-    let exit = Exit { ended: Ended::Stopped, code: None, signal: None, stderr_tail: String::new() };
+    let exit = Exit {
+        ended: Ended::Stopped,
+        code: None,
+        signal: None,
+        stderr_tail: String::new(),
+    };
     parser.finish(&exit, &clock(0))
 }
 
-/// The session that a run which was cut off can be gone on with: the CLI can, it had begun to work, and its files are there.
+/// The session that a run which was cut off can be gone on with: the CLI can, it had begun to work,
+/// and its files are there.
 pub(crate) fn resumable(kind: Kind, summary: &RunSummary, checkout: &Path) -> Option<String> {
-    // A session that is too long stays so, and one that was forbidden something has learned to do without.
-    let is_spoilt = matches!(summary.outcome, Outcome::ContextOverflow | Outcome::PermissionDenied);
+    // A session that is too long stays so, and one that was forbidden something has learned to do
+    // without.
+    let is_spoilt = matches!(
+        summary.outcome,
+        Outcome::ContextOverflow | Outcome::PermissionDenied
+    );
     let can = kind.facts().sessions != Sessions::None
         && !is_spoilt
         && summary.n_tool_calls > 0
         && checkout.is_dir();
-    summary.session.as_ref().filter(|_| can).map(|session| session.as_str().to_owned())
+    summary
+        .session
+        .as_ref()
+        .filter(|_| can)
+        .map(|session| session.as_str().to_owned())
 }
 
 /// What a CLI's stream and end say.
-pub(crate) fn summarize(kind: Kind, run_folder: &Path, exit: &ExitRecord, now_ms: i64) -> RunSummary {
+pub(crate) fn summarize(
+    kind: Kind,
+    run_folder: &Path,
+    exit: &ExitRecord,
+    now_ms: i64,
+) -> RunSummary {
     let mut parser = Parser::new(kind);
     let output = sandbox::output(run_folder, Stream::Stdout).unwrap_or_default();
     let length = exit.stdout_bytes + exit.stdout_dropped;
@@ -135,7 +164,12 @@ pub(crate) fn summarize(kind: Kind, run_folder: &Path, exit: &ExitRecord, now_ms
         ExitCause::CannotStart { why } => Ended::CannotStart { why: why.clone() },
     };
     let stderr_tail = String::from_utf8_lossy(errors.tail(STDERR_BYTES)).into_owned();
-    let exit = Exit { ended, code: exit.exit_code, signal: exit.signal, stderr_tail };
+    let exit = Exit {
+        ended,
+        code: exit.exit_code,
+        signal: exit.signal,
+        stderr_tail,
+    };
     parser.finish(&exit, &clock(now_ms))
 }
 
@@ -145,19 +179,34 @@ fn clock(now_ms: i64) -> Clock {
     let offset = local_offset_secs(now_ms);
     let named = std::env::var("TZ").ok().or_else(|| {
         let link = fs::read_link("/etc/localtime").ok()?;
-        link.to_str()?.split_once("zoneinfo/").map(|(_, name)| name.to_owned())
+        link.to_str()?
+            .split_once("zoneinfo/")
+            .map(|(_, name)| name.to_owned())
     });
-    let zones = named.into_iter().map(|name| (name.trim_start_matches(':').to_owned(), offset)).collect();
-    Clock { now_ms, local_offset_secs: offset, zones }
+    let zones = named
+        .into_iter()
+        .map(|name| (name.trim_start_matches(':').to_owned(), offset))
+        .collect();
+    Clock {
+        now_ms,
+        local_offset_secs: offset,
+        zones,
+    }
 }
 
-/// How far the machine's zone is ahead of UTC, asked of `date`: no crate is needed for one number. GNU takes the moment
-/// one way, BSD and macOS another.
+/// How far the machine's zone is ahead of UTC, asked of `date`: no crate is needed for one number.
+/// GNU takes the moment one way, BSD and macOS another.
 fn local_offset_secs(now_ms: u64) -> i32 {
     let secs = now_ms / 1000;
     let ask = |arguments: [String; 3]| {
-        let said = std::process::Command::new("date").args(arguments).output().ok()?;
-        said.status.success().then(|| offset_secs(&String::from_utf8_lossy(&said.stdout))).flatten()
+        let said = std::process::Command::new("date")
+            .args(arguments)
+            .output()
+            .ok()?;
+        said.status
+            .success()
+            .then(|| offset_secs(&String::from_utf8_lossy(&said.stdout)))
+            .flatten()
     };
     let format = || "+%z".to_owned();
     ask(["-d".to_owned(), format!("@{secs}"), format()])
@@ -172,7 +221,8 @@ fn offset_secs(text: &str) -> Option<i32> {
         ("+", digits) => (1, digits),
         _ => return None,
     };
-    let part = |range: std::ops::Range<usize>| digits.get(range).and_then(|part| part.parse::<i32>().ok());
+    let part =
+        |range: std::ops::Range<usize>| digits.get(range).and_then(|part| part.parse::<i32>().ok());
     (digits.len() == 4).then_some(sign * (part(0..2)? * 3600 + part(2..4)? * 60))
 }
 
@@ -198,7 +248,11 @@ const LONG_WAIT_MS: i64 = 60_000;
 pub(crate) fn unhappy(kind: Kind, summary: &RunSummary, history: &History) -> Option<RunOutcome> {
     let now_ms = history.now_ms;
     let facts = kind.facts();
-    let said = summary.message.as_deref().map(|message| format!(": {message}")).unwrap_or_default();
+    let said = summary
+        .message
+        .as_deref()
+        .map(|message| format!(": {message}"))
+        .unwrap_or_default();
     let name = facts.name;
     let wait = |what: &str, until_ms: Option<i64>, elsewhere: bool| RunOutcome::Infrastructure {
         why: format!("{name}: {what}{said}"),
@@ -207,28 +261,42 @@ pub(crate) fn unhappy(kind: Kind, summary: &RunSummary, history: &History) -> Op
     };
     // A hiccup is over sooner than somebody else has read the task.
     let is_long = |until_ms: Option<i64>| {
-        until_ms.map_or(history.has_failed, |until_ms| until_ms.saturating_sub(now_ms) > LONG_WAIT_MS)
+        until_ms.map_or(history.has_failed, |until_ms| {
+            until_ms.saturating_sub(now_ms) > LONG_WAIT_MS
+        })
     };
     let ask = |what: String| RunOutcome::NeedsHuman {
         question: format!("{name} {what}{said}; then answer `retry`"),
         free: false,
     };
-    // Whatever a CLI says that cannot find its session, or not any more: the next try is a fresh one, and tells the truth.
-    let is_strange = matches!(summary.outcome, Outcome::Protocol { .. }) && summary.n_tool_calls == 0;
+    // Whatever a CLI says that cannot find its session, or not any more: the next try is a fresh
+    // one, and tells the truth.
+    let is_strange =
+        matches!(summary.outcome, Outcome::Protocol { .. }) && summary.n_tool_calls == 0;
     if history.goes_on && (summary.is_session_lost || is_strange) {
-        return Some(RunOutcome::Interrupted { why: format!("{name}: the session is lost{said}") });
+        return Some(RunOutcome::Interrupted {
+            why: format!("{name}: the session is lost{said}"),
+        });
     }
     let millis = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
     Some(match &summary.outcome {
         Outcome::Done => return None,
-        Outcome::Failed => RunOutcome::Failed { why: format!("{name} gave up{said}") },
-        Outcome::Interrupted => RunOutcome::Interrupted { why: format!("{name} was cut off{said}") },
+        Outcome::Failed => RunOutcome::Failed {
+            why: format!("{name} gave up{said}"),
+        },
+        Outcome::Interrupted => RunOutcome::Interrupted {
+            why: format!("{name} was cut off{said}"),
+        },
         // A fresh session may help once, and twice is the story's own size.
-        Outcome::ContextOverflow if history.has_outgrown => {
-            RunOutcome::Failed { why: format!("{name}: {OUTGREW} twice{said}") }
+        Outcome::ContextOverflow if history.has_outgrown => RunOutcome::Failed {
+            why: format!("{name}: {OUTGREW} twice{said}"),
+        },
+        Outcome::ContextOverflow => RunOutcome::Interrupted {
+            why: format!("{name}: {OUTGREW}{said}"),
+        },
+        Outcome::UsageLimit { until_ms } => {
+            wait("the allowance is used up", until_ms.map(millis), true)
         }
-        Outcome::ContextOverflow => RunOutcome::Interrupted { why: format!("{name}: {OUTGREW}{said}") },
-        Outcome::UsageLimit { until_ms } => wait("the allowance is used up", until_ms.map(millis), true),
         Outcome::RateLimited { after_ms } => {
             let until_ms = after_ms.map(|after| now_ms.saturating_add(millis(after)));
             wait("too many requests", until_ms, is_long(until_ms))
@@ -238,16 +306,22 @@ pub(crate) fn unhappy(kind: Kind, summary: &RunSummary, history: &History) -> Op
         Outcome::NotInstalled => ask(format!("cannot be started; install it: {}", facts.install)),
         Outcome::TooOld => ask(format!("is too old; install it anew: {}", facts.install)),
         Outcome::NotLoggedIn => ask(format!("is not logged in; run: {}", facts.log_in)),
-        Outcome::Billing => ask("has nothing left to spend; add credit or raise the plan".to_owned()),
-        Outcome::PermissionDenied => ask("was forbidden something that it needs".to_owned()),
-        Outcome::NeedsAnswer { question } => {
-            RunOutcome::NeedsHuman { question: question.clone(), free: true }
+        Outcome::Billing => {
+            ask("has nothing left to spend; add credit or raise the plan".to_owned())
         }
-        Outcome::Protocol { line } => ask(format!("said something that is not understood (`{line}`)")),
+        Outcome::PermissionDenied => ask("was forbidden something that it needs".to_owned()),
+        Outcome::NeedsAnswer { question } => RunOutcome::NeedsHuman {
+            question: question.clone(),
+            free: true,
+        },
+        Outcome::Protocol { line } => {
+            ask(format!("said something that is not understood (`{line}`)"))
+        }
     })
 }
 
-/// What a run used beyond what its session had used before, as the journal keeps it; what was not told is not known.
+/// What a run used beyond what its session had used before, as the journal keeps it; what was not
+/// told is not known.
 pub(crate) fn usage_of(
     summary: &RunSummary,
     before: &RunUsage,
@@ -268,7 +342,10 @@ pub(crate) fn usage_of(
         cached_tokens: tokens.map(|tokens| tokens.cached),
         output_tokens: tokens.map(|tokens| tokens.output),
         cost_micro_usd: cost,
-        session: summary.session.as_ref().map(|session| session.as_str().to_owned()),
+        session: summary
+            .session
+            .as_ref()
+            .map(|session| session.as_str().to_owned()),
         goes_on: false,
     })
 }
@@ -281,7 +358,11 @@ fn counted(before: &RunUsage) -> Usage {
         output: before.output_tokens.unwrap_or_default(),
     };
     let tokens = before.tokens().map(|_| tokens);
-    Usage { tokens, cost_micro_usd: before.cost_micro_usd, ..Usage::default() }
+    Usage {
+        tokens,
+        cost_micro_usd: before.cost_micro_usd,
+        ..Usage::default()
+    }
 }
 
 #[cfg(test)]

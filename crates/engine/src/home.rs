@@ -15,10 +15,21 @@ pub struct Home {
 pub struct RunName(String);
 
 impl RunName {
-    /// The name of a run of this loop; the story goes by its position, since its id may hold anything.
+    /// The name of a run of this loop; the story goes by its position, since its id may hold
+    /// anything.
     pub fn of(state: &State, run: &RunKey) -> Self {
-        let index = state.stories().iter().position(|story| story.spec.id == run.story).unwrap_or_default();
-        Self(format!("{:04}-{}-{}-{}", index + 1, run.attempt, run.stage.word(), run.try_number))
+        let index = state
+            .stories()
+            .iter()
+            .position(|story| story.spec.id == run.story)
+            .unwrap_or_default();
+        Self(format!(
+            "{:04}-{}-{}-{}",
+            index + 1,
+            run.attempt,
+            run.stage.word(),
+            run.try_number
+        ))
     }
 
     /// The name as text.
@@ -70,7 +81,9 @@ impl Home {
 
     /// The checkout that a run works in.
     pub fn checkout(&self, loop_id: &str, name: &RunName) -> PathBuf {
-        self.loop_folder(loop_id).join("checkouts").join(name.as_str())
+        self.loop_folder(loop_id)
+            .join("checkouts")
+            .join(name.as_str())
     }
 
     /// What the project's commands said of trees.

@@ -1,7 +1,8 @@
 //! Carries out what the kernel decides, and records what came of it.
 //!
-//! Everything that a worker knows is in the journal and in the files of the runs, so it may die at any moment: the next
-//! one asks `decide` again, looks for what was already done, and goes on. It decides nothing itself.
+//! Everything that a worker knows is in the journal and in the files of the runs, so it may die at
+//! any moment: the next one asks `decide` again, looks for what was already done, and goes on. It
+//! decides nothing itself.
 
 mod candidate;
 mod credentials;

@@ -53,12 +53,19 @@ pub fn load(journal: &Journal, loop_id: &str) -> Result<Loaded, LoadError> {
             None => State::begin(&event),
             Some(state) => state.after(&event),
         };
-        state = Some(next.map_err(|source| LoadError::Illegal { number: record.number, source })?);
+        state = Some(next.map_err(|source| LoadError::Illegal {
+            number: record.number,
+            source,
+        })?);
         stamped.push(event);
     }
     let state = state.ok_or(LoadError::Missing)?;
     let last = records.last().map_or(0, |record| record.number);
-    Ok(Loaded { state, last, records: stamped })
+    Ok(Loaded {
+        state,
+        last,
+        records: stamped,
+    })
 }
 
 impl Loaded {
@@ -69,7 +76,10 @@ impl Loaded {
             let event = parse(record)?;
             self.state
                 .apply(&event)
-                .map_err(|source| LoadError::Illegal { number: record.number, source })?;
+                .map_err(|source| LoadError::Illegal {
+                    number: record.number,
+                    source,
+                })?;
             self.last = record.number;
             self.records.push(event);
         }
@@ -85,11 +95,19 @@ fn read_after(journal: &Journal, loop_id: &str, after: u64) -> Result<Vec<Record
 }
 
 fn parse(record: &Record) -> Result<Stamped, LoadError> {
-    let event: Event = serde_json::from_str(&record.body)
-        .map_err(|error| LoadError::Damaged { number: record.number, why: error.to_string() })?;
+    let event: Event = serde_json::from_str(&record.body).map_err(|error| LoadError::Damaged {
+        number: record.number,
+        why: error.to_string(),
+    })?;
     if event.kind() != record.kind {
         let why = format!("it is called `{}` and says `{}`", record.kind, event.kind());
-        return Err(LoadError::Damaged { number: record.number, why });
+        return Err(LoadError::Damaged {
+            number: record.number,
+            why,
+        });
     }
-    Ok(Stamped { at_ms: record.at_ms, event })
+    Ok(Stamped {
+        at_ms: record.at_ms,
+        event,
+    })
 }

@@ -1,8 +1,10 @@
-//! Measures trees: the project's commands in fresh checkouts that we made, each under a keeper of its own.
+//! Measures trees: the project's commands in fresh checkouts that we made, each under a keeper of
+//! its own.
 //!
-//! It runs as a process of its own (`loopwright measure RUN_FOLDER`) under the keeper of a check's run, so that a worker
-//! never waits for a command. What it finds lies in `measured.json` beside its plan; what that means for a candidate is
-//! decided elsewhere. A tree that was measured with the same commands is not measured again.
+//! It runs as a process of its own (`loopwright measure RUN_FOLDER`) under the keeper of a check's
+//! run, so that a worker never waits for a command. What it finds lies in `measured.json` beside
+//! its plan; what that means for a candidate is decided elsewhere. A tree that was measured with
+//! the same commands is not measured again.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -113,12 +115,20 @@ impl Report {
 
 /// Carries out the plan of a run's folder; the error is for people.
 pub fn measure(run_folder: &Path, program: &Path) -> Result<(), String> {
-    let text = fs::read_to_string(run_folder.join(PLAN_FILE)).map_err(|error| format!("no plan: {error}"))?;
-    let plan: Plan = serde_json::from_str(&text).map_err(|error| format!("the plan is damaged: {error}"))?;
+    let text = fs::read_to_string(run_folder.join(PLAN_FILE))
+        .map_err(|error| format!("no plan: {error}"))?;
+    let plan: Plan =
+        serde_json::from_str(&text).map_err(|error| format!("the plan is damaged: {error}"))?;
     let repository = LoopRepo::open(&plan.repository).map_err(|error| error.to_string())?;
     fs::create_dir_all(&plan.cache).map_err(|error| error.to_string())?;
-    let mut meter =
-        Meter { plan: &plan, repository, run_folder, program, report: Report::default(), n_commands: 0 };
+    let mut meter = Meter {
+        plan: &plan,
+        repository,
+        run_folder,
+        program,
+        report: Report::default(),
+        n_commands: 0,
+    };
     meter.measure_all()?;
     let report = serde_json::to_vec(&meter.report).map_err(|error| error.to_string())?;
     write_atomically(&run_folder.join(REPORT_FILE), &report)
@@ -138,25 +148,36 @@ impl Meter<'_> {
         let trees = &self.plan.trees;
         let base = self.known_or_measured("base", &trees.base)?;
         (self.report.base, self.report.baseline_ms) = (base.measurement, base.took_ms);
-        let Some(candidate) = &trees.candidate else { return Ok(()) };
+        let Some(candidate) = &trees.candidate else {
+            return Ok(());
+        };
         if let Some(tree) = &trees.base_with_tests {
-            self.report.base_with_tests =
-                Some(self.known_or_measured("base with the new tests", tree)?.measurement);
+            self.report.base_with_tests = Some(
+                self.known_or_measured("base with the new tests", tree)?
+                    .measurement,
+            );
         }
         let folder = self.check_out("candidate", candidate)?;
         let measured = self.measure("candidate", candidate, &folder)?;
         self.keep_for_later(candidate, &measured)?;
         self.report.candidate = Some(measured.measurement);
         if let Some(tree) = &trees.with_base_tests {
-            self.report.with_base_tests =
-                Some(self.known_or_measured("candidate with the older tests", tree)?.measurement);
+            self.report.with_base_tests = Some(
+                self.known_or_measured("candidate with the older tests", tree)?
+                    .measurement,
+            );
         }
         self.run_reds_again(candidate, &folder)?;
         remove(&folder);
-        if let Some(tree) = trees.without_tests.as_ref().filter(|_| self.wants(Wanted::CandidateWithoutTests))
+        if let Some(tree) = trees
+            .without_tests
+            .as_ref()
+            .filter(|_| self.wants(Wanted::CandidateWithoutTests))
         {
-            self.report.without_tests =
-                Some(self.known_or_measured("candidate without the new tests", tree)?.measurement);
+            self.report.without_tests = Some(
+                self.known_or_measured("candidate without the new tests", tree)?
+                    .measurement,
+            );
         }
         Ok(())
     }
@@ -167,7 +188,9 @@ impl Meter<'_> {
             let tests = self.plan.checks.iter().filter(|check| check.name == "test");
             let mut again = Measurement::default();
             for check in tests {
-                again.checks.push(self.run_check("candidate, again", tree, folder, check)?);
+                again
+                    .checks
+                    .push(self.run_check("candidate, again", tree, folder, check)?);
             }
             self.report.reruns.push(again);
         }
@@ -175,7 +198,9 @@ impl Meter<'_> {
     }
 
     fn wants(&self, wanted: Wanted) -> bool {
-        self.report.facts(self.plan).is_some_and(|facts| facts.wanted.contains(&wanted))
+        self.report
+            .facts(self.plan)
+            .is_some_and(|facts| facts.wanted.contains(&wanted))
     }
 
     fn known_or_measured(&mut self, what: &str, tree: &str) -> Result<Kept, String> {
@@ -192,23 +217,35 @@ impl Meter<'_> {
     /// What ran out of time, or could not be set up, may go otherwise the next time.
     fn keep_for_later(&self, tree: &str, measured: &Kept) -> Result<(), String> {
         let is_uncertain = |check: &Measured| {
-            check.timed_out || check.exit_code.is_none() || (check.name == "setup" && !check.is_green())
+            check.timed_out
+                || check.exit_code.is_none()
+                || (check.name == "setup" && !check.is_green())
         };
         if measured.measurement.checks.iter().any(is_uncertain) {
             return Ok(());
         }
         let bytes = serde_json::to_vec(measured).map_err(|error| error.to_string())?;
-        write_atomically(&cache_file(&self.plan.cache, tree, &self.plan.checks), &bytes)
+        write_atomically(
+            &cache_file(&self.plan.cache, tree, &self.plan.checks),
+            &bytes,
+        )
     }
 
     fn check_out(&self, what: &str, tree: &str) -> Result<PathBuf, String> {
         let folder = self.plan.scratch.join(what.replace([' ', ','], "-"));
         remove(&folder);
         let tree = TreeId::parse(tree).map_err(|error| error.to_string())?;
-        self.repository.checkout_tree(&tree, &folder).map_err(|error| error.to_string())?;
+        self.repository
+            .checkout_tree(&tree, &folder)
+            .map_err(|error| error.to_string())?;
         let inner = folder.join(&self.plan.subdir);
         if is_plain(&folder, &inner) && inner.is_dir() {
-            copy_untracked(&self.plan.copy, &self.plan.project, &folder, &self.plan.subdir);
+            copy_untracked(
+                &self.plan.copy,
+                &self.plan.project,
+                &folder,
+                &self.plan.subdir,
+            );
         }
         Ok(folder)
     }
@@ -220,14 +257,18 @@ impl Meter<'_> {
             let measured = self.run_check(what, tree, folder, check)?;
             let stop = check.name == "setup" && measured.exit_code != Some(0);
             measurement.checks.push(measured);
-            // Without its setup a project cannot be checked, and what its commands then say means nothing.
+            // Without its setup a project cannot be checked, and what its commands then say means
+            // nothing.
             if stop {
                 break;
             }
         }
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.report.took_ms.insert(what.to_owned(), took_ms);
-        Ok(Kept { measurement, took_ms })
+        Ok(Kept {
+            measurement,
+            took_ms,
+        })
     }
 
     fn run_check(
@@ -239,8 +280,12 @@ impl Meter<'_> {
     ) -> Result<Measured, String> {
         self.n_commands += 1;
         say(&format!("== {what}: {}", check.name));
-        let place = self.run_folder.join("commands").join(format!("{:02}", self.n_commands));
-        // A try that was interrupted starts over in a folder of its own; inside one, nothing is left from before.
+        let place = self
+            .run_folder
+            .join("commands")
+            .join(format!("{:02}", self.n_commands));
+        // A try that was interrupted starts over in a folder of its own; inside one, nothing is
+        // left from before.
         fs::create_dir_all(&place).map_err(|error| error.to_string())?;
         let inner = folder.join(&self.plan.subdir);
         if !is_plain(folder, &inner) || !inner.is_dir() {
@@ -259,7 +304,11 @@ impl Meter<'_> {
         if !measured.is_green() && !sandbox::has_room(&self.plan.scratch) {
             return Err("the disk is full".to_owned());
         }
-        say(&format!("== {what}: {} ended: {}", check.name, ending(&exit)));
+        say(&format!(
+            "== {what}: {} ended: {}",
+            check.name,
+            ending(&exit)
+        ));
         Ok(measured)
     }
 
@@ -279,7 +328,11 @@ impl Meter<'_> {
         let tree = TreeId::parse(tree).map_err(|error| error.to_string())?;
         let project = GitTree::of(&self.repository, &tree, &self.plan.subdir)?;
         let made = instrument(&check.command, &project, &report_file.to_string_lossy());
-        Ok(Instrumented { line: made.command, env: made.env, format: made.format })
+        Ok(Instrumented {
+            line: made.command,
+            env: made.env,
+            format: made.format,
+        })
     }
 
     fn command_spec(&self, place: &Path, cwd: &Path, command: &Instrumented) -> RunSpec {
@@ -306,9 +359,17 @@ impl Meter<'_> {
     fn keep(&self, place: &Path, spec: &RunSpec) -> Result<ExitRecord, String> {
         sandbox::prepare(place, spec).map_err(|error| error.to_string())?;
         let mut keeper = Command::new(self.program);
-        keeper.arg("keeper").arg(place).env("LOOPWRIGHT_WAKE", "off");
-        keeper.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        keeper.status().map_err(|error| format!("cannot start a keeper: {error}"))?;
+        keeper
+            .arg("keeper")
+            .arg(place)
+            .env("LOOPWRIGHT_WAKE", "off");
+        keeper
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        keeper
+            .status()
+            .map_err(|error| format!("cannot start a keeper: {error}"))?;
         match sandbox::look(place).map_err(|error| error.to_string())? {
             RunView::Ended(exit) => Ok(exit),
             RunView::NotStarted | RunView::Running(_) | RunView::Lost(_) | RunView::Rebooted(_) => {
@@ -336,8 +397,13 @@ fn read_measured(
     let root = checkout.to_string_lossy();
     let output = sandbox::output(place, Stream::Stdout).unwrap_or_default();
     let kept = usize::try_from(OUTPUT_BYTES_MAX).unwrap_or(usize::MAX);
-    let output = without_root(&output.text(kept, Some(exit.stdout_bytes + exit.stdout_dropped)), &root);
-    let report = fs::symlink_metadata(report_file).ok().filter(fs::Metadata::is_file);
+    let output = without_root(
+        &output.text(kept, Some(exit.stdout_bytes + exit.stdout_dropped)),
+        &root,
+    );
+    let report = fs::symlink_metadata(report_file)
+        .ok()
+        .filter(fs::Metadata::is_file);
     let report = report.map(|_| without_root(&read_bounded(report_file, REPORT_BYTES_MAX), &root));
     let format = match command.format {
         Format::ExitCode if check.name == "test" => sniff(&output),
@@ -350,14 +416,20 @@ fn read_measured(
         timed_out,
         results: read_results(format, &output, report.as_deref()),
         excerpt: checks::excerpt(&output),
-        format: Some(if format == Format::Sniff { sniff(&output) } else { format }),
+        format: Some(if format == Format::Sniff {
+            sniff(&output)
+        } else {
+            format
+        }),
     }
 }
 
-/// Where cargo builds, which must be a folder of this tree alone, whatever the operator's own configuration says.
+/// Where cargo builds, which must be a folder of this tree alone, whatever the operator's own
+/// configuration says.
 ///
-/// Cargo believes the times of files: in a shared folder it takes what it built of one tree for another one, and a red
-/// tree is green. What the project itself says about the folder is kept, since its scripts may count on it.
+/// Cargo believes the times of files: in a shared folder it takes what it built of one tree for
+/// another one, and a red tree is green. What the project itself says about the folder is kept,
+/// since its scripts may count on it.
 fn own_build_folder(checkout: &Path, project: &Path) -> Option<(String, String)> {
     if !project.join("Cargo.toml").exists() {
         return None;
@@ -365,13 +437,19 @@ fn own_build_folder(checkout: &Path, project: &Path) -> Option<(String, String)>
     let places = [checkout, project]
         .into_iter()
         .flat_map(|folder| ["config.toml", "config"].map(|name| folder.join(".cargo").join(name)));
-    let is_said = |path: PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains("target-dir"));
+    let is_said =
+        |path: PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains("target-dir"));
     let folder = project.join("target").to_string_lossy().into_owned();
     (!places.into_iter().any(is_said)).then(|| ("CARGO_TARGET_DIR".to_owned(), folder))
 }
 
 fn refused(check: &CheckSettings, why: &str) -> Measured {
-    Measured { name: check.name.clone(), exit_code: Some(1), excerpt: why.to_owned(), ..Measured::default() }
+    Measured {
+        name: check.name.clone(),
+        exit_code: Some(1),
+        excerpt: why.to_owned(),
+        ..Measured::default()
+    }
 }
 
 fn ending(exit: &ExitRecord) -> String {
@@ -392,7 +470,9 @@ pub(crate) fn known(cache: &Path, tree: &str, checks: &[CheckSettings]) -> Optio
 
 /// A tree's results depend on the commands too.
 fn cache_file(cache: &Path, tree: &str, checks: &[CheckSettings]) -> PathBuf {
-    let lines = checks.iter().flat_map(|check| [check.name.as_str(), "\0", check.command.as_str(), "\0"]);
+    let lines = checks
+        .iter()
+        .flat_map(|check| [check.name.as_str(), "\0", check.command.as_str(), "\0"]);
     let mut hash: u64 = 0xCBF2_9CE4_8422_2325;
     for byte in lines.flat_map(str::bytes) {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
@@ -404,7 +484,9 @@ fn read_bounded(path: &Path, bytes_max: u64) -> String {
     use std::io::Read as _;
     let read = || -> std::io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        fs::File::open(path)?.take(bytes_max).read_to_end(&mut bytes)?;
+        fs::File::open(path)?
+            .take(bytes_max)
+            .read_to_end(&mut bytes)?;
         Ok(bytes)
     };
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
@@ -453,8 +535,19 @@ mod tests {
         assert_eq!(own_build_folder(root, &member), None, "no crate");
         fs::write(member.join("Cargo.toml"), "").expect("written");
         let folder = member.join("target").to_string_lossy().into_owned();
-        assert_eq!(own_build_folder(root, &member), Some(("CARGO_TARGET_DIR".to_owned(), folder)));
-        fs::write(member.join(".cargo/config.toml"), "[build]\ntarget-dir = \"out\"\n").expect("written");
-        assert_eq!(own_build_folder(root, &member), None, "the project says where");
+        assert_eq!(
+            own_build_folder(root, &member),
+            Some(("CARGO_TARGET_DIR".to_owned(), folder))
+        );
+        fs::write(
+            member.join(".cargo/config.toml"),
+            "[build]\ntarget-dir = \"out\"\n",
+        )
+        .expect("written");
+        assert_eq!(
+            own_build_folder(root, &member),
+            None,
+            "the project says where"
+        );
     }
 }

@@ -24,8 +24,15 @@ pub fn read_prd(path: &Path, options: &Options) -> Result<PrdFile, Box<Diagnosti
     let name = path.to_string_lossy().into_owned();
     match operator_file::read(path, FILE_BYTES_MAX) {
         Ok(snapshot) => {
-            let input = Input::File { name, bytes: snapshot.bytes().to_vec() };
-            Ok(PrdFile { reading: prd::read(input, options), snapshots: vec![snapshot], is_folder: false })
+            let input = Input::File {
+                name,
+                bytes: snapshot.bytes().to_vec(),
+            };
+            Ok(PrdFile {
+                reading: prd::read(input, options),
+                snapshots: vec![snapshot],
+                is_folder: false,
+            })
         }
         Err(FileError::Folder) => read_folder(path, name, options),
         Err(error) => Err(not_readable(&name, &error)),
@@ -40,15 +47,26 @@ fn read_folder(folder: &Path, name: String, options: &Options) -> Result<PrdFile
             .map_err(|error| not_readable(&path.to_string_lossy(), &error))?;
         // One byte over the limit is enough for the reader to say that it is too much.
         room = room.saturating_sub(snapshot.bytes().len());
-        files.push((path.to_string_lossy().into_owned(), snapshot.bytes().to_vec()));
+        files.push((
+            path.to_string_lossy().into_owned(),
+            snapshot.bytes().to_vec(),
+        ));
         snapshots.push(snapshot);
     }
-    Ok(PrdFile { reading: prd::read(Input::Tickets { name, files }, options), snapshots, is_folder: true })
+    Ok(PrdFile {
+        reading: prd::read(Input::Tickets { name, files }, options),
+        snapshots,
+        is_folder: true,
+    })
 }
 
 fn ticket_paths(folder: &Path, name: &str) -> Result<Vec<PathBuf>, Box<Diagnostic>> {
     let refuse = |error: std::io::Error| {
-        Box::new(Diagnostic::not_readable(name, &error.to_string(), "check the folder's rights"))
+        Box::new(Diagnostic::not_readable(
+            name,
+            &error.to_string(),
+            "check the folder's rights",
+        ))
     };
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(refuse)? {
@@ -59,7 +77,11 @@ fn ticket_paths(folder: &Path, name: &str) -> Result<Vec<PathBuf>, Box<Diagnosti
     }
     if paths.is_empty() {
         let help = "name the PRD file itself; a folder is read as Markdown tickets (*.md with front matter)";
-        return Err(Box::new(Diagnostic::not_readable(name, "the folder holds no Markdown tickets", help)));
+        return Err(Box::new(Diagnostic::not_readable(
+            name,
+            "the folder holds no Markdown tickets",
+            help,
+        )));
     }
     paths.sort();
     Ok(paths)
@@ -70,7 +92,9 @@ fn not_readable(name: &str, error: &FileError) -> Box<Diagnostic> {
         FileError::Missing => "check the path; `loopwright prd check -` reads standard input",
         FileError::NotRegular => "pipe it in instead: `loopwright prd check - < FILE`",
         FileError::Folder => "only files are read from a folder, and this is a folder itself",
-        FileError::Changed | FileError::Busy | FileError::Io { .. } => "check the path and your rights to it",
+        FileError::Changed | FileError::Busy | FileError::Io { .. } => {
+            "check the path and your rights to it"
+        }
     };
     let reason = match error {
         FileError::Io { source, .. } => source.to_string(),
@@ -89,7 +113,9 @@ pub(crate) fn write_back(path: &Path, story: &str, mark: Mark) -> WriteBack {
             Err(WriteBackFault::Other(other)) => return WriteBack::LeftAlone { why: other },
         }
     }
-    WriteBack::LeftAlone { why: "the file changes again and again".to_owned() }
+    WriteBack::LeftAlone {
+        why: "the file changes again and again".to_owned(),
+    }
 }
 
 enum WriteBackFault {
@@ -99,7 +125,8 @@ enum WriteBackFault {
 
 fn try_write_back(path: &Path, story: &str, mark: Mark) -> Result<(), WriteBackFault> {
     let options = Options::default();
-    let file = read_prd(path, &options).map_err(|diagnostic| WriteBackFault::Other(diagnostic.message))?;
+    let file =
+        read_prd(path, &options).map_err(|diagnostic| WriteBackFault::Other(diagnostic.message))?;
     let marked = prd::mark(&file.reading, story, mark, &options)
         .map_err(|refused| WriteBackFault::Other(refused.message))?;
     match operator_file::replace(&file.snapshots[marked.file], marked.text.as_bytes()) {

@@ -1,5 +1,6 @@
-//! The progress of a loop, a line per story that ended: for people to read, and on demand in the project's
-//! `progress.txt`, below a heading of the loop's own. Every other byte of that file stays as it is.
+//! The progress of a loop, a line per story that ended: for people to read, and on demand in the
+//! project's `progress.txt`, below a heading of the loop's own. Every other byte of that file stays
+//! as it is.
 
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -65,14 +66,23 @@ impl Ended {
 
     /// The line as people read it.
     pub fn line(&self) -> String {
-        let commit = self.commit.as_ref().map(|commit| format!(", {}", commit.get(..12).unwrap_or(commit)));
-        format!("{} {}{}: {}", moment(self.at_ms), self.key(), commit.unwrap_or_default(), self.reason)
+        let commit = self
+            .commit
+            .as_ref()
+            .map(|commit| format!(", {}", commit.get(..12).unwrap_or(commit)));
+        format!(
+            "{} {}{}: {}",
+            moment(self.at_ms),
+            self.key(),
+            commit.unwrap_or_default(),
+            self.reason
+        )
     }
 }
 
 impl Worker {
-    /// Notes in the project's file that a story is about to end, where the person wants that. Whatever goes wrong never
-    /// fails a story: it is said in the loop's folder.
+    /// Notes in the project's file that a story is about to end, where the person wants that.
+    /// Whatever goes wrong never fails a story: it is said in the loop's folder.
     pub(crate) fn note_progress(
         &self,
         loop_id: &str,
@@ -81,11 +91,18 @@ impl Worker {
         commit: Option<&Commit>,
         reason: Option<&str>,
     ) {
-        let Some(state) = self.loaded(loop_id).map(|loaded| &loaded.state) else { return };
-        if !self.settings(loop_id).is_ok_and(|settings| settings.write_progress) {
+        let Some(state) = self.loaded(loop_id).map(|loaded| &loaded.state) else {
+            return;
+        };
+        if !self
+            .settings(loop_id)
+            .is_ok_and(|settings| settings.write_progress)
+        {
             return;
         }
-        let Some(found) = state.story(story) else { return };
+        let Some(found) = state.story(story) else {
+            return;
+        };
         let ended = Ended {
             story: story.to_owned(),
             at_ms: self.time_ms(),
@@ -97,7 +114,10 @@ impl Worker {
         let fault_file = self.home.loop_folder(loop_id).join("progress-fault");
         match append(Path::new(&state.spec().project), loop_id, &ended) {
             Ok(()) => drop(std::fs::remove_file(fault_file)),
-            Err(why) => drop(std::fs::write(fault_file, format!("progress.txt was left alone: {why}"))),
+            Err(why) => drop(std::fs::write(
+                fault_file,
+                format!("progress.txt was left alone: {why}"),
+            )),
         }
     }
 }
@@ -105,7 +125,10 @@ impl Worker {
 /// The first line of a text, short and without what a terminal would obey.
 fn one_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
-    line.chars().filter(|letter| !letter.is_control()).take(REASON_CHARS_MAX).collect()
+    line.chars()
+        .filter(|letter| !letter.is_control())
+        .take(REASON_CHARS_MAX)
+        .collect()
 }
 
 /// Puts a line into the project's `progress.txt`, once, however often it is asked to.
@@ -125,14 +148,22 @@ fn try_append(path: &Path, loop_id: &str, ended: &Ended) -> Result<(), FileError
     let snapshot = match operator_file::read(path, FILE_BYTES_MAX) {
         Err(FileError::Missing) => {
             let made = OpenOptions::new().write(true).create_new(true).open(path);
-            made.map_err(|source| FileError::Io { attempt: "make", path: path.to_owned(), source })?;
+            made.map_err(|source| FileError::Io {
+                attempt: "make",
+                path: path.to_owned(),
+                source,
+            })?;
             operator_file::read(path, FILE_BYTES_MAX)?
         }
         read => read?,
     };
     if snapshot.bytes().len() > FILE_BYTES_MAX {
         let source = std::io::Error::other("it is too large");
-        return Err(FileError::Io { attempt: "add to", path: path.to_owned(), source });
+        return Err(FileError::Io {
+            attempt: "add to",
+            path: path.to_owned(),
+            source,
+        });
     }
     match with_line(snapshot.bytes(), loop_id, ended) {
         Some(new) => operator_file::replace(&snapshot, &new),
@@ -165,7 +196,8 @@ fn with_line(old: &[u8], loop_id: &str, ended: &Ended) -> Option<Vec<u8>> {
 }
 
 fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    text.windows(wanted.len()).position(|window| window == wanted)
+    text.windows(wanted.len())
+        .position(|window| window == wanted)
 }
 
 #[cfg(test)]
@@ -174,26 +206,56 @@ mod tests {
 
     fn ended(story: &str) -> Ended {
         let reason = "A title".to_owned();
-        Ended { story: story.to_owned(), at_ms: 0, how: "passed", attempt: 1, commit: None, reason }
+        Ended {
+            story: story.to_owned(),
+            at_ms: 0,
+            how: "passed",
+            attempt: 1,
+            commit: None,
+            reason,
+        }
     }
 
     #[test]
     fn a_line_goes_below_the_loops_heading_and_nothing_else_changes() {
-        let line = |story: &str| format!("- 1970-01-01 00:00 [{story}] passed, attempt 1: A title\n");
+        let line =
+            |story: &str| format!("- 1970-01-01 00:00 [{story}] passed, attempt 1: A title\n");
         let (one, two) = (line("one"), line("two"));
         let patterns = "## Codebase Patterns\n- use tabs\n";
         for (old, expected) in [
             (String::new(), Some(format!("## Loop L\n{two}"))),
-            (patterns.to_owned(), Some(format!("{patterns}\n## Loop L\n{two}"))),
-            (patterns.trim_end().to_owned(), Some(format!("{patterns}\n## Loop L\n{two}"))),
-            (format!("## Loop L\n{one}"), Some(format!("## Loop L\n{one}{two}"))),
-            (format!("## Loop L\n{one}\n{patterns}"), Some(format!("## Loop L\n{one}{two}\n{patterns}"))),
-            (format!("## Loop L\n\n{patterns}"), Some(format!("## Loop L\n{two}\n{patterns}"))),
+            (
+                patterns.to_owned(),
+                Some(format!("{patterns}\n## Loop L\n{two}")),
+            ),
+            (
+                patterns.trim_end().to_owned(),
+                Some(format!("{patterns}\n## Loop L\n{two}")),
+            ),
+            (
+                format!("## Loop L\n{one}"),
+                Some(format!("## Loop L\n{one}{two}")),
+            ),
+            (
+                format!("## Loop L\n{one}\n{patterns}"),
+                Some(format!("## Loop L\n{one}{two}\n{patterns}")),
+            ),
+            (
+                format!("## Loop L\n\n{patterns}"),
+                Some(format!("## Loop L\n{two}\n{patterns}")),
+            ),
             (format!("## Loop L\n{two}"), None),
-            (format!("## Loop OTHER\n{two}"), Some(format!("## Loop OTHER\n{two}\n## Loop L\n{two}"))),
+            (
+                format!("## Loop OTHER\n{two}"),
+                Some(format!("## Loop OTHER\n{two}\n## Loop L\n{two}")),
+            ),
         ] {
             let found = with_line(old.as_bytes(), "L", &ended("two"));
-            assert_eq!(found.map(|bytes| String::from_utf8(bytes).expect("text")), expected, "{old}");
+            assert_eq!(
+                found.map(|bytes| String::from_utf8(bytes).expect("text")),
+                expected,
+                "{old}"
+            );
         }
     }
 
@@ -204,9 +266,15 @@ mod tests {
             append(folder.path(), "L", &ended("one")).expect("written");
         }
         let text = std::fs::read_to_string(folder.path().join("progress.txt")).expect("read");
-        assert_eq!(text, "## Loop L\n- 1970-01-01 00:00 [one] passed, attempt 1: A title\n");
+        assert_eq!(
+            text,
+            "## Loop L\n- 1970-01-01 00:00 [one] passed, attempt 1: A title\n"
+        );
         std::fs::create_dir(folder.path().join("sub")).expect("made");
         std::fs::create_dir(folder.path().join("sub/progress.txt")).expect("made");
-        assert_eq!(append(&folder.path().join("sub"), "L", &ended("one")), Err("it is a folder".to_owned()));
+        assert_eq!(
+            append(&folder.path().join("sub"), "L", &ended("one")),
+            Err("it is a folder".to_owned())
+        );
     }
 }

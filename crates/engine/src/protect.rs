@@ -1,10 +1,13 @@
-//! What a candidate may not decide about its own verdict: check, CI and lint configuration come from the base, and files
-//! that would run in a runner's place are taken away, before anything is measured. The candidate itself stays as it is.
+//! What a candidate may not decide about its own verdict: check, CI and lint configuration come
+//! from the base, and files that would run in a runner's place are taken away, before anything is
+//! measured. The candidate itself stays as it is.
 
 use std::path::PathBuf;
 
 use checks::Tree as _;
-use checks::rules::{CheckConfig, is_agent_config, is_agent_guidance, is_mixed, shadows, with_base_config};
+use checks::rules::{
+    CheckConfig, is_agent_config, is_agent_guidance, is_mixed, shadows, with_base_config,
+};
 use workspace::{Edit, Entry, LoopRepo, TreeId};
 
 use crate::git_tree::{GitTree, placed, seen_from};
@@ -27,15 +30,28 @@ pub(crate) fn protect(
     base: &TreeId,
     tree: &TreeId,
 ) -> Result<Protected, String> {
-    let (before, after) =
-        (GitTree::of(repository, base, &settings.subdir)?, GitTree::of(repository, tree, &settings.subdir)?);
-    let commands: Vec<&str> = settings.checks.iter().map(|check| check.command.as_str()).collect();
+    let (before, after) = (
+        GitTree::of(repository, base, &settings.subdir)?,
+        GitTree::of(repository, tree, &settings.subdir)?,
+    );
+    let commands: Vec<&str> = settings
+        .checks
+        .iter()
+        .map(|check| check.command.as_str())
+        .collect();
     let config = CheckConfig::of(&commands, &before);
     let changes = repository.tree_changes(base, tree).map_err(words)?;
-    let mut protecting = Protecting { before: &before, after: &after, edits: Vec::new(), flags: Vec::new() };
+    let mut protecting = Protecting {
+        before: &before,
+        after: &after,
+        edits: Vec::new(),
+        flags: Vec::new(),
+    };
     let (mut others, mut own_checks) = (Vec::new(), Vec::new());
     for change in &changes {
-        let Some(path) = change.path.to_str() else { continue };
+        let Some(path) = change.path.to_str() else {
+            continue;
+        };
         let local = seen_from(&settings.subdir, path);
         let local = local.as_str();
         if config.is_config(local) {
@@ -44,7 +60,9 @@ pub(crate) fn protect(
             protecting.mix(&config, path, local);
         } else {
             if config.runs(local) {
-                protecting.flags.push(format!("it changes `{path}`, which a check command runs"));
+                protecting
+                    .flags
+                    .push(format!("it changes `{path}`, which a check command runs"));
                 own_checks.push(path.to_owned());
             }
             others.push(local.to_owned());
@@ -52,13 +70,25 @@ pub(crate) fn protect(
     }
     for shadow in shadows(&commands, &before, &others) {
         let path = placed(&settings.subdir, &shadow.path);
-        protecting.flags.push(format!("`{path}` is not used for the verdict: {}", shadow.why));
-        protecting.edits.push(Edit::Remove { path: PathBuf::from(path) });
+        protecting.flags.push(format!(
+            "`{path}` is not used for the verdict: {}",
+            shadow.why
+        ));
+        protecting.edits.push(Edit::Remove {
+            path: PathBuf::from(path),
+        });
     }
     let Protecting { edits, flags, .. } = protecting;
-    let tree =
-        if edits.is_empty() { tree.clone() } else { repository.compose(tree, &edits).map_err(words)? };
-    Ok(Protected { tree, flags, own_checks })
+    let tree = if edits.is_empty() {
+        tree.clone()
+    } else {
+        repository.compose(tree, &edits).map_err(words)?
+    };
+    Ok(Protected {
+        tree,
+        flags,
+        own_checks,
+    })
 }
 
 /// Files of a change that configure agents: they would run with whoever opens the project next.
@@ -69,15 +99,27 @@ pub(crate) fn agent_config(
 ) -> Result<Vec<String>, String> {
     let changes = repository.tree_changes(base, tree).map_err(words)?;
     let paths = changes.iter().filter_map(|change| change.path.to_str());
-    Ok(paths.filter(|path| is_agent_config(path)).map(str::to_owned).collect())
+    Ok(paths
+        .filter(|path| is_agent_config(path))
+        .map(str::to_owned)
+        .collect())
 }
 
-/// What a judge is told of files that speak to agents: people may want such a change, and it speaks to the next one.
-pub(crate) fn guidance(repository: &LoopRepo, base: &TreeId, tree: &TreeId) -> Result<Vec<String>, String> {
+/// What a judge is told of files that speak to agents: people may want such a change, and it speaks
+/// to the next one.
+pub(crate) fn guidance(
+    repository: &LoopRepo,
+    base: &TreeId,
+    tree: &TreeId,
+) -> Result<Vec<String>, String> {
     let changes = repository.tree_changes(base, tree).map_err(words)?;
-    let paths =
-        changes.iter().filter_map(|change| change.path.to_str()).filter(|path| is_agent_guidance(path));
-    Ok(paths.map(|path| format!("it changes `{path}`, which every agent is given to read")).collect())
+    let paths = changes
+        .iter()
+        .filter_map(|change| change.path.to_str())
+        .filter(|path| is_agent_guidance(path));
+    Ok(paths
+        .map(|path| format!("it changes `{path}`, which every agent is given to read"))
+        .collect())
 }
 
 struct Protecting<'a> {
@@ -89,17 +131,32 @@ struct Protecting<'a> {
 
 impl Protecting<'_> {
     fn restore(&mut self, path: &str, before: Option<&Entry>) {
-        self.flags.push(format!("it changes `{path}`, which configures checks: the verdict uses the base's"));
+        self.flags.push(format!(
+            "it changes `{path}`, which configures checks: the verdict uses the base's"
+        ));
         self.edits.push(match before {
-            Some(Entry { mode, id }) => Edit::Put { path: PathBuf::from(path), mode: *mode, id: id.clone() },
-            None => Edit::Remove { path: PathBuf::from(path) },
+            Some(Entry { mode, id }) => Edit::Put {
+                path: PathBuf::from(path),
+                mode: *mode,
+                id: id.clone(),
+            },
+            None => Edit::Remove {
+                path: PathBuf::from(path),
+            },
         });
     }
 
     /// A file that holds check configuration among other things keeps the other things.
     fn mix(&mut self, config: &CheckConfig, path: &str, local: &str) {
-        let Some(candidate) = self.after.read(local) else { return };
-        let mixed = with_base_config(config, local, self.before.read(local).as_deref(), &candidate);
+        let Some(candidate) = self.after.read(local) else {
+            return;
+        };
+        let mixed = with_base_config(
+            config,
+            local,
+            self.before.read(local).as_deref(),
+            &candidate,
+        );
         if mixed.text == candidate {
             return;
         }
@@ -108,7 +165,9 @@ impl Protecting<'_> {
         } else {
             mixed.restored.join(", ")
         };
-        self.flags.push(format!("it changes {what} in `{path}`: the verdict uses the base's"));
+        self.flags.push(format!(
+            "it changes {what} in `{path}`: the verdict uses the base's"
+        ));
         self.edits.push(Edit::Write {
             path: PathBuf::from(path),
             mode: workspace::Mode::File,
@@ -123,7 +182,9 @@ pub(crate) fn local<'a>(settings: &Settings, path: &'a str) -> &'a str {
     if subdir.is_empty() {
         return path;
     }
-    path.strip_prefix(subdir).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
+    path.strip_prefix(subdir)
+        .and_then(|rest| rest.strip_prefix('/'))
+        .unwrap_or(path)
 }
 
 fn words(error: impl std::fmt::Display) -> String {

@@ -26,8 +26,13 @@ pub enum RequestError {
 /// Records a new loop.
 pub fn start(journal: &Journal, spec: LoopSpec) -> Result<(), RequestError> {
     let loop_id = spec.loop_id.clone();
-    let event = Event::LoopStarted { spec: Box::new(spec) };
-    kernel::State::begin(&Stamped { at_ms: now_ms(), event: event.clone() })?;
+    let event = Event::LoopStarted {
+        spec: Box::new(spec),
+    };
+    kernel::State::begin(&Stamped {
+        at_ms: now_ms(),
+        event: event.clone(),
+    })?;
     append(journal, &loop_id, 0, &event).map_err(RequestError::Append)?;
     Ok(())
 }
@@ -36,7 +41,10 @@ pub fn start(journal: &Journal, spec: LoopSpec) -> Result<(), RequestError> {
 pub fn request(journal: &Journal, loop_id: &str, event: &Event) -> Result<(), RequestError> {
     loop {
         let mut loaded = load(journal, loop_id)?;
-        loaded.state.apply(&Stamped { at_ms: now_ms(), event: event.clone() })?;
+        loaded.state.apply(&Stamped {
+            at_ms: now_ms(),
+            event: event.clone(),
+        })?;
         match append(journal, loop_id, loaded.last, event) {
             Ok(_) => return Ok(()),
             Err(AppendError::Conflict { .. }) => {}
@@ -45,7 +53,21 @@ pub fn request(journal: &Journal, loop_id: &str, event: &Event) -> Result<(), Re
     }
 }
 
-fn append(journal: &Journal, loop_id: &str, expected: u64, event: &Event) -> Result<u64, AppendError> {
+fn append(
+    journal: &Journal,
+    loop_id: &str,
+    expected: u64,
+    event: &Event,
+) -> Result<u64, AppendError> {
     let body = serde_json::to_string(event).unwrap_or_default();
-    journal.append(loop_id, expected, None, &[NewRecord { at_ms: now_ms(), kind: event.kind(), body: &body }])
+    journal.append(
+        loop_id,
+        expected,
+        None,
+        &[NewRecord {
+            at_ms: now_ms(),
+            kind: event.kind(),
+            body: &body,
+        }],
+    )
 }

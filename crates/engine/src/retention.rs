@@ -1,4 +1,5 @@
-//! Says when the files of a loop that is over may go. The journal keeps what happened; only files take room.
+//! Says when the files of a loop that is over may go. The journal keeps what happened; only files
+//! take room.
 
 use kernel::State;
 
@@ -33,7 +34,9 @@ pub fn expiry(state: &State, days: Option<u32>, now_ms: i64) -> Expiry {
         return Expiry::Young;
     }
     match state.unpublished() {
-        Some(why) => Expiry::OnlyCopy { why: why.to_owned() },
+        Some(why) => Expiry::OnlyCopy {
+            why: why.to_owned(),
+        },
         None => Expiry::Expired,
     }
 }

@@ -30,16 +30,26 @@ impl Settings {
     /// How long a run in a role may take with this agent.
     pub fn timeout_secs(&self, role: &str, agent: &str) -> u64 {
         let of_role = self.roles.get(role).and_then(|role| role.timeout_secs);
-        of_role.or_else(|| Some(self.agents.get(agent)?.timeout_secs)).unwrap_or_default()
+        of_role
+            .or_else(|| Some(self.agents.get(agent)?.timeout_secs))
+            .unwrap_or_default()
     }
 }
 
 impl Settings {
-    /// An agent's settings with what its role says of model and effort. Those are words of the role's own agent: whoever
-    /// takes its place, on the ladder or at its limit, may be another CLI and would not know them.
-    pub(crate) fn agent_in_role(&self, spec: &LoopSpec, role: Role, name: &str) -> Option<AgentSettings> {
+    /// An agent's settings with what its role says of model and effort. Those are words of the
+    /// role's own agent: whoever takes its place, on the ladder or at its limit, may be another CLI
+    /// and would not know them.
+    pub(crate) fn agent_in_role(
+        &self,
+        spec: &LoopSpec,
+        role: Role,
+        name: &str,
+    ) -> Option<AgentSettings> {
         let mut agent = self.agents.get(name)?.clone();
-        let own = spec.agent_of_role(role).and_then(|own| self.agents.get(own));
+        let own = spec
+            .agent_of_role(role)
+            .and_then(|own| self.agents.get(own));
         let knows = own.is_some_and(|own| kind_of(own) == kind_of(&agent));
         if let Some(role) = self.roles.get(role.word()).filter(|_| knows) {
             agent.model = role.model.clone().or(agent.model);
@@ -49,15 +59,23 @@ impl Settings {
     }
 }
 
-/// Gives a run what its role says. An agent's own `env` wins over model and effort: it knows its program.
+/// Gives a run what its role says. An agent's own `env` wins over model and effort: it knows its
+/// program.
 pub(crate) fn apply(settings: &Settings, role: &str, spec: &mut RunSpec) {
-    let Some(role) = settings.roles.get(role) else { return };
+    let Some(role) = settings.roles.get(role) else {
+        return;
+    };
     if let Some(timeout_secs) = role.timeout_secs {
         spec.wall_secs = timeout_secs;
     }
-    for (name, value) in [("LOOPWRIGHT_MODEL", &role.model), ("LOOPWRIGHT_EFFORT", &role.effort)] {
+    for (name, value) in [
+        ("LOOPWRIGHT_MODEL", &role.model),
+        ("LOOPWRIGHT_EFFORT", &role.effort),
+    ] {
         if let Some(value) = value {
-            spec.env.entry(name.to_owned()).or_insert_with(|| value.clone());
+            spec.env
+                .entry(name.to_owned())
+                .or_insert_with(|| value.clone());
         }
     }
 }

@@ -22,16 +22,25 @@ pub(crate) struct TestRules {
 
 impl TestRules {
     /// The rules of the ecosystem that the base shows, or those that the project configures.
-    pub(crate) fn of(repository: &LoopRepo, settings: &Settings, base: &TreeId) -> Result<Self, String> {
+    pub(crate) fn of(
+        repository: &LoopRepo,
+        settings: &Settings,
+        base: &TreeId,
+    ) -> Result<Self, String> {
         let project = GitTree::of(repository, base, &settings.subdir)?;
         let ecosystems = propose(&project).ecosystems;
         let paths = TestPaths::of(&ecosystems, &settings.test_paths);
-        Ok(Self { paths, ecosystems, settings: settings.clone() })
+        Ok(Self {
+            paths,
+            ecosystems,
+            settings: settings.clone(),
+        })
     }
 
     /// Whether a path of the repository is a test file. What is no UTF-8 is none.
     pub(crate) fn is_test(&self, path: &Path) -> bool {
-        path.to_str().is_some_and(|path| self.paths.is_test(local(&self.settings, path)))
+        path.to_str()
+            .is_some_and(|path| self.paths.is_test(local(&self.settings, path)))
     }
 
     /// Where tests belong, in words.
@@ -48,12 +57,20 @@ impl TestRules {
             Ecosystem::Make | Ecosystem::Just => None,
         };
         let known: Vec<&str> = self.ecosystems.iter().filter_map(of).collect();
-        if known.is_empty() { "`tests/`, `test/`, `test_*`, `*_test.*`".to_owned() } else { known.join("; ") }
+        if known.is_empty() {
+            "`tests/`, `test/`, `test_*`, `*_test.*`".to_owned()
+        } else {
+            known.join("; ")
+        }
     }
 }
 
 /// The text of a file; what is no text is empty.
 pub(crate) fn read_text(reader: &TreeReader, path: &Path) -> String {
-    let bytes = reader.read(path, TEST_BYTES_MAX).ok().flatten().unwrap_or_default();
+    let bytes = reader
+        .read(path, TEST_BYTES_MAX)
+        .ok()
+        .flatten()
+        .unwrap_or_default();
     String::from_utf8(bytes).unwrap_or_default()
 }

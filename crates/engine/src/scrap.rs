@@ -28,12 +28,14 @@ fn open_up(folder: &Path) {
     }
 }
 
-/// Puts files that the project needs and does not track into a checkout; one that is missing is the checks' to complain
-/// about.
+/// Puts files that the project needs and does not track into a checkout; one that is missing is the
+/// checks' to complain about.
 pub(crate) fn copy_untracked(names: &[String], project: &Path, checkout: &Path, subdir: &str) {
     for name in names {
         let relative = Path::new(name);
-        let inside = relative.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+        let inside = relative
+            .components()
+            .all(|part| matches!(part, std::path::Component::Normal(_)));
         let (from, to) = (project.join(relative), checkout.join(subdir).join(relative));
         // A candidate may hold links that lead out of the checkout: nothing is written through one.
         let taken = fs::symlink_metadata(&to).is_ok();
@@ -49,9 +51,12 @@ pub(crate) fn copy_untracked(names: &[String], project: &Path, checkout: &Path, 
     }
 }
 
-/// Whether every part of `path` below `root` is a real folder or file, and no link that leads elsewhere.
+/// Whether every part of `path` below `root` is a real folder or file, and no link that leads
+/// elsewhere.
 pub(crate) fn is_plain(root: &Path, path: &Path) -> bool {
-    let Ok(relative) = path.strip_prefix(root) else { return false };
+    let Ok(relative) = path.strip_prefix(root) else {
+        return false;
+    };
     let mut here = root.to_owned();
     relative.components().all(|part| {
         here.push(part);
@@ -66,7 +71,10 @@ mod tests {
     #[test]
     fn a_folder_without_rights_and_with_links_is_removed_and_nothing_else() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
-        let (folder, victim) = (scratch.path().join("checkout"), scratch.path().join("victim"));
+        let (folder, victim) = (
+            scratch.path().join("checkout"),
+            scratch.path().join("victim"),
+        );
         fs::create_dir_all(folder.join("a/b")).expect("made");
         fs::write(&victim, "precious").expect("written");
         std::os::unix::fs::symlink(&victim, folder.join("a/link")).expect("linked");
@@ -83,8 +91,13 @@ mod tests {
         let root = scratch.path().join("checkout");
         fs::create_dir_all(root.join("sub")).expect("made");
         std::os::unix::fs::symlink("/tmp", root.join("link")).expect("linked");
-        for (path, plain) in [("sub", true), ("", true), ("link", false), ("link/x", false), ("gone", false)]
-        {
+        for (path, plain) in [
+            ("sub", true),
+            ("", true),
+            ("link", false),
+            ("link/x", false),
+            ("gone", false),
+        ] {
             assert_eq!(is_plain(&root, &root.join(path)), plain, "{path}");
         }
     }

@@ -1,5 +1,6 @@
-//! What carrying out effects needs beside the loop's spec. It is written into the loop's first record, so that later
-//! edits of the configuration do not reach a running loop. It holds no secret: those are named, not copied.
+//! What carrying out effects needs beside the loop's spec. It is written into the loop's first
+//! record, so that later edits of the configuration do not reach a running loop. It holds no
+//! secret: those are named, not copied.
 
 use std::collections::BTreeMap;
 
@@ -65,7 +66,10 @@ pub struct Policies {
 
 impl Default for Policies {
     fn default() -> Self {
-        Self { check_config: Policy::Flag, agent_config: Policy::Ask }
+        Self {
+            check_config: Policy::Flag,
+            agent_config: Policy::Ask,
+        }
     }
 }
 

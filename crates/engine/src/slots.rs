@@ -1,7 +1,9 @@
-//! Which of the effects that a loop is owed may be carried out now: the limits over all loops. Pure.
+//! Which of the effects that a loop is owed may be carried out now: the limits over all loops.
+//! Pure.
 //!
-//! A slot is taken by a run that is recorded as started and not as ended, whatever its process does. So a worker that
-//! knows nothing but the journal counts like the one before it, and a loop that waits, asks or is paused takes no slot.
+//! A slot is taken by a run that is recorded as started and not as ended, whatever its process
+//! does. So a worker that knows nothing but the journal counts like the one before it, and a loop
+//! that waits, asks or is paused takes no slot.
 
 use std::collections::BTreeSet;
 
@@ -39,7 +41,11 @@ impl Busy {
     }
 
     fn of_kind(&mut self, stage: Stage) -> &mut usize {
-        if stage.is_check() { &mut self.checks } else { &mut self.agents }
+        if stage.is_check() {
+            &mut self.checks
+        } else {
+            &mut self.agents
+        }
     }
 }
 
@@ -52,10 +58,20 @@ pub(crate) fn running_stages(state: &State) -> Vec<Stage> {
 }
 
 /// What may be carried out now of what is owed, in its order.
-pub fn open_now(owed: BTreeSet<Effect>, mut busy: Busy, limits: Limits) -> impl Iterator<Item = Effect> {
+pub fn open_now(
+    owed: BTreeSet<Effect>,
+    mut busy: Busy,
+    limits: Limits,
+) -> impl Iterator<Item = Effect> {
     owed.into_iter().filter(move |effect| {
-        let Effect::StartRun(run) = effect else { return true };
-        let slots = if run.stage.is_check() { limits.checks_max } else { limits.agents_max };
+        let Effect::StartRun(run) = effect else {
+            return true;
+        };
+        let slots = if run.stage.is_check() {
+            limits.checks_max
+        } else {
+            limits.agents_max
+        };
         let taken = busy.of_kind(run.stage);
         let is_free = *taken < slots;
         // One attempt may be owed several runs at once.

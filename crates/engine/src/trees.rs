@@ -47,7 +47,11 @@ pub(crate) fn with_files_of(
     let mut edits = Vec::new();
     for path in files {
         edits.push(match reader.entry(path).map_err(words)? {
-            Some(Entry { mode, id }) => Edit::Put { path: path.clone(), mode: *mode, id: id.clone() },
+            Some(Entry { mode, id }) => Edit::Put {
+                path: path.clone(),
+                mode: *mode,
+                id: id.clone(),
+            },
             None => Edit::Remove { path: path.clone() },
         });
     }
@@ -55,12 +59,20 @@ pub(crate) fn with_files_of(
 }
 
 /// Entry points, manifests and test configuration that the project has.
-pub(crate) fn inventory(repository: &LoopRepo, tree: &TreeId, subdir: &str) -> Result<Vec<String>, String> {
+pub(crate) fn inventory(
+    repository: &LoopRepo,
+    tree: &TreeId,
+    subdir: &str,
+) -> Result<Vec<String>, String> {
     let reader = repository.reader(tree).map_err(words)?;
     let there = |name: &&&str| {
         let path = Path::new(subdir).join(name);
         let is_file = reader.entry(&path).ok().flatten().is_some();
         is_file || reader.list(&path).is_ok_and(|names| !names.is_empty())
     };
-    Ok(KNOWN.iter().filter(there).map(|name| (*name).to_owned()).collect())
+    Ok(KNOWN
+        .iter()
+        .filter(there)
+        .map(|name| (*name).to_owned())
+        .collect())
 }

@@ -1,7 +1,7 @@
 //! The worker: goes over all loops, carries out what is owed, records what came of it.
 //!
-//! One turn does everything that can be done now and never waits for an agent; those run under keepers of their own. A
-//! worker may die between any two instructions.
+//! One turn does everything that can be done now and never waits for an agent; those run under
+//! keepers of their own. A worker may die between any two instructions.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,7 +21,9 @@ use crate::waker::Wakers;
 
 /// Milliseconds since 1970.
 pub fn now_ms() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
@@ -116,7 +118,11 @@ impl Worker {
         let path = home.worker_lock();
         let fault = |attempt, path: &Path| {
             let path = path.to_owned();
-            move |source| WorkerError::Io { attempt, path, source }
+            move |source| WorkerError::Io {
+                attempt,
+                path,
+                source,
+            }
         };
         let lock = File::options()
             .create(true)
@@ -131,13 +137,16 @@ impl Worker {
             }
             Err(error) => return Err(fault("lock", &path)(error.into())),
         }
-        // The lock says that no other worker of this folder lives, so a lease that is still open is a dead worker's; one
-        // name for all lets the next take it over at once, and the newer token shuts the old one out.
-        let lease = journal.take_lease("worker", "the worker of this folder", now_ms(), LEASE_MS)?;
+        // The lock says that no other worker of this folder lives, so a lease that is still open is
+        // a dead worker's; one name for all lets the next take it over at once, and the newer token
+        // shuts the old one out.
+        let lease =
+            journal.take_lease("worker", "the worker of this folder", now_ms(), LEASE_MS)?;
         let fence = lease.ok_or_else(|| WorkerError::AlreadyRunning(home.root().to_owned()))?;
         let lease_until_ms = now_ms() + LEASE_MS;
         let program = program.to_owned();
-        let (loops, launched, crash, clock) = (BTreeMap::new(), BTreeMap::new(), None, Box::new(now_ms));
+        let (loops, launched, crash, clock) =
+            (BTreeMap::new(), BTreeMap::new(), None, Box::new(now_ms));
         Ok(Self {
             home,
             journal,
@@ -145,7 +154,10 @@ impl Worker {
             fence,
             lease_until_ms,
             loops,
-            limits: Limits { agents_max, checks_max },
+            limits: Limits {
+                agents_max,
+                checks_max,
+            },
             disk_full: false,
             crash,
             clock,
@@ -172,13 +184,23 @@ impl Worker {
         self.crash = Some(switch);
     }
 
-    /// Goes once over all loops and does everything that can be done now. A full disk is no fault: everything waits.
+    /// Goes once over all loops and does everything that can be done now. A full disk is no fault:
+    /// everything waits.
     pub fn turn(&mut self) -> Result<Turn, WorkerError> {
         self.disk_full = false;
         match self.go_over_loops() {
             Err(WorkerError::Journal(JournalError::DiskFull { .. })) => {
-                let live = self.loops.values().filter(|loaded| loaded.state.ended().is_none()).count();
-                Ok(Turn { moved: false, live: live.max(1), running: 0, disk_full: true })
+                let live = self
+                    .loops
+                    .values()
+                    .filter(|loaded| loaded.state.ended().is_none())
+                    .count();
+                Ok(Turn {
+                    moved: false,
+                    live: live.max(1),
+                    running: 0,
+                    disk_full: true,
+                })
             }
             turn => turn,
         }
@@ -186,7 +208,12 @@ impl Worker {
 
     fn go_over_loops(&mut self) -> Result<Turn, WorkerError> {
         self.keep_lease()?;
-        let mut turn = Turn { moved: false, live: 0, running: 0, disk_full: false };
+        let mut turn = Turn {
+            moved: false,
+            live: 0,
+            running: 0,
+            disk_full: false,
+        };
         for loop_id in self.read_all()? {
             turn.moved |= self.advance(&loop_id)?;
             if let Some(loaded) = self.loops.get(&loop_id) {
@@ -213,10 +240,12 @@ impl Worker {
             }
             quiet_turns = if turn.moved { 0 } else { quiet_turns + 1 };
             match quiet_turns {
-                // Whatever was refused for want of room is tried again, and costs something each time.
+                // Whatever was refused for want of room is tried again, and costs something each
+                // time.
                 _ if turn.disk_full => std::thread::sleep(FULL_REST),
                 0 => {}
-                // Something has just happened, and more is likely; later, nobody notices a tenth of a second.
+                // Something has just happened, and more is likely; later, nobody notices a tenth of
+                // a second.
                 1..=QUIET_TURNS => std::thread::sleep(REST),
                 _ => std::thread::sleep(LONG_REST),
             }
@@ -233,11 +262,16 @@ impl Worker {
         &self.journal
     }
 
-    /// Reads what is new in all loops, before anything is begun: the runs of all of them count against the limits.
+    /// Reads what is new in all loops, before anything is begun: the runs of all of them count
+    /// against the limits.
     fn read_all(&mut self) -> Result<Vec<String>, WorkerError> {
         let mut sound = Vec::new();
         for row in self.journal.loops()? {
-            let read = if row.quarantine.is_some() { None } else { Some(self.catch_up(&row.loop_id)) };
+            let read = if row.quarantine.is_some() {
+                None
+            } else {
+                Some(self.catch_up(&row.loop_id))
+            };
             match read {
                 Some(Ok(())) => sound.push(row.loop_id),
                 Some(Err(LoadError::Journal(error))) => return Err(WorkerError::Journal(error)),
@@ -255,9 +289,14 @@ impl Worker {
     fn keep_lease(&mut self) -> Result<(), WorkerError> {
         let (path, now) = (self.home.worker_lock(), now_ms());
         if matches!(path.try_exists(), Ok(false)) {
-            // The folder was taken away: what we still hold open is nobody's any more, and we would work on it for ever.
+            // The folder was taken away: what we still hold open is nobody's any more, and we would
+            // work on it for ever.
             let source = io::ErrorKind::NotFound.into();
-            return Err(WorkerError::Io { attempt: "find our own lock", path, source });
+            return Err(WorkerError::Io {
+                attempt: "find our own lock",
+                path,
+                source,
+            });
         }
         if now + LEASE_MS / 2 < self.lease_until_ms {
             return Ok(());
@@ -273,7 +312,8 @@ impl Worker {
         match self.loops.get_mut(loop_id) {
             Some(loaded) => loaded.catch_up(&self.journal, loop_id).map(drop),
             None => {
-                self.loops.insert(loop_id.to_owned(), load(&self.journal, loop_id)?);
+                self.loops
+                    .insert(loop_id.to_owned(), load(&self.journal, loop_id)?);
                 Ok(())
             }
         }
@@ -283,11 +323,15 @@ impl Worker {
     fn advance(&mut self, loop_id: &str) -> Result<bool, WorkerError> {
         let mut moved = false;
         for _ in 0..EFFECTS_PER_TURN_MAX {
-            let Some(loaded) = self.loops.get(loop_id) else { break };
+            let Some(loaded) = self.loops.get(loop_id) else {
+                break;
+            };
             let busy = Busy::of(self.loops.values().map(|loaded| &loaded.state));
             let mut recorded = false;
             for effect in open_now(decide(&loaded.state), busy, self.limits) {
-                let Some(event) = self.carry_out(loop_id, &effect)? else { continue };
+                let Some(event) = self.carry_out(loop_id, &effect)? else {
+                    continue;
+                };
                 recorded |= self.record(loop_id, event)?;
                 break;
             }
@@ -299,11 +343,14 @@ impl Worker {
         Ok(moved)
     }
 
-    /// Records an event, unless somebody else recorded something first: then that is taken in, and all is decided anew.
+    /// Records an event, unless somebody else recorded something first: then that is taken in, and
+    /// all is decided anew.
     fn record(&mut self, loop_id: &str, event: Event) -> Result<bool, WorkerError> {
         self.crash_point(Moment::BeforeRecord)?;
         let at_ms = self.time_ms();
-        let Some(loaded) = self.loops.get_mut(loop_id) else { return Ok(false) };
+        let Some(loaded) = self.loops.get_mut(loop_id) else {
+            return Ok(false);
+        };
         let stamped = Stamped { at_ms, event };
         let mut next = loaded.state.clone();
         if let Err(illegal) = next.apply(&stamped) {
@@ -312,8 +359,15 @@ impl Worker {
             return Ok(false);
         }
         let body = serde_json::to_string(&stamped.event).unwrap_or_default();
-        let record = NewRecord { at_ms: stamped.at_ms, kind: stamped.event.kind(), body: &body };
-        match self.journal.append(loop_id, loaded.last, Some(&self.fence), &[record]) {
+        let record = NewRecord {
+            at_ms: stamped.at_ms,
+            kind: stamped.event.kind(),
+            body: &body,
+        };
+        match self
+            .journal
+            .append(loop_id, loaded.last, Some(&self.fence), &[record])
+        {
             Ok(last) => {
                 (loaded.state, loaded.last) = (next, last);
                 loaded.records.push(stamped);
@@ -327,7 +381,9 @@ impl Worker {
                 }
                 Ok(true)
             }
-            Err(AppendError::Fenced) => Err(WorkerError::AlreadyRunning(self.home.root().to_owned())),
+            Err(AppendError::Fenced) => {
+                Err(WorkerError::AlreadyRunning(self.home.root().to_owned()))
+            }
             // The loop waits with everything that it has; the next turn tries again.
             Err(AppendError::DiskFull) => {
                 self.disk_full = true;
@@ -340,7 +396,11 @@ impl Worker {
 
     pub(crate) fn crash_point(&mut self, moment: Moment) -> Result<(), WorkerError> {
         let thrown = self.crash.as_mut().is_some_and(|switch| switch(moment));
-        if thrown { Err(WorkerError::Crashed) } else { Ok(()) }
+        if thrown {
+            Err(WorkerError::Crashed)
+        } else {
+            Ok(())
+        }
     }
 }
 

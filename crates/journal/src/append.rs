@@ -12,11 +12,13 @@ use crate::record::NewRecord;
 const DOING: &str = "append";
 
 impl Journal {
-    /// Appends all of `records` or none of them, and returns the number of the loop's last record afterwards.
+    /// Appends all of `records` or none of them, and returns the number of the loop's last record
+    /// afterwards.
     ///
-    /// `expected` is the number of the last record that the caller knows (0: none); if the loop has moved on the
-    /// answer is [`AppendError::Conflict`]. With a fence the append also needs the lease to be still the caller's. When
-    /// several things stand in the way the fence is named first and the conflict last.
+    /// `expected` is the number of the last record that the caller knows (0: none); if the loop has
+    /// moved on the answer is [`AppendError::Conflict`]. With a fence the append also needs the
+    /// lease to be still the caller's. When several things stand in the way the fence is named
+    /// first and the conflict last.
     ///
     /// Once this returns `Ok` the records survive a crash and a power cut.
     pub fn append(
@@ -37,7 +39,10 @@ impl Journal {
                 return Err(AppendError::Quarantined { why });
             }
             if head.last != expected {
-                return Err(AppendError::Conflict { expected, found: head.last });
+                return Err(AppendError::Conflict {
+                    expected,
+                    found: head.last,
+                });
             }
             Ok(insert(transaction, loop_id, (head.last, head.checksum), records).during(DOING)?)
         })
@@ -45,7 +50,9 @@ impl Journal {
 
     /// Says the number of the loop's last record, 0 if it has none.
     pub fn last(&self, loop_id: &str) -> Result<u64, JournalError> {
-        self.view("read the last number", |transaction| Ok(Head::find(transaction, loop_id)?.last))
+        self.view("read the last number", |transaction| {
+            Ok(Head::find(transaction, loop_id)?.last)
+        })
     }
 }
 
@@ -62,14 +69,26 @@ impl Head {
         let sql = "SELECT last, head, quarantine FROM loops WHERE loop_id = ?1";
         let found = transaction.query_row(sql, [loop_id], |row| {
             let last = number(row.get(0)?);
-            Ok(Self { last, checksum: row.get(1)?, quarantine: loops::optional_text(row, 2)? })
+            Ok(Self {
+                last,
+                checksum: row.get(1)?,
+                quarantine: loops::optional_text(row, 2)?,
+            })
         });
-        let unheard_of = Self { last: 0, checksum: START, quarantine: None };
-        Ok(found.optional().during("find the end of the loop")?.unwrap_or(unheard_of))
+        let unheard_of = Self {
+            last: 0,
+            checksum: START,
+            quarantine: None,
+        };
+        Ok(found
+            .optional()
+            .during("find the end of the loop")?
+            .unwrap_or(unheard_of))
     }
 }
 
-/// Turns a number of `SQLite` into ours; the schema lets no negative one in, so one that is there is damage.
+/// Turns a number of `SQLite` into ours; the schema lets no negative one in, so one that is there
+/// is damage.
 pub(crate) fn number(stored: i64) -> u64 {
     u64::try_from(stored).unwrap_or(0)
 }
@@ -87,7 +106,9 @@ fn insert(
         sum = checksum(loop_id, last, record, &sum);
         rows.push((last.cast_signed(), record, sum));
     }
-    let Some((signed_last, _, _)) = rows.last() else { return Ok(last) };
+    let Some((signed_last, _, _)) = rows.last() else {
+        return Ok(last);
+    };
     let move_head = "INSERT INTO loops (loop_id, last, head) VALUES (?1, ?2, ?3)
         ON CONFLICT (loop_id) DO UPDATE SET last = excluded.last, head = excluded.head";
     transaction.execute(move_head, params![loop_id, signed_last, sum])?;
@@ -95,7 +116,14 @@ fn insert(
         "INSERT INTO records (loop_id, number, at_ms, kind, body, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
     for (number, record, sum) in rows {
-        add.execute(params![loop_id, number, record.at_ms, record.kind, record.body, sum])?;
+        add.execute(params![
+            loop_id,
+            number,
+            record.at_ms,
+            record.kind,
+            record.body,
+            sum
+        ])?;
     }
     Ok(last)
 }

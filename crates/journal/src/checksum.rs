@@ -1,5 +1,5 @@
-//! The checksum that chains a record to the one before. It finds damage, not malice: whoever can write the file can
-//! also compute new checksums.
+//! The checksum that chains a record to the one before. It finds damage, not malice: whoever can
+//! write the file can also compute new checksums.
 
 use crate::record::NewRecord;
 
@@ -9,8 +9,14 @@ pub(crate) type Checksum = [u8; 32];
 /// What stands before the first record of a loop.
 pub(crate) const START: Checksum = [0; 32];
 
-/// Computes the checksum of a record. Stored files depend on it: it may never change within a schema version.
-pub(crate) fn checksum(loop_id: &str, number: u64, record: &NewRecord<'_>, before: &Checksum) -> Checksum {
+/// Computes the checksum of a record. Stored files depend on it: it may never change within a
+/// schema version.
+pub(crate) fn checksum(
+    loop_id: &str,
+    number: u64,
+    record: &NewRecord<'_>,
+    before: &Checksum,
+) -> Checksum {
     let mut hasher = blake3::Hasher::new();
     update_text(&mut hasher, loop_id);
     hasher.update(&number.to_le_bytes());
@@ -54,8 +60,15 @@ mod tests {
     /// Fails when the checksum changes, before a stored journal does.
     #[test]
     fn the_checksum_of_version_1_stays() {
-        let record = NewRecord { at_ms: 1_700_000_000_000, kind: "Started", body: "{}" };
+        let record = NewRecord {
+            at_ms: 1_700_000_000_000,
+            kind: "Started",
+            body: "{}",
+        };
         let sum = blake3::Hash::from_bytes(checksum("loop-1", 1, &record, &START));
-        assert_eq!(sum.to_hex().as_str(), "a90466355be96a252942cac04b11c7fefc9a403fcd61de9da1c46061d7d74618");
+        assert_eq!(
+            sum.to_hex().as_str(),
+            "a90466355be96a252942cac04b11c7fefc9a403fcd61de9da1c46061d7d74618"
+        );
     }
 }

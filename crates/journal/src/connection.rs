@@ -15,8 +15,8 @@ pub(crate) fn open(folder: &Path) -> Result<Connection, JournalError> {
     files::prepare_folder(folder)?;
     let turn = files::take_turn(folder)?;
     let path = files::create(folder, &turn)?;
-    // Without `CREATE`, so that a file that vanished is not made anew with the mode of the umask. Without SQLite's own
-    // mutex, since ours is around the connection.
+    // Without `CREATE`, so that a file that vanished is not made anew with the mode of the umask.
+    // Without SQLite's own mutex, since ours is around the connection.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).during(DOING)?;
     connection.busy_timeout(PATIENCE).during(DOING)?;
@@ -27,15 +27,21 @@ pub(crate) fn open(folder: &Path) -> Result<Connection, JournalError> {
     Ok(connection)
 }
 
-/// `FULL` syncs the log at every commit, `NORMAL` would lose acknowledged records in a power cut. `fullfsync` makes a
-/// sync on macOS reach the disk and not only its cache; elsewhere it does nothing.
+/// `FULL` syncs the log at every commit, `NORMAL` would lose acknowledged records in a power cut.
+/// `fullfsync` makes a sync on macOS reach the disk and not only its cache; elsewhere it does
+/// nothing.
 fn configure(connection: &Connection) -> Result<(), JournalError> {
-    let mode: String =
-        connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0)).during(DOING)?;
+    let mode: String = connection
+        .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
+        .during(DOING)?;
     if mode != "wal" {
         return Err(JournalError::NoWriteAheadLog { mode });
     }
-    for (name, value) in [("synchronous", "FULL"), ("fullfsync", "ON"), ("foreign_keys", "ON")] {
+    for (name, value) in [
+        ("synchronous", "FULL"),
+        ("fullfsync", "ON"),
+        ("foreign_keys", "ON"),
+    ] {
         connection.pragma_update(None, name, value).during(DOING)?;
     }
     Ok(())
@@ -57,10 +63,14 @@ mod tests {
             ("busy_timeout", 10_000),
             ("user_version", 1),
         ] {
-            let found: i64 = connection.pragma_query_value(None, name, |row| row.get(0)).unwrap();
+            let found: i64 = connection
+                .pragma_query_value(None, name, |row| row.get(0))
+                .unwrap();
             assert_eq!(found, expected, "{name}");
         }
-        let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+        let mode: String = connection
+            .pragma_query_value(None, "journal_mode", |row| row.get(0))
+            .unwrap();
         assert_eq!(mode, "wal");
     }
 }

@@ -1,5 +1,5 @@
-//! What can go wrong, and the one place where the codes of `SQLite` are told apart. What to do about it is not
-//! decided here.
+//! What can go wrong, and the one place where the codes of `SQLite` are told apart. What to do
+//! about it is not decided here.
 
 use std::io;
 use std::path::PathBuf;
@@ -31,13 +31,17 @@ pub enum JournalError {
         /// The newest version that this program can read.
         known: i64,
     },
-    /// The file system cannot hold a write-ahead log, without which several processes cannot share the journal.
-    #[error("the journal needs a write-ahead log, but its file system gives it journal mode `{mode}`")]
+    /// The file system cannot hold a write-ahead log, without which several processes cannot share
+    /// the journal.
+    #[error(
+        "the journal needs a write-ahead log, but its file system gives it journal mode `{mode}`"
+    )]
     NoWriteAheadLog {
         /// The mode that `SQLite` fell back to.
         mode: String,
     },
-    /// Somebody else has held the journal for too long. Nothing was changed; a later try may succeed.
+    /// Somebody else has held the journal for too long. Nothing was changed; a later try may
+    /// succeed.
     #[error("cannot {doing}: the journal is held by somebody else")]
     Busy {
         /// What was attempted.
@@ -49,7 +53,8 @@ pub enum JournalError {
         /// What was attempted.
         doing: &'static str,
     },
-    /// `SQLite` failed otherwise. If that was while committing, only a new read tells whether the change is stored.
+    /// `SQLite` failed otherwise. If that was while committing, only a new read tells whether the
+    /// change is stored.
     #[error("cannot {doing}")]
     Sqlite {
         /// What was attempted.
@@ -135,8 +140,8 @@ impl<T> During<T> for rusqlite::Result<T> {
     }
 }
 
-/// `SQLite` says `FULL` for `ENOSPC` only: a spent quota or a file size limit shows as a failed write, and a full disk
-/// under the shared index of the write-ahead log as a failed resize.
+/// `SQLite` says `FULL` for `ENOSPC` only: a spent quota or a file size limit shows as a failed
+/// write, and a full disk under the shared index of the write-ahead log as a failed resize.
 fn is_disk_full(error: ffi::Error) -> bool {
     let as_failed_write = [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE];
     error.code == ErrorCode::DiskFull || as_failed_write.contains(&error.extended_code)
@@ -152,8 +157,14 @@ mod tests {
             (ffi::SQLITE_FULL, "cannot append: the disk is full"),
             (ffi::SQLITE_IOERR_WRITE, "cannot append: the disk is full"),
             (ffi::SQLITE_IOERR_SHMSIZE, "cannot append: the disk is full"),
-            (ffi::SQLITE_BUSY, "cannot append: the journal is held by somebody else"),
-            (ffi::SQLITE_BUSY_SNAPSHOT, "cannot append: the journal is held by somebody else"),
+            (
+                ffi::SQLITE_BUSY,
+                "cannot append: the journal is held by somebody else",
+            ),
+            (
+                ffi::SQLITE_BUSY_SNAPSHOT,
+                "cannot append: the journal is held by somebody else",
+            ),
             (ffi::SQLITE_IOERR_READ, "cannot append"),
             (ffi::SQLITE_CORRUPT, "cannot append"),
         ] {
@@ -168,6 +179,9 @@ mod tests {
         let full = AppendError::from(JournalError::DiskFull { doing: "append" });
         assert!(matches!(full, AppendError::DiskFull), "{full:?}");
         let busy = AppendError::from(JournalError::Busy { doing: "append" });
-        assert!(matches!(busy, AppendError::Journal(JournalError::Busy { .. })), "{busy:?}");
+        assert!(
+            matches!(busy, AppendError::Journal(JournalError::Busy { .. })),
+            "{busy:?}"
+        );
     }
 }

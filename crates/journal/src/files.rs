@@ -1,7 +1,8 @@
-//! The files on disk: makes them, keeps them private, and lets one process at a time open the journal.
+//! The files on disk: makes them, keeps them private, and lets one process at a time open the
+//! journal.
 //!
-//! It never opens the database file once it exists: closing any descriptor of a file drops all locks that `SQLite`
-//! holds on it in this process. Modes are therefore changed by path.
+//! It never opens the database file once it exists: closing any descriptor of a file drops all
+//! locks that `SQLite` holds on it in this process. Modes are therefore changed by path.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -29,17 +30,23 @@ const MODE_MASK: u32 = 0o777;
 
 /// The right to open the journal, held until it is dropped or the process ends.
 ///
-/// `SQLite` does not wait for its lock when it switches a new file to a write-ahead log, so two first openers at once
-/// would see a failure. It is also what makes [`create`] safe against the rule in the head of this file.
+/// `SQLite` does not wait for its lock when it switches a new file to a write-ahead log, so two
+/// first openers at once would see a failure. It is also what makes [`create`] safe against the
+/// rule in the head of this file.
 #[derive(Debug)]
 pub(crate) struct Turn {
     _locked: File,
 }
 
-/// Makes the folder if need be, and private then. One that was there is somebody's own, and its mode their business.
+/// Makes the folder if need be, and private then. One that was there is somebody's own, and its
+/// mode their business.
 pub(crate) fn prepare_folder(folder: &Path) -> Result<(), JournalError> {
     let existed = folder.is_dir();
-    DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder).on("make the folder", folder)?;
+    DirBuilder::new()
+        .recursive(true)
+        .mode(FOLDER_MODE)
+        .create(folder)
+        .on("make the folder", folder)?;
     if existed {
         return Ok(());
     }
@@ -51,25 +58,40 @@ pub(crate) fn prepare_folder(folder: &Path) -> Result<(), JournalError> {
 pub(crate) fn take_turn(folder: &Path) -> Result<Turn, JournalError> {
     let path = folder.join(TURN);
     let mut options = OpenOptions::new();
-    let file = options.create(true).truncate(false).write(true).mode(FILE_MODE).open(&path);
+    let file = options
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(FILE_MODE)
+        .open(&path);
     let file = file.on("open", &path)?;
     let give_up = Instant::now() + PATIENCE;
     loop {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => return Ok(Turn { _locked: file }),
-            Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < give_up => thread::sleep(PAUSE),
+            Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < give_up => {
+                thread::sleep(PAUSE)
+            }
             Err(Errno::WOULDBLOCK | Errno::INTR) => {
-                return Err(JournalError::Busy { doing: "open the journal" });
+                return Err(JournalError::Busy {
+                    doing: "open the journal",
+                });
             }
             Err(errno) => return Err(errno).on("lock", &path),
         }
     }
 }
 
-/// Makes an empty database file if there is none, and everything private. `SQLite` gives its side files the same mode.
+/// Makes an empty database file if there is none, and everything private. `SQLite` gives its side
+/// files the same mode.
 pub(crate) fn create(folder: &Path, _turn: &Turn) -> Result<PathBuf, JournalError> {
     let path = folder.join(DATABASE);
-    match OpenOptions::new().create_new(true).write(true).mode(FILE_MODE).open(&path) {
+    match OpenOptions::new()
+        .create_new(true)
+        .write(true)
+        .mode(FILE_MODE)
+        .open(&path)
+    {
         Ok(_) => sync_folder(folder)?,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         Err(error) => return Err(error).on("make", &path),
@@ -97,11 +119,16 @@ fn make_private(path: &Path, mode: u32) -> Result<(), JournalError> {
 
 /// A new name is only safe from a power cut once its folder is synced.
 fn sync_folder(folder: &Path) -> Result<(), JournalError> {
-    File::open(folder).and_then(|opened| opened.sync_all()).on("sync the folder", folder)
+    File::open(folder)
+        .and_then(|opened| opened.sync_all())
+        .on("sync the folder", folder)
 }
 
 fn parent(folder: &Path) -> &Path {
-    folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    folder
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
 /// Says what was attempted on which path.
@@ -112,10 +139,20 @@ trait On<T> {
 impl<T, E: Into<io::Error>> On<T> for Result<T, E> {
     fn on(self, doing: &'static str, path: &Path) -> Result<T, JournalError> {
         self.map_err(|error| match error.into() {
-            full if matches!(full.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
-                JournalError::DiskFull { doing: "make the files of the journal" }
+            full if matches!(
+                full.kind(),
+                ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+            ) =>
+            {
+                JournalError::DiskFull {
+                    doing: "make the files of the journal",
+                }
             }
-            source => JournalError::File { doing, path: path.to_owned(), source },
+            source => JournalError::File {
+                doing,
+                path: path.to_owned(),
+                source,
+            },
         })
     }
 }

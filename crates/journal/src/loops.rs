@@ -1,5 +1,5 @@
-//! The list of loops, and the two things that can be done to a whole loop. No record is read here, so that a damaged
-//! one cannot hide the other loops.
+//! The list of loops, and the two things that can be done to a whole loop. No record is read here,
+//! so that a damaged one cannot hide the other loops.
 
 use rusqlite::{Row, params};
 
@@ -33,7 +33,8 @@ impl Journal {
 
     /// Makes a loop refuse all further records. Its records can still be read.
     ///
-    /// The first reason stays: what comes later is mostly its consequence. Only [`Journal::remove`] ends a quarantine.
+    /// The first reason stays: what comes later is mostly its consequence. Only [`Journal::remove`]
+    /// ends a quarantine.
     pub fn quarantine(&self, loop_id: &str, why: &str) -> Result<(), JournalError> {
         const DOING: &str = "quarantine the loop";
         self.write(DOING, |transaction| {
@@ -48,9 +49,14 @@ impl Journal {
     pub fn remove(&self, loop_id: &str) -> Result<(), JournalError> {
         const DOING: &str = "remove the loop";
         self.write(DOING, |transaction| {
-            // Not left to the foreign key, so that records whose loop was lost to damage go as well.
-            transaction.execute("DELETE FROM records WHERE loop_id = ?1", [loop_id]).during(DOING)?;
-            transaction.execute("DELETE FROM loops WHERE loop_id = ?1", [loop_id]).during(DOING)?;
+            // Not left to the foreign key, so that records whose loop was lost to damage go as
+            // well.
+            transaction
+                .execute("DELETE FROM records WHERE loop_id = ?1", [loop_id])
+                .during(DOING)?;
+            transaction
+                .execute("DELETE FROM loops WHERE loop_id = ?1", [loop_id])
+                .during(DOING)?;
             Ok(())
         })
     }
@@ -58,7 +64,11 @@ impl Journal {
 
 fn loop_row(row: &Row<'_>) -> rusqlite::Result<LoopRow> {
     let loop_id = optional_text(row, 0)?.unwrap_or_default();
-    Ok(LoopRow { loop_id, last: number(row.get(1)?), quarantine: optional_text(row, 2)? })
+    Ok(LoopRow {
+        loop_id,
+        last: number(row.get(1)?),
+        quarantine: optional_text(row, 2)?,
+    })
 }
 
 /// Takes text as it comes: a flipped bit in one row must not hide the others.

@@ -1,5 +1,5 @@
-//! Reading a loop back, and finding out whether it is what was appended. What to do with a damaged loop is not decided
-//! here.
+//! Reading a loop back, and finding out whether it is what was appended. What to do with a damaged
+//! loop is not decided here.
 
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 
@@ -15,9 +15,9 @@ const MISSING: &str = "it is missing";
 impl Journal {
     /// Reads the records of a loop whose number is greater than `after`, in order.
     ///
-    /// All of them are verified: numbers without a gap up to the last one, each checksum good and built on the one
-    /// before. Record `after` itself is trusted, an earlier read has verified it. A loop that nobody has heard of has
-    /// no records, and after the last one there are none.
+    /// All of them are verified: numbers without a gap up to the last one, each checksum good and
+    /// built on the one before. Record `after` itself is trusted, an earlier read has verified it.
+    /// A loop that nobody has heard of has no records, and after the last one there are none.
     pub fn read(&self, loop_id: &str, after: u64) -> Result<Vec<Record>, ReadError> {
         self.view(DOING, |transaction| {
             let head = Head::find(transaction, loop_id)?;
@@ -25,7 +25,12 @@ impl Journal {
                 return Ok(Vec::new());
             }
             let before = checksum_of(transaction, loop_id, after)?;
-            let mut chain = Chain { loop_id, last: after, checksum: before, records: Vec::new() };
+            let mut chain = Chain {
+                loop_id,
+                last: after,
+                checksum: before,
+                records: Vec::new(),
+            };
             chain.extend(transaction)?;
             chain.finish(&head)
         })
@@ -41,18 +46,26 @@ struct Chain<'a> {
 }
 
 impl Chain<'_> {
-    /// Reads on to the end. A page that `SQLite` cannot make sense of is damage to the record it was to give.
+    /// Reads on to the end. A page that `SQLite` cannot make sense of is damage to the record it
+    /// was to give.
     fn extend(&mut self, transaction: &Transaction<'_>) -> Result<(), ReadError> {
         let sql = "SELECT number, at_ms, kind, body, checksum FROM records
             WHERE loop_id = ?1 AND number > ?2 ORDER BY number";
         let mut statement = transaction.prepare(sql).during(DOING)?;
-        let mut rows = statement.query(params![self.loop_id, self.last.cast_signed()]).during(DOING)?;
+        let mut rows = statement
+            .query(params![self.loop_id, self.last.cast_signed()])
+            .during(DOING)?;
         loop {
             match rows.next() {
                 Ok(Some(row)) => self.push(row)?,
                 Ok(None) => return Ok(()),
-                Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) => {
-                    return Err(corrupt(self.last + 1, "the file is damaged where it stands"));
+                Err(error)
+                    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) =>
+                {
+                    return Err(corrupt(
+                        self.last + 1,
+                        "the file is damaged where it stands",
+                    ));
                 }
                 Err(error) => return Err(JournalError::sqlite(DOING, error).into()),
             }
@@ -67,9 +80,16 @@ impl Chain<'_> {
         if record.number != expected {
             return Err(corrupt(expected, MISSING));
         }
-        let content = NewRecord { at_ms: record.at_ms, kind: &record.kind, body: &record.body };
+        let content = NewRecord {
+            at_ms: record.at_ms,
+            kind: &record.kind,
+            body: &record.body,
+        };
         if checksum(self.loop_id, expected, &content, &self.checksum) != stored {
-            return Err(corrupt(expected, "its checksum fits neither its content nor the record before it"));
+            return Err(corrupt(
+                expected,
+                "its checksum fits neither its content nor the record before it",
+            ));
         }
         self.last = expected;
         self.checksum = stored;
@@ -83,10 +103,16 @@ impl Chain<'_> {
             return Err(corrupt(self.last + 1, MISSING));
         }
         if self.last > head.last {
-            return Err(corrupt(head.last + 1, "it stands after the loop's last record"));
+            return Err(corrupt(
+                head.last + 1,
+                "it stands after the loop's last record",
+            ));
         }
         if self.checksum != head.checksum {
-            return Err(corrupt(self.last, "it is not the record that was appended last"));
+            return Err(corrupt(
+                self.last,
+                "it is not the record that was appended last",
+            ));
         }
         Ok(self.records)
     }
@@ -95,19 +121,39 @@ impl Chain<'_> {
 /// Fails on text that is not UTF-8 as well, which a flipped bit can make of it.
 fn stored(row: &Row<'_>) -> rusqlite::Result<(Record, Checksum)> {
     let number = number(row.get(0)?);
-    Ok((Record { number, at_ms: row.get(1)?, kind: row.get(2)?, body: row.get(3)? }, row.get(4)?))
+    Ok((
+        Record {
+            number,
+            at_ms: row.get(1)?,
+            kind: row.get(2)?,
+            body: row.get(3)?,
+        },
+        row.get(4)?,
+    ))
 }
 
 /// The checksum to go on from; before the first record it is a fixed one.
-fn checksum_of(transaction: &Transaction<'_>, loop_id: &str, number: u64) -> Result<Checksum, ReadError> {
+fn checksum_of(
+    transaction: &Transaction<'_>,
+    loop_id: &str,
+    number: u64,
+) -> Result<Checksum, ReadError> {
     if number == 0 {
         return Ok(START);
     }
     let sql = "SELECT checksum FROM records WHERE loop_id = ?1 AND number = ?2";
-    let found = transaction.query_row(sql, params![loop_id, number.cast_signed()], |row| row.get(0));
-    found.optional().during(DOING)?.ok_or_else(|| corrupt(number, MISSING))
+    let found = transaction.query_row(sql, params![loop_id, number.cast_signed()], |row| {
+        row.get(0)
+    });
+    found
+        .optional()
+        .during(DOING)?
+        .ok_or_else(|| corrupt(number, MISSING))
 }
 
 fn corrupt(number: u64, why: &str) -> ReadError {
-    ReadError::Corrupt { number, why: why.to_owned() }
+    ReadError::Corrupt {
+        number,
+        why: why.to_owned(),
+    }
 }

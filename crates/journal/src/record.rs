@@ -1,4 +1,5 @@
-//! What goes into the journal and what comes out of it. Neither form knows its checksum: that is the journal's affair.
+//! What goes into the journal and what comes out of it. Neither form knows its checksum: that is
+//! the journal's affair.
 
 /// A record that is about to be appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

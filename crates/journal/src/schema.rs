@@ -1,4 +1,5 @@
-//! The tables, as a list of migrations. A shipped migration is never edited: files out there depend on it.
+//! The tables, as a list of migrations. A shipped migration is never edited: files out there depend
+//! on it.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -6,9 +7,10 @@ use crate::error::{During, JournalError};
 
 /// The migration at index `n` leads from schema version `n` to `n + 1`.
 ///
-/// `loops.last` and `loops.head` (number and checksum of the last record) are no second truth: without them nobody
-/// could tell that the last record is missing. Loops and leases are small rows that are looked up by name, so they
-/// need no row id; records may be large, and large rows do badly without one.
+/// `loops.last` and `loops.head` (number and checksum of the last record) are no second truth:
+/// without them nobody could tell that the last record is missing. Loops and leases are small rows
+/// that are looked up by name, so they need no row id; records may be large, and large rows do
+/// badly without one.
 const MIGRATIONS: &[&str] = &["
     CREATE TABLE loops (
         loop_id TEXT NOT NULL PRIMARY KEY,
@@ -48,7 +50,10 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<(), JournalError> {
 /// Fails when a newer program wrote the file, also while this one has it open.
 pub(crate) fn refuse_newer(connection: &Connection) -> Result<(), JournalError> {
     match version(connection)? {
-        found if found > KNOWN => Err(JournalError::NewerSchema { found, known: KNOWN }),
+        found if found > KNOWN => Err(JournalError::NewerSchema {
+            found,
+            known: KNOWN,
+        }),
         _ => Ok(()),
     }
 }
@@ -56,16 +61,24 @@ pub(crate) fn refuse_newer(connection: &Connection) -> Result<(), JournalError> 
 /// Asks for the version again inside the transaction, since another process may have been faster.
 fn step(connection: &mut Connection) -> Result<(), JournalError> {
     const DOING: &str = "migrate the journal";
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).during(DOING)?;
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .during(DOING)?;
     let from = version(&transaction)?;
-    if let Some(migration) = usize::try_from(from).ok().and_then(|index| MIGRATIONS.get(index)) {
+    if let Some(migration) = usize::try_from(from)
+        .ok()
+        .and_then(|index| MIGRATIONS.get(index))
+    {
         transaction.execute_batch(migration).during(DOING)?;
-        transaction.pragma_update(None, "user_version", from + 1).during(DOING)?;
+        transaction
+            .pragma_update(None, "user_version", from + 1)
+            .during(DOING)?;
     }
     transaction.commit().during(DOING)
 }
 
-/// A negative version is nobody's; it is read as a newer one, so that it is refused rather than migrated.
+/// A negative version is nobody's; it is read as a newer one, so that it is refused rather than
+/// migrated.
 fn version(connection: &Connection) -> Result<i64, JournalError> {
     let found = connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
     let found = found.during("read the schema version")?;
@@ -78,12 +91,23 @@ mod tests {
 
     #[test]
     fn a_version_is_accepted_or_refused() {
-        for (found, accepted) in
-            [(0, true), (1, true), (KNOWN, true), (KNOWN + 1, false), (900, false), (-1, false)]
-        {
+        for (found, accepted) in [
+            (0, true),
+            (1, true),
+            (KNOWN, true),
+            (KNOWN + 1, false),
+            (900, false),
+            (-1, false),
+        ] {
             let connection = Connection::open_in_memory().unwrap();
-            connection.pragma_update(None, "user_version", found).unwrap();
-            assert_eq!(refuse_newer(&connection).is_ok(), accepted, "version {found}");
+            connection
+                .pragma_update(None, "user_version", found)
+                .unwrap();
+            assert_eq!(
+                refuse_newer(&connection).is_ok(),
+                accepted,
+                "version {found}"
+            );
         }
     }
 

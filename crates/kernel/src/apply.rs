@@ -1,4 +1,5 @@
-//! Takes what happened into the state. A move that is not in this table is an error, on write and on replay.
+//! Takes what happened into the state. A move that is not in this table is an error, on write and
+//! on replay.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,21 +34,24 @@ impl State {
     pub fn begin(first: &Stamped) -> Result<Self, IllegalMove> {
         match &first.event {
             Event::LoopStarted { spec } => {
-                Self::of_spec(spec, first.at_ms).map_err(|why| IllegalMove { event: first.event.kind(), why })
+                Self::of_spec(spec, first.at_ms).map_err(|why| IllegalMove {
+                    event: first.event.kind(),
+                    why,
+                })
             }
-            other => {
-                Err(IllegalMove { event: other.kind(), why: "a loop begins with loop-started".to_owned() })
-            }
+            other => Err(IllegalMove {
+                event: other.kind(),
+                why: "a loop begins with loop-started".to_owned(),
+            }),
         }
     }
 
     fn of_spec(spec: &LoopSpec, at_ms: i64) -> Result<Self, String> {
-        if let Some(double) = spec
-            .stories
-            .iter()
-            .enumerate()
-            .find(|(at, story)| spec.stories[..*at].iter().any(|before| before.id == story.id))
-        {
+        if let Some(double) = spec.stories.iter().enumerate().find(|(at, story)| {
+            spec.stories[..*at]
+                .iter()
+                .any(|before| before.id == story.id)
+        }) {
             return Err(format!("two stories have the id `{}`", double.1.id));
         }
         let mut state = Self {
@@ -81,7 +85,10 @@ impl State {
     /// Replays a whole loop.
     pub fn replay<'e>(records: impl IntoIterator<Item = &'e Stamped>) -> Result<Self, IllegalMove> {
         let mut records = records.into_iter();
-        let nothing = || IllegalMove { event: "nothing", why: "the loop has no records".to_owned() };
+        let nothing = || IllegalMove {
+            event: "nothing",
+            why: "the loop has no records".to_owned(),
+        };
         let first = Self::begin(records.next().ok_or_else(nothing)?)?;
         records.try_fold(first, Self::after)
     }
@@ -89,7 +96,10 @@ impl State {
     /// The state after one more event; the old one is used up, which makes a long replay cheap.
     pub fn after(mut self, record: &Stamped) -> Result<Self, IllegalMove> {
         self.last_at_ms = record.at_ms;
-        self.take(record).map_err(|why| IllegalMove { event: record.event.kind(), why })?;
+        self.take(record).map_err(|why| IllegalMove {
+            event: record.event.kind(),
+            why,
+        })?;
         Ok(self)
     }
 
@@ -107,15 +117,29 @@ impl State {
         match &record.event {
             Event::LoopStarted { .. } => Err("the loop has begun already".to_owned()),
             Event::LoopPrepared => self.prepare(),
-            Event::StoryPlanned { story, attempt, implementor, base, flow, cast } => {
+            Event::StoryPlanned {
+                story,
+                attempt,
+                implementor,
+                base,
+                flow,
+                cast,
+            } => {
                 let cast = cast.clone().unwrap_or_else(|| self.early_cast(implementor));
                 self.plan(story, *attempt, (*flow, cast), base, at_ms)
             }
-            Event::RecheckPlanned { story, attempt, head, judge } => {
-                self.plan_recheck(story, *attempt, head, judge.as_ref(), at_ms)
-            }
+            Event::RecheckPlanned {
+                story,
+                attempt,
+                head,
+                judge,
+            } => self.plan_recheck(story, *attempt, head, judge.as_ref(), at_ms),
             Event::RunStarted { run } => self.start_run(run, at_ms),
-            Event::RunEnded { run, outcome, usage } => {
+            Event::RunEnded {
+                run,
+                outcome,
+                usage,
+            } => {
                 let who = self.who(run.stage);
                 self.end_run(run, outcome, usage.as_ref(), at_ms)?;
                 self.assume(run, outcome, usage.as_ref());
@@ -123,15 +147,34 @@ impl State {
             }
             Event::WaitEnded { run } => self.end_wait(run),
             Event::AgentSwitched { run, from, to } => self.switch_agent(run, from, to),
-            Event::TestsMade { story, attempt, commit, notes } => {
-                self.take_tests(story, *attempt, commit.as_ref(), notes)
-            }
-            Event::TestsRefused { story, attempt, why } => self.refuse_tests(story, *attempt, why),
-            Event::CandidateMade { story, attempt, commit, notes, ask } => {
-                self.take_candidate(story, *attempt, commit, notes, ask.as_ref())
-            }
-            Event::NothingNew { story, attempt, why } => self.refuse_candidate(story, *attempt, why),
-            Event::Integrated { story, attempt, commit } => self.integrate(story, *attempt, commit),
+            Event::TestsMade {
+                story,
+                attempt,
+                commit,
+                notes,
+            } => self.take_tests(story, *attempt, commit.as_ref(), notes),
+            Event::TestsRefused {
+                story,
+                attempt,
+                why,
+            } => self.refuse_tests(story, *attempt, why),
+            Event::CandidateMade {
+                story,
+                attempt,
+                commit,
+                notes,
+                ask,
+            } => self.take_candidate(story, *attempt, commit, notes, ask.as_ref()),
+            Event::NothingNew {
+                story,
+                attempt,
+                why,
+            } => self.refuse_candidate(story, *attempt, why),
+            Event::Integrated {
+                story,
+                attempt,
+                commit,
+            } => self.integrate(story, *attempt, commit),
             Event::Announced { story, branch, .. } => self.announce(story, branch, at_ms),
             Event::StorySkipped { story, reason, .. } => self.skip(story, reason, at_ms),
             Event::StoryBlocked { story, on } => self.block(story, on),
@@ -151,10 +194,18 @@ impl State {
     }
 
     /// Whatever came of a run, what it used is used.
-    fn count(&mut self, story: &str, who: Option<(Role, String)>, usage: Option<&RunUsage>) -> Moved {
+    fn count(
+        &mut self,
+        story: &str,
+        who: Option<(Role, String)>,
+        usage: Option<&RunUsage>,
+    ) -> Moved {
         let index = self.index_of(story)?;
         let by = who.map(|who| self.spent_by.entry(who).or_default());
-        for spent in by.into_iter().chain([&mut self.spent, &mut self.stories[index].spent]) {
+        for spent in by
+            .into_iter()
+            .chain([&mut self.spent, &mut self.stories[index].spent])
+        {
             spent.add(usage);
         }
         Ok(())
@@ -163,7 +214,10 @@ impl State {
     /// The role and the agent of a stage; our own hands use nothing that is counted.
     fn who(&self, stage: Stage) -> Option<(Role, String)> {
         let (_, attempt) = self.active()?;
-        Some((attempt.flow.row(stage).role, attempt.agent(stage)?.to_owned()))
+        Some((
+            attempt.flow.row(stage).role,
+            attempt.agent(stage)?.to_owned(),
+        ))
     }
 
     fn prepare(&mut self) -> Moved {
@@ -182,7 +236,11 @@ impl State {
     }
 
     /// The attempt of the active story, checked to be the one that is spoken of.
-    pub(crate) fn attempt_mut(&mut self, id: &str, number: Option<u32>) -> Result<&mut Attempt, String> {
+    pub(crate) fn attempt_mut(
+        &mut self,
+        id: &str,
+        number: Option<u32>,
+    ) -> Result<&mut Attempt, String> {
         let index = self.index_of(id)?;
         match &mut self.stories[index].status {
             StoryStatus::Active(attempt) => match number {
@@ -198,7 +256,11 @@ impl State {
     /// Who took part in attempts of loops that were started before there were flows.
     fn early_cast(&self, implementor: &str) -> Cast {
         let judge = self.spec.judge.clone();
-        Cast { implementor: implementor.to_owned(), judge, ..Cast::default() }
+        Cast {
+            implementor: implementor.to_owned(),
+            judge,
+            ..Cast::default()
+        }
     }
 
     fn plan(
@@ -216,7 +278,10 @@ impl State {
             return Err(format!("story `{id}` cannot begin an attempt"));
         }
         if number != story.attempts + 1 || number > self.spec.attempts_max() {
-            return Err(format!("attempt {number} does not follow attempt {}", story.attempts));
+            return Err(format!(
+                "attempt {number} does not follow attempt {}",
+                story.attempts
+            ));
         }
         if *base != self.head {
             return Err("an attempt begins at the head of the branch".to_owned());
@@ -238,7 +303,13 @@ impl State {
         at_ms: i64,
     ) -> Moved {
         let index = self.index_of(id)?;
-        let skipped = matches!(self.stories[index].status, StoryStatus::Skipped { rechecked: false, .. });
+        let skipped = matches!(
+            self.stories[index].status,
+            StoryStatus::Skipped {
+                rechecked: false,
+                ..
+            }
+        );
         if !skipped
             || self.active().is_some()
             || *head != self.head
@@ -248,7 +319,16 @@ impl State {
         }
         let flow = self.spec.flow_of(&self.stories[index].spec);
         let judge = judge.unwrap_or(&self.spec.judge).clone();
-        let mut attempt = Attempt::new(number, flow, Cast { judge, ..Cast::default() }, head, at_ms);
+        let mut attempt = Attempt::new(
+            number,
+            flow,
+            Cast {
+                judge,
+                ..Cast::default()
+            },
+            head,
+            at_ms,
+        );
         (attempt.recheck, attempt.candidate) = (true, Some(head.clone()));
         self.stories[index].status = StoryStatus::Active(Box::new(attempt));
         self.advance(id)
@@ -297,8 +377,13 @@ impl State {
         if !may {
             return Err(format!("story `{id}` has attempts left"));
         }
-        self.stories[index].status = StoryStatus::Skipped { reason: reason.to_owned(), rechecked: recheck };
-        self.stories[index].skipped_because.get_or_insert_with(|| reason.to_owned());
+        self.stories[index].status = StoryStatus::Skipped {
+            reason: reason.to_owned(),
+            rechecked: recheck,
+        };
+        self.stories[index]
+            .skipped_because
+            .get_or_insert_with(|| reason.to_owned());
         self.stories[index].ended_at_ms = Some(at_ms);
         self.iterations += u32::from(!recheck);
         Ok(())
@@ -306,7 +391,9 @@ impl State {
 
     fn block(&mut self, id: &str, on: &str) -> Moved {
         let index = self.index_of(id)?;
-        let will_pass = self.story(on).is_some_and(|story| matches!(story.status, StoryStatus::Passed(_)));
+        let will_pass = self
+            .story(on)
+            .is_some_and(|story| matches!(story.status, StoryStatus::Passed(_)));
         if self.stories[index].status != StoryStatus::Pending || will_pass {
             return Err(format!("story `{id}` is not blocked by `{on}`"));
         }
@@ -332,7 +419,10 @@ impl State {
         if !self.running().is_empty() {
             return Err("a run is under way".to_owned());
         }
-        if matches!(reason, EndReason::Completed | EndReason::MaxIterationsReached) && self.active().is_some()
+        if matches!(
+            reason,
+            EndReason::Completed | EndReason::MaxIterationsReached
+        ) && self.active().is_some()
         {
             return Err("a story is being worked on".to_owned());
         }
@@ -392,7 +482,10 @@ impl Attempt {
             tries: BTreeMap::new(),
             stand_ins: BTreeMap::new(),
             worked_in: BTreeMap::new(),
-            step: Step::Runs { at: None, lanes: Vec::new() },
+            step: Step::Runs {
+                at: None,
+                lanes: Vec::new(),
+            },
         }
     }
 

@@ -14,38 +14,62 @@ pub(crate) struct Assumed {
 impl State {
     /// What is left of the budget, if there is one.
     pub fn left_ms(&self) -> Option<i64> {
-        self.spec.budget.map(|budget| budget.total_ms - self.spent_ms)
+        self.spec
+            .budget
+            .map(|budget| budget.total_ms - self.spent_ms)
     }
 
-    /// Whether a run of this stage fits into what is left: its cap is reserved before it starts, beside those that run.
+    /// Whether a run of this stage fits into what is left: its cap is reserved before it starts,
+    /// beside those that run.
     pub(crate) fn can_afford(&self, stage: Stage) -> bool {
         self.has_time_for(stage) && (stage.is_check() || self.has_means_for_a_run())
     }
 
     /// Whether one more agent fits into what is left of tokens and money, beside those that run.
     fn has_means_for_a_run(&self) -> bool {
-        let Some(allowance) = self.spec.allowance else { return true };
-        let agents = self.running().iter().filter(|run| !run.stage.is_check()).count() as u64 + 1;
+        let Some(allowance) = self.spec.allowance else {
+            return true;
+        };
+        let agents = self
+            .running()
+            .iter()
+            .filter(|run| !run.stage.is_check())
+            .count() as u64
+            + 1;
         let fits = |total: Option<u64>, spent: u64, cap: Option<u64>, most: u64| {
             let reserved = agents.saturating_mul(cap.unwrap_or(most));
             // Where no run is known yet, at least something must be left.
             total.is_none_or(|total| spent < total && spent.saturating_add(reserved) <= total)
         };
         let (tokens, micro_usd) = self.charged();
-        fits(allowance.tokens, tokens, allowance.run_tokens, self.spent.most_tokens)
-            && fits(allowance.micro_usd, micro_usd, allowance.run_micro_usd, self.spent.most_micro_usd)
+        fits(
+            allowance.tokens,
+            tokens,
+            allowance.run_tokens,
+            self.spent.most_tokens,
+        ) && fits(
+            allowance.micro_usd,
+            micro_usd,
+            allowance.run_micro_usd,
+            self.spent.most_micro_usd,
+        )
     }
 
     /// Tokens and millionths of a dollar that count against the budget.
     fn charged(&self) -> (u64, u64) {
         let (spent, assumed) = (&self.spent, &self.assumed);
-        (spent.tokens.saturating_add(assumed.tokens), spent.micro_usd.saturating_add(assumed.micro_usd))
+        (
+            spent.tokens.saturating_add(assumed.tokens),
+            spent.micro_usd.saturating_add(assumed.micro_usd),
+        )
     }
 
-    /// Unknown is not nothing: a run that worked and did not tell is taken to have used what was reserved for it. One that
-    /// its session's next run will tell of is not.
+    /// Unknown is not nothing: a run that worked and did not tell is taken to have used what was
+    /// reserved for it. One that its session's next run will tell of is not.
     pub(crate) fn assume(&mut self, run: &RunKey, outcome: &RunOutcome, usage: Option<&RunUsage>) {
-        let Some(allowance) = self.spec.allowance.filter(|_| !run.stage.is_check()) else { return };
+        let Some(allowance) = self.spec.allowance.filter(|_| !run.stage.is_check()) else {
+            return;
+        };
         let goes_on = usage.is_some_and(|usage| usage.goes_on);
         let waits = matches!(
             outcome,
@@ -68,18 +92,29 @@ impl State {
     pub fn budget_used_percent(&self) -> Option<u64> {
         let share = |spent: u64, total: u64| spent.saturating_mul(100).checked_div(total);
         let time = self.spec.budget.and_then(|budget| {
-            share(u64::try_from(self.spent_ms).ok()?, u64::try_from(budget.total_ms).ok()?)
+            share(
+                u64::try_from(self.spent_ms).ok()?,
+                u64::try_from(budget.total_ms).ok()?,
+            )
         });
         let allowance = self.spec.allowance.unwrap_or_default();
         let (tokens, micro_usd) = self.charged();
         let tokens = allowance.tokens.and_then(|total| share(tokens, total));
-        let money = allowance.micro_usd.and_then(|total| share(micro_usd, total));
+        let money = allowance
+            .micro_usd
+            .and_then(|total| share(micro_usd, total));
         [time, tokens, money].into_iter().flatten().max()
     }
 
     fn has_time_for(&self, stage: Stage) -> bool {
-        let Some((budget, left)) = self.spec.budget.zip(self.left_ms()) else { return true };
-        let reserved: i64 = self.running().iter().map(|run| budget.cap_ms(run.stage)).sum();
+        let Some((budget, left)) = self.spec.budget.zip(self.left_ms()) else {
+            return true;
+        };
+        let reserved: i64 = self
+            .running()
+            .iter()
+            .map(|run| budget.cap_ms(run.stage))
+            .sum();
         budget.cap_ms(stage).saturating_add(reserved) <= left
     }
 }

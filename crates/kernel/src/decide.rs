@@ -139,7 +139,8 @@ fn one(effect: Effect) -> BTreeSet<Effect> {
     BTreeSet::from([effect])
 }
 
-/// A cancelled loop first ends its runs, then itself. What was accepted and not yet shown stays in the loop's repository.
+/// A cancelled loop first ends its runs, then itself. What was accepted and not yet shown stays in
+/// the loop's repository.
 fn cancel(state: &State, why: &str) -> BTreeSet<Effect> {
     let running = state.running();
     if running.is_empty() {
@@ -152,15 +153,29 @@ fn of_attempt(state: &State, story: &StoryProgress, attempt: &Attempt) -> BTreeS
     let id = story.spec.id.clone();
     match &attempt.step {
         Step::Runs { .. } => of_runs(state),
-        Step::MakeTests { .. } => one(Effect::MakeTests { story: id, attempt: attempt.number }),
-        Step::MakeCandidate { .. } => one(Effect::MakeCandidate { story: id, attempt: attempt.number }),
+        Step::MakeTests { .. } => one(Effect::MakeTests {
+            story: id,
+            attempt: attempt.number,
+        }),
+        Step::MakeCandidate { .. } => one(Effect::MakeCandidate {
+            story: id,
+            attempt: attempt.number,
+        }),
         Step::Approve(_) => BTreeSet::new(),
-        Step::Integrate(commit) => {
-            one(Effect::Integrate { story: id, attempt: attempt.number, commit: commit.clone() })
-        }
-        Step::Announce(commit) => one(Effect::Announce { story: id, commit: commit.clone() }),
+        Step::Integrate(commit) => one(Effect::Integrate {
+            story: id,
+            attempt: attempt.number,
+            commit: commit.clone(),
+        }),
+        Step::Announce(commit) => one(Effect::Announce {
+            story: id,
+            commit: commit.clone(),
+        }),
         Step::Rejected => after_rejection(state, story, attempt),
-        Step::GivenUp(why) => one(Effect::Skip { story: id, reason: why.clone() }),
+        Step::GivenUp(why) => one(Effect::Skip {
+            story: id,
+            reason: why.clone(),
+        }),
     }
 }
 
@@ -175,7 +190,12 @@ fn of_runs(state: &State) -> BTreeSet<Effect> {
         RunState::Waiting { until_ms } => {
             let agent = state.agent_of(run.stage).unwrap_or_default().to_owned();
             let others = state.stand_ins_for(run.stage);
-            Some(Effect::WakeAt { until_ms, run, agent, others })
+            Some(Effect::WakeAt {
+                until_ms,
+                run,
+                agent,
+                others,
+            })
         }
         RunState::Asking | RunState::Ended => None,
     };
@@ -191,7 +211,12 @@ fn after_rejection(state: &State, story: &StoryProgress, attempt: &Attempt) -> B
         }
         return one(plan_attempt(state, story));
     }
-    let reason = story.skipped_because.as_ref().or(story.feedback.last()).cloned().unwrap_or_default();
+    let reason = story
+        .skipped_because
+        .as_ref()
+        .or(story.feedback.last())
+        .cloned()
+        .unwrap_or_default();
     one(Effect::Skip { story: id, reason })
 }
 
@@ -209,10 +234,19 @@ fn plan_attempt(state: &State, story: &StoryProgress) -> Effect {
 
 /// The next story; when none is left, the rechecks, the blocked ones, the end.
 fn plan(state: &State) -> BTreeSet<Effect> {
-    if state.spec.max_iterations.is_some_and(|max| state.iterations >= max) {
+    if state
+        .spec
+        .max_iterations
+        .is_some_and(|max| state.iterations >= max)
+    {
         return one(Effect::End(EndReasonOrder::MaxIterationsReached));
     }
-    let pending = || state.stories.iter().filter(|story| story.status == StoryStatus::Pending);
+    let pending = || {
+        state
+            .stories
+            .iter()
+            .filter(|story| story.status == StoryStatus::Pending)
+    };
     if let Some(first) = &state.spec.first {
         match pending().find(|story| story.spec.id == first.id) {
             Some(story) => return one(plan_attempt(state, story)),
@@ -220,53 +254,115 @@ fn plan(state: &State) -> BTreeSet<Effect> {
             None => {}
         }
     }
-    let ready = pending().filter(|story| story.spec.depends_on.iter().all(|on| has_passed(state, on)));
+    let ready =
+        pending().filter(|story| story.spec.depends_on.iter().all(|on| has_passed(state, on)));
     if let Some(next) = ready.min_by_key(|story| story.spec.rank) {
         return one(plan_attempt(state, next));
     }
     let again = |story: &&StoryProgress| {
-        // Without a judge, or without the tests that its flow asks for, a second look could only pass a story falsely.
+        // Without a judge, or without the tests that its flow asks for, a second look could only
+        // pass a story falsely.
         let flow = state.spec.flow_of(&story.spec);
-        let provable = flow.has(Stage::Judge) && (!flow.has(Stage::WriteTests) || story.tests.is_some());
+        let provable =
+            flow.has(Stage::Judge) && (!flow.has(Stage::WriteTests) || story.tests.is_some());
         // A branch that has not moved since cannot hold what the story asks for.
         let moved = story.tried_on.as_ref() != Some(&state.head);
-        provable && moved && matches!(story.status, StoryStatus::Skipped { rechecked: false, .. })
+        provable
+            && moved
+            && matches!(
+                story.status,
+                StoryStatus::Skipped {
+                    rechecked: false,
+                    ..
+                }
+            )
     };
     if let Some(story) = state.stories.iter().find(again) {
-        let Effect::Plan { story, attempt, flow, cast, base, .. } = plan_attempt(state, story) else {
+        let Effect::Plan {
+            story,
+            attempt,
+            flow,
+            cast,
+            base,
+            ..
+        } = plan_attempt(state, story)
+        else {
             unreachable!("a plan is a plan")
         };
-        return one(Effect::Plan { story, attempt, flow, cast, recheck: true, base });
+        return one(Effect::Plan {
+            story,
+            attempt,
+            flow,
+            cast,
+            recheck: true,
+            base,
+        });
     }
-    let blocked: BTreeSet<Effect> = pending().filter_map(|story| blocked_by(state, story)).collect();
-    if blocked.is_empty() { one(Effect::End(EndReasonOrder::Completed)) } else { blocked }
+    let blocked: BTreeSet<Effect> = pending()
+        .filter_map(|story| blocked_by(state, story))
+        .collect();
+    if blocked.is_empty() {
+        one(Effect::End(EndReasonOrder::Completed))
+    } else {
+        blocked
+    }
 }
 
 fn has_passed(state: &State, id: &str) -> bool {
-    state.story(id).is_some_and(|story| matches!(story.status, StoryStatus::Passed(_)))
+    state
+        .story(id)
+        .is_some_and(|story| matches!(story.status, StoryStatus::Passed(_)))
 }
 
 /// A pending story that is left when nothing is ready waits for something that will not pass.
 fn blocked_by(state: &State, story: &StoryProgress) -> Option<Effect> {
-    let on = story.spec.depends_on.iter().find(|on| !has_passed(state, on))?;
-    Some(Effect::Block { story: story.spec.id.clone(), on: on.clone() })
+    let on = story
+        .spec
+        .depends_on
+        .iter()
+        .find(|on| !has_passed(state, on))?;
+    Some(Effect::Block {
+        story: story.spec.id.clone(),
+        on: on.clone(),
+    })
 }
 
 impl Effect {
     /// What a wait comes to at this time: its end, a stand-in, or nothing yet.
     pub fn waited(&self, now_ms: i64) -> Option<Event> {
-        let Self::WakeAt { until_ms, run, agent, others } = self else { return None };
+        let Self::WakeAt {
+            until_ms,
+            run,
+            agent,
+            others,
+        } = self
+        else {
+            return None;
+        };
         if now_ms >= *until_ms {
             return Some(Event::WaitEnded { run: run.clone() });
         }
-        let (to, _) = others.iter().find(|(_, free_at_ms)| *free_at_ms <= now_ms)?;
-        Some(Event::AgentSwitched { run: run.clone(), from: agent.clone(), to: to.clone() })
+        let (to, _) = others
+            .iter()
+            .find(|(_, free_at_ms)| *free_at_ms <= now_ms)?;
+        Some(Event::AgentSwitched {
+            run: run.clone(),
+            from: agent.clone(),
+            to: to.clone(),
+        })
     }
 
     /// The event that carrying out a pure decision records; nothing for effects that need hands.
     pub fn decision(&self) -> Option<Event> {
         match self {
-            Self::Plan { story, attempt, flow, cast, recheck: false, base } => Some(Event::StoryPlanned {
+            Self::Plan {
+                story,
+                attempt,
+                flow,
+                cast,
+                recheck: false,
+                base,
+            } => Some(Event::StoryPlanned {
                 story: story.clone(),
                 attempt: *attempt,
                 implementor: cast.implementor.clone(),
@@ -274,13 +370,23 @@ impl Effect {
                 flow: *flow,
                 cast: Some(cast.clone()),
             }),
-            Self::Plan { story, attempt, cast, recheck: true, base, .. } => Some(Event::RecheckPlanned {
+            Self::Plan {
+                story,
+                attempt,
+                cast,
+                recheck: true,
+                base,
+                ..
+            } => Some(Event::RecheckPlanned {
                 story: story.clone(),
                 attempt: *attempt,
                 head: base.clone(),
                 judge: Some(cast.judge.clone()),
             }),
-            Self::Block { story, on } => Some(Event::StoryBlocked { story: story.clone(), on: on.clone() }),
+            Self::Block { story, on } => Some(Event::StoryBlocked {
+                story: story.clone(),
+                on: on.clone(),
+            }),
             _ => None,
         }
     }

@@ -91,7 +91,8 @@ pub enum Event {
         story: String,
         /// Which attempt.
         attempt: u32,
-        /// The commit that holds the tests, on the story's base; nothing where no criterion can be tested by machine.
+        /// The commit that holds the tests, on the story's base; nothing where no criterion can be
+        /// tested by machine.
         commit: Option<Commit>,
         /// What of the writer's work was dropped, and why.
         notes: Vec<String>,
@@ -221,7 +222,8 @@ impl Event {
     }
 }
 
-/// Names one execution of one stage; a repeat after an infrastructure fault has the next `try_number`.
+/// Names one execution of one stage; a repeat after an infrastructure fault has the next
+/// `try_number`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RunKey {
     /// The story's id.
@@ -236,7 +238,14 @@ pub struct RunKey {
 
 impl fmt::Display for RunKey {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} attempt {} {} try {}", self.story, self.attempt, self.stage.word(), self.try_number)
+        write!(
+            out,
+            "{} attempt {} {} try {}",
+            self.story,
+            self.attempt,
+            self.stage.word(),
+            self.try_number
+        )
     }
 }
 
@@ -335,7 +344,9 @@ impl RunUsage {
     /// All tokens together, where any were told.
     pub fn tokens(&self) -> Option<u64> {
         let told = [self.input_tokens, self.cached_tokens, self.output_tokens];
-        told.iter().any(Option::is_some).then(|| told.iter().flatten().sum())
+        told.iter()
+            .any(Option::is_some)
+            .then(|| told.iter().flatten().sum())
     }
 
     /// The two together; what only one told is what is known.
@@ -370,7 +381,8 @@ pub struct Verdict {
     pub criteria: Vec<CriterionVerdict>,
     /// What to do better.
     pub guidance: Vec<String>,
-    /// For each older test that the change made red, removed or skipped: the criterion that obliges it.
+    /// For each older test that the change made red, removed or skipped: the criterion that obliges
+    /// it.
     #[serde(default)]
     pub obliged: Vec<Obliged>,
 }
@@ -411,7 +423,8 @@ pub enum Gate {
     /// It may not.
     #[default]
     Red,
-    /// The new tests do not fit the candidate's names: the tests must be mended, and nothing counts against the story.
+    /// The new tests do not fit the candidate's names: the tests must be mended, and nothing counts
+    /// against the story.
     SurfaceMismatch,
     /// No new test is red on the base, so they prove nothing: better ones are needed.
     NothingProven,

@@ -1,14 +1,19 @@
-//! The flows as data: which stages a story goes through, who does each, on what, and what it must answer.
+//! The flows as data: which stages a story goes through, who does each, on what, and what it must
+//! answer.
 //!
-//! Nothing else in the product branches on a flow's name; who wants to know something asks this table.
+//! Nothing else in the product branches on a flow's name; who wants to know something asks this
+//! table.
 
 use serde::{Deserialize, Serialize};
 
 /// A way for a story to go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flow {
-    /// Implementor and test writer at the same time, neither sees the other; then checks, review, judge.
+    /// Implementor and test writer at the same time, neither sees the other; then checks, review,
+    /// judge.
     Quartet,
     /// Tests first, and the implementor sees them.
     Tdd,
@@ -18,7 +23,8 @@ pub enum Flow {
     Solo,
     /// Implementor, checks, judge: for projects that name no reviewer.
     Judged,
-    /// What loops ran that were started before there were flows: `Judged` without a look at the base.
+    /// What loops ran that were started before there were flows: `Judged` without a look at the
+    /// base.
     #[default]
     Legacy,
 }
@@ -89,7 +95,8 @@ pub enum Answer {
     Work,
     /// Results of the project's commands.
     Facts,
-    /// Which test covers which criterion; the files themselves are the answer, so this may be missing.
+    /// Which test covers which criterion; the files themselves are the answer, so this may be
+    /// missing.
     Coverage,
     /// A review.
     Review,
@@ -154,17 +161,38 @@ const PROOF: &[FlowStep] = &[
     Runs(&[Check]),
     Runs(&[Judge]),
 ];
-const SOLO: &[FlowStep] = &[Runs(&[Baseline]), Runs(&[Implement]), Candidate, Runs(&[Check])];
-const JUDGED: &[FlowStep] =
-    &[Runs(&[Baseline]), Runs(&[Implement]), Candidate, Runs(&[Check]), Runs(&[Judge])];
-const LEGACY: &[FlowStep] = &[Runs(&[Implement]), Candidate, Runs(&[Check]), Runs(&[Judge])];
+const SOLO: &[FlowStep] = &[
+    Runs(&[Baseline]),
+    Runs(&[Implement]),
+    Candidate,
+    Runs(&[Check]),
+];
+const JUDGED: &[FlowStep] = &[
+    Runs(&[Baseline]),
+    Runs(&[Implement]),
+    Candidate,
+    Runs(&[Check]),
+    Runs(&[Judge]),
+];
+const LEGACY: &[FlowStep] = &[
+    Runs(&[Implement]),
+    Candidate,
+    Runs(&[Check]),
+    Runs(&[Judge]),
+];
 
 /// A skipped story is looked at again: its own tests on the branch as it is, and the judge.
 const RECHECK: &[FlowStep] = &[Runs(&[Check]), Runs(&[Judge])];
 
 impl Flow {
     /// The flows that people may choose.
-    pub const CHOICES: [Self; 5] = [Self::Quartet, Self::Tdd, Self::Proof, Self::Solo, Self::Judged];
+    pub const CHOICES: [Self; 5] = [
+        Self::Quartet,
+        Self::Tdd,
+        Self::Proof,
+        Self::Solo,
+        Self::Judged,
+    ];
 
     /// The flow of that name.
     pub fn named(word: &str) -> Option<Self> {
@@ -201,25 +229,55 @@ impl Flow {
 
     /// Whether the flow has a stage.
     pub fn has(self, stage: Stage) -> bool {
-        self.steps().iter().any(|step| matches!(step, Runs(stages) if stages.contains(&stage)))
+        self.steps()
+            .iter()
+            .any(|step| matches!(step, Runs(stages) if stages.contains(&stage)))
     }
 
     /// A stage's row in this flow.
     pub fn row(self, stage: Stage) -> StageRow {
-        let row = |role, base, writes, answer| StageRow { role, base, writes, answer };
+        let row = |role, base, writes, answer| StageRow {
+            role,
+            base,
+            writes,
+            answer,
+        };
         match stage {
             Baseline => row(Role::Checker, Base::Story, Writes::Nothing, Answer::Facts),
             // The implementor sees the tests only where they come first.
-            Implement if self == Self::Tdd => {
-                row(Role::Implementor, Base::StoryWithTests, Writes::Code, Answer::Work)
-            }
+            Implement if self == Self::Tdd => row(
+                Role::Implementor,
+                Base::StoryWithTests,
+                Writes::Code,
+                Answer::Work,
+            ),
             Implement => row(Role::Implementor, Base::Story, Writes::Code, Answer::Work),
             WriteTests => row(Role::Reviewer, Base::Story, Writes::Tests, Answer::Coverage),
-            Check => row(Role::Checker, Base::Candidate, Writes::Nothing, Answer::Facts),
-            Review => row(Role::Reviewer, Base::Candidate, Writes::Nothing, Answer::Review),
+            Check => row(
+                Role::Checker,
+                Base::Candidate,
+                Writes::Nothing,
+                Answer::Facts,
+            ),
+            Review => row(
+                Role::Reviewer,
+                Base::Candidate,
+                Writes::Nothing,
+                Answer::Review,
+            ),
             Prove => row(Role::Prover, Base::Candidate, Writes::Code, Answer::Work),
-            Judge => row(Role::Judge, Base::Candidate, Writes::Nothing, Answer::Verdict),
-            Arbitrate => row(Role::Judge, Base::StoryWithTests, Writes::Nothing, Answer::Ruling),
+            Judge => row(
+                Role::Judge,
+                Base::Candidate,
+                Writes::Nothing,
+                Answer::Verdict,
+            ),
+            Arbitrate => row(
+                Role::Judge,
+                Base::StoryWithTests,
+                Writes::Nothing,
+                Answer::Ruling,
+            ),
         }
     }
 }

@@ -4,7 +4,9 @@ use crate::apply::Moved;
 use crate::event::{Facts, Gate, Review, RunKey, RunOutcome, RunUsage, Verdict};
 use crate::flow::{Flow, FlowStep, Stage};
 use crate::spec::Commit;
-use crate::state::{Attempt, Checked, Run, RunState, State, Step, StoryProgress, Tests, TestsOrder};
+use crate::state::{
+    Attempt, Checked, Run, RunState, State, Step, StoryProgress, Tests, TestsOrder,
+};
 
 /// Answers that cannot be used, before whoever gave them counts as having said no.
 const BAD_ANSWERS_MAX: u32 = 2;
@@ -33,11 +35,18 @@ impl State {
             return Err("the attempt is at no run".to_owned());
         };
         let lane = lanes.iter_mut().find(|lane| lane.stage == key.stage);
-        let run = &mut lane.ok_or_else(|| format!("no {} run is owed", key.stage.word()))?.run;
+        let run = &mut lane
+            .ok_or_else(|| format!("no {} run is owed", key.stage.word()))?
+            .run;
         if run.try_number == key.try_number && wanted(run.state) {
             return Ok(run);
         }
-        Err(format!("the run is {} try {} ({:?})", key.stage.word(), run.try_number, run.state))
+        Err(format!(
+            "the run is {} try {} ({:?})",
+            key.stage.word(),
+            run.try_number,
+            run.state
+        ))
     }
 
     pub(crate) fn start_run(&mut self, key: &RunKey, at_ms: i64) -> Moved {
@@ -65,7 +74,9 @@ impl State {
     ) -> Moved {
         let (first_wait, cancelled) = (self.spec.retry_wait_ms, self.cancel.is_some());
         let limits_in_a_row = match outcome {
-            RunOutcome::Infrastructure { elsewhere: true, .. } => self.count_limit(key.stage),
+            RunOutcome::Infrastructure {
+                elsewhere: true, ..
+            } => self.count_limit(key.stage),
             RunOutcome::Infrastructure { .. } | RunOutcome::Interrupted { .. } => None,
             _ => {
                 self.forget_limits(key.stage);
@@ -74,13 +85,21 @@ impl State {
         };
         let run = self.run_mut(key, |state| state == RunState::Running)?;
         // Whatever came of it, the time is spent.
-        let spent = run.began_at_ms.take().map_or(0, |began| (at_ms - began).max(0));
+        let spent = run
+            .began_at_ms
+            .take()
+            .map_or(0, |began| (at_ms - began).max(0));
         run.take_session(usage);
         match outcome {
-            RunOutcome::Infrastructure { why, until_ms, elsewhere } => {
+            RunOutcome::Infrastructure {
+                why,
+                until_ms,
+                elsewhere,
+            } => {
                 run.faults += 1;
                 let faults = limits_in_a_row.unwrap_or(run.faults);
-                let until_ms = until_ms.unwrap_or(at_ms.saturating_add(wait_ms(first_wait, faults)));
+                let until_ms =
+                    until_ms.unwrap_or(at_ms.saturating_add(wait_ms(first_wait, faults)));
                 run.wait(until_ms, why);
                 if *elsewhere {
                     self.take_limit(key.stage, until_ms);
@@ -95,7 +114,8 @@ impl State {
                 if run.faults <= INTERRUPTIONS_AT_ONCE_MAX {
                     *run = run.again();
                 } else {
-                    // Whatever kills it again and again is not helped by haste, and every start may cost money.
+                    // Whatever kills it again and again is not helped by haste, and every start may
+                    // cost money.
                     let faults = run.faults - INTERRUPTIONS_AT_ONCE_MAX;
                     run.wait(at_ms.saturating_add(wait_ms(first_wait, faults)), why);
                 }
@@ -116,7 +136,14 @@ impl State {
         let id = key.story.as_str();
         match (key.stage, outcome) {
             (Stage::Baseline, RunOutcome::Checked { passed: true, .. }) => self.settle(id),
-            (Stage::Baseline, RunOutcome::Checked { passed: false, report, .. }) => {
+            (
+                Stage::Baseline,
+                RunOutcome::Checked {
+                    passed: false,
+                    report,
+                    ..
+                },
+            ) => {
                 let question = format!(
                     "`setup` fails on the base, so no candidate could ever be checked; mend that, then answer `retry`\n{report}"
                 );
@@ -127,20 +154,32 @@ impl State {
                 self.attempt_mut(id, None)?.implemented = true;
                 let index = self.index_of(id)?;
                 let room = LEARNED_MAX.saturating_sub(self.stories[index].learned.len());
-                self.stories[index].learned.extend(learned.iter().take(room).cloned());
+                self.stories[index]
+                    .learned
+                    .extend(learned.iter().take(room).cloned());
                 self.settle(id)
             }
             (Stage::Implement, RunOutcome::Failed { why }) => {
-                self.attempt_mut(id, None)?.failure = Some(format!("the implementor failed: {why}"));
+                self.attempt_mut(id, None)?.failure =
+                    Some(format!("the implementor failed: {why}"));
                 self.settle(id)
             }
             (Stage::WriteTests, RunOutcome::TestsWritten(review)) => {
                 self.attempt_mut(id, None)?.written = Some(review.clone());
                 self.settle(id)
             }
-            (Stage::Check, RunOutcome::Checked { passed, report, facts }) => {
-                self.attempt_mut(id, None)?.checked =
-                    Some(Checked { report: report.clone(), facts: facts.clone() });
+            (
+                Stage::Check,
+                RunOutcome::Checked {
+                    passed,
+                    report,
+                    facts,
+                },
+            ) => {
+                self.attempt_mut(id, None)?.checked = Some(Checked {
+                    report: report.clone(),
+                    facts: facts.clone(),
+                });
                 self.take_checks(id, *passed, report, facts.as_deref())
             }
             (Stage::Review, RunOutcome::Reviewed(review)) => {
@@ -148,25 +187,37 @@ impl State {
                 self.settle(id)
             }
             (Stage::Judge, RunOutcome::Judged(verdict)) => self.take_verdict(id, verdict),
-            (Stage::Arbitrate, RunOutcome::Ruled { fresh_tests, reason }) => {
-                self.take_ruling(id, *fresh_tests, reason)
-            }
+            (
+                Stage::Arbitrate,
+                RunOutcome::Ruled {
+                    fresh_tests,
+                    reason,
+                },
+            ) => self.take_ruling(id, *fresh_tests, reason),
             (stage, RunOutcome::BadAnswer { why } | RunOutcome::Failed { why })
                 if !stage.is_check() && stage != Stage::Implement =>
             {
                 self.take_bad_answer(key, why)
             }
-            (stage, outcome) => Err(format!("a {} run cannot end like {outcome:?}", stage.word())),
+            (stage, outcome) => Err(format!(
+                "a {} run cannot end like {outcome:?}",
+                stage.word()
+            )),
         }
     }
 
     /// When nothing of this step runs any more, the next one is due.
     fn settle(&mut self, id: &str) -> Moved {
         let attempt = self.attempt_mut(id, None)?;
-        if attempt.lanes().iter().any(|lane| lane.run.state != RunState::Ended) {
+        if attempt
+            .lanes()
+            .iter()
+            .any(|lane| lane.run.state != RunState::Ended)
+        {
             return Ok(());
         }
-        // Whose work could never be proven is not judged, and the implementor is not to blame for it.
+        // Whose work could never be proven is not judged, and the implementor is not to blame for
+        // it.
         match attempt.unwritten.take() {
             Some(why) => self.give_up(id, why),
             None => self.advance(id),
@@ -188,9 +239,17 @@ impl State {
                 FlowStep::Runs(stages) => {
                     let stages = needed(&self.stories[index], &attempt, stages);
                     if !stages.is_empty() {
-                        let lanes =
-                            stages.into_iter().map(|stage| self.lane(id, stage)).collect::<Result<_, _>>()?;
-                        return self.step(id, Step::Runs { at: Some(at), lanes });
+                        let lanes = stages
+                            .into_iter()
+                            .map(|stage| self.lane(id, stage))
+                            .collect::<Result<_, _>>()?;
+                        return self.step(
+                            id,
+                            Step::Runs {
+                                at: Some(at),
+                                lanes,
+                            },
+                        );
                     }
                 }
                 FlowStep::Tests if attempt.written.is_some() => {
@@ -262,7 +321,12 @@ impl State {
         let review = attempt.written.take().unwrap_or_default();
         let story = &mut self.stories[index];
         let round = story.tests.as_ref().map_or(0, |tests| tests.round) + 1;
-        story.tests = Some(Tests { commit: commit.cloned(), round, review, notes: notes.to_vec() });
+        story.tests = Some(Tests {
+            commit: commit.cloned(),
+            round,
+            review,
+            notes: notes.to_vec(),
+        });
         story.tests_order = None;
         self.advance(id)
     }
@@ -275,22 +339,36 @@ impl State {
         self.rewrite(id, TestsOrder::Better(why.to_owned()))
     }
 
-    /// Has the tests written again. The implementor's work stays, and nothing counts against the story.
+    /// Has the tests written again. The implementor's work stays, and nothing counts against the
+    /// story.
     fn rewrite(&mut self, id: &str, order: TestsOrder) -> Moved {
         let index = self.index_of(id)?;
         self.stories[index].rewrites += 1;
         if self.stories[index].rewrites > REWRITES_MAX {
-            let (TestsOrder::Repair(why) | TestsOrder::Better(why) | TestsOrder::Fresh(why)) = order;
-            return self.give_up(id, format!("the tests for this story cannot be used: {why}"));
+            let (TestsOrder::Repair(why) | TestsOrder::Better(why) | TestsOrder::Fresh(why)) =
+                order;
+            return self.give_up(
+                id,
+                format!("the tests for this story cannot be used: {why}"),
+            );
         }
         self.stories[index].tests_order = Some(order);
         let attempt = self.attempt_mut(id, None)?;
         attempt.written = None;
-        let writes =
-            |step: &FlowStep| matches!(step, FlowStep::Runs(stages) if stages.contains(&Stage::WriteTests));
-        let at = attempt.steps().iter().position(writes).ok_or("the flow has no test writer")?;
+        let writes = |step: &FlowStep| matches!(step, FlowStep::Runs(stages) if stages.contains(&Stage::WriteTests));
+        let at = attempt
+            .steps()
+            .iter()
+            .position(writes)
+            .ok_or("the flow has no test writer")?;
         let lanes = vec![self.lane(id, Stage::WriteTests)?];
-        self.step(id, Step::Runs { at: Some(at), lanes })
+        self.step(
+            id,
+            Step::Runs {
+                at: Some(at),
+                lanes,
+            },
+        )
     }
 
     pub(crate) fn take_candidate(
@@ -311,27 +389,46 @@ impl State {
     }
 
     pub(crate) fn refuse_candidate(&mut self, id: &str, number: u32, why: &str) -> Moved {
-        if !matches!(self.attempt_mut(id, Some(number))?.step, Step::MakeCandidate { .. }) {
+        if !matches!(
+            self.attempt_mut(id, Some(number))?.step,
+            Step::MakeCandidate { .. }
+        ) {
             return Err("no candidate is owed".to_owned());
         }
         self.reject(id, why.to_owned())
     }
 
-    fn take_checks(&mut self, id: &str, passed: bool, report: &str, facts: Option<&Facts>) -> Moved {
+    fn take_checks(
+        &mut self,
+        id: &str,
+        passed: bool,
+        report: &str,
+        facts: Option<&Facts>,
+    ) -> Moved {
         let index = self.index_of(id)?;
         let attempt = self.attempt_mut(id, None)?;
         let (flow, recheck) = (attempt.flow, attempt.recheck);
         let Some(facts) = facts else {
-            return if passed { self.settle(id) } else { self.reject(id, red(report)) };
+            return if passed {
+                self.settle(id)
+            } else {
+                self.reject(id, red(report))
+            };
         };
-        let feedback = if facts.feedback.is_empty() { red(report) } else { facts.feedback.clone() };
+        let feedback = if facts.feedback.is_empty() {
+            red(report)
+        } else {
+            facts.feedback.clone()
+        };
         match facts.gate {
-            // Where nobody judges, nobody can name the criterion that an older test had to give way to.
+            // Where nobody judges, nobody can name the criterion that an older test had to give way
+            // to.
             Gate::Green if !flow.has(Stage::Judge) && !facts.obliged.is_empty() => {
                 self.reject(id, gave_way(&facts.obliged))
             }
             Gate::Green => self.settle(id),
-            // Who saw the tests and does not fit them is at fault, and so is a branch that a story is rechecked on.
+            // Who saw the tests and does not fit them is at fault, and so is a branch that a story
+            // is rechecked on.
             Gate::SurfaceMismatch if flow == Flow::Quartet && !recheck => {
                 self.rewrite(id, TestsOrder::Repair(facts.for_writer.clone()))
             }
@@ -360,7 +457,11 @@ impl State {
     fn take_ruling(&mut self, id: &str, fresh_tests: bool, reason: &str) -> Moved {
         let index = self.index_of(id)?;
         self.stories[index].ruled = true;
-        let failure = self.attempt_mut(id, None)?.failure.take().unwrap_or_default();
+        let failure = self
+            .attempt_mut(id, None)?
+            .failure
+            .take()
+            .unwrap_or_default();
         if fresh_tests {
             self.stories[index].failing.clear();
             return self.rewrite(id, TestsOrder::Fresh(reason.to_owned()));
@@ -373,7 +474,10 @@ impl State {
         let attempt = self.attempt_mut(id, None)?;
         let commit = attempt.candidate.clone().ok_or("there is no candidate")?;
         if verdict.commit != commit {
-            return Err(format!("the verdict is about {}, and the candidate is {commit}", verdict.commit));
+            return Err(format!(
+                "the verdict is about {}, and the candidate is {commit}",
+                verdict.commit
+            ));
         }
         attempt.verdict = Some(verdict.clone());
         if !verdict.pass {
@@ -397,7 +501,8 @@ impl State {
         }
         match key.stage {
             Stage::WriteTests => {
-                self.attempt_mut(id, None)?.unwritten = Some(format!("the test writer failed: {why}"));
+                self.attempt_mut(id, None)?.unwritten =
+                    Some(format!("the test writer failed: {why}"));
                 self.settle(id)
             }
             // No ruling: the tests stand.
@@ -421,30 +526,44 @@ impl State {
             }
             "skip" if question.choices.contains(&"skip") => {
                 if !self.running().is_empty() {
-                    return Err("another run of the story is under way; cancel, or wait for it".to_owned());
+                    return Err(
+                        "another run of the story is under way; cancel, or wait for it".to_owned(),
+                    );
                 }
-                self.give_up(&question.story, format!("set aside by a person, asked: {}", question.text))
+                self.give_up(
+                    &question.story,
+                    format!("set aside by a person, asked: {}", question.text),
+                )
             }
             "approve" if question.choices.contains(&"approve") => {
                 let attempt = self.attempt_mut(&question.story, None)?;
                 let commit = attempt.candidate.clone().ok_or("there is no candidate")?;
                 self.step(&question.story, Step::Integrate(commit))
             }
-            "reject" if question.choices.contains(&"reject") => {
-                self.reject(&question.story, format!("a person refused it, asked: {}", question.text))
-            }
+            "reject" if question.choices.contains(&"reject") => self.reject(
+                &question.story,
+                format!("a person refused it, asked: {}", question.text),
+            ),
             "retry" if question.choices.contains(&"retry") => self.retry_asking(&question.story),
             words if question.free => {
-                self.stories[index].answers.push(format!("{}\n{words}", question.text));
+                self.stories[index]
+                    .answers
+                    .push(format!("{}\n{words}", question.text));
                 self.retry_asking(&question.story)
             }
-            other => Err(format!("`{other}` is none of {}", question.choices.join(", "))),
+            other => Err(format!(
+                "`{other}` is none of {}",
+                question.choices.join(", ")
+            )),
         }
     }
 
     fn retry_asking(&mut self, id: &str) -> Moved {
         if let Step::Runs { lanes, .. } = &mut self.attempt_mut(id, None)?.step {
-            for lane in lanes.iter_mut().filter(|lane| lane.run.state == RunState::Asking) {
+            for lane in lanes
+                .iter_mut()
+                .filter(|lane| lane.run.state == RunState::Asking)
+            {
                 lane.run = lane.run.again();
             }
         }
@@ -482,12 +601,19 @@ fn unexplained(story: &StoryProgress, attempt: &Attempt, verdict: &Verdict) -> O
     let named = |test: &String| {
         verdict.obliged.iter().any(|obliged| {
             let said = plain_words(&obliged.criterion);
-            let known = criteria.iter().any(|known| quotes(&said, &plain_words(known)));
+            let known = criteria
+                .iter()
+                .any(|known| quotes(&said, &plain_words(known)));
             let is_it = obliged.test == *test || test.starts_with(&format!("{} (", obliged.test));
             is_it && !said.is_empty() && (known || criteria.is_empty())
         })
     };
-    let missing: Vec<String> = facts.obliged.iter().filter(|test| !named(test)).cloned().collect();
+    let missing: Vec<String> = facts
+        .obliged
+        .iter()
+        .filter(|test| !named(test))
+        .cloned()
+        .collect();
     (!missing.is_empty()).then(|| gave_way(&missing))
 }
 
@@ -500,14 +626,18 @@ fn gave_way(tests: &[String]) -> String {
 
 /// The words of a sentence, whatever stands between them.
 fn plain_words(text: &str) -> Vec<String> {
-    let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
+    let words = text
+        .split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()
 }
 
 /// Whether words are a criterion's own; a number or a mark may stand before them.
 fn quotes(said: &[String], criterion: &[String]) -> bool {
     const MARK_WORDS_MAX: usize = 2;
-    !criterion.is_empty() && said.ends_with(criterion) && said.len() - criterion.len() <= MARK_WORDS_MAX
+    !criterion.is_empty()
+        && said.ends_with(criterion)
+        && said.len() - criterion.len() <= MARK_WORDS_MAX
 }
 
 fn red(report: &str) -> String {
@@ -516,7 +646,9 @@ fn red(report: &str) -> String {
 
 /// How long to wait after so many faults in a row.
 fn wait_ms(first_wait: i64, faults: u32) -> i64 {
-    let factor = 1_i64.checked_shl(faults.saturating_sub(1)).unwrap_or(WAIT_FACTOR_MAX);
+    let factor = 1_i64
+        .checked_shl(faults.saturating_sub(1))
+        .unwrap_or(WAIT_FACTOR_MAX);
     first_wait.saturating_mul(factor.clamp(1, WAIT_FACTOR_MAX))
 }
 
@@ -524,9 +656,16 @@ fn wait_ms(first_wait: i64, faults: u32) -> i64 {
 fn feedback_of(verdict: &Verdict) -> String {
     let mut lines = vec![verdict.reason.clone()];
     let failed = verdict.criteria.iter().filter(|criterion| !criterion.pass);
-    lines
-        .extend(failed.map(|criterion| format!("not met: {} ({})", criterion.criterion, criterion.evidence)));
-    lines.extend(verdict.guidance.iter().map(|guidance| format!("do: {guidance}")));
+    lines.extend(
+        failed
+            .map(|criterion| format!("not met: {} ({})", criterion.criterion, criterion.evidence)),
+    );
+    lines.extend(
+        verdict
+            .guidance
+            .iter()
+            .map(|guidance| format!("do: {guidance}")),
+    );
     lines.join("\n")
 }
 
@@ -534,7 +673,10 @@ impl Review {
     /// Whether it gives for every criterion a reason why no machine can test it.
     pub fn nothing_is_testable(&self) -> bool {
         let untestable = |coverage: &crate::event::Coverage| {
-            coverage.untestable.as_ref().is_some_and(|why| !why.trim().is_empty())
+            coverage
+                .untestable
+                .as_ref()
+                .is_some_and(|why| !why.trim().is_empty())
                 && coverage.tests.is_empty()
         };
         !self.criteria.is_empty() && self.criteria.iter().all(untestable)

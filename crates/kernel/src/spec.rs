@@ -104,7 +104,8 @@ pub struct LoopSpec {
     /// The agent that proves.
     #[serde(default)]
     pub prover: String,
-    /// Whether somebody asked for this judge; if nobody did, one of another family than the implementor's is better.
+    /// Whether somebody asked for this judge; if nobody did, one of another family than the
+    /// implementor's is better.
     #[serde(default = "yes")]
     pub judge_is_chosen: bool,
     /// The model family of each agent, where it is known.
@@ -269,28 +270,46 @@ impl LoopSpec {
 
     /// The implementor of one attempt at one story: what was asked for first, then the ladder.
     pub fn implementor_for<'a>(&'a self, story: &'a StorySpec, attempt: u32) -> &'a str {
-        let asked_for = story.assigned.implementor.as_deref().or(story.tool.as_deref());
+        let asked_for = story
+            .assigned
+            .implementor
+            .as_deref()
+            .or(story.tool.as_deref());
         let first = asked_for.unwrap_or(&self.implementor);
         let rung = usize::try_from(attempt.saturating_sub(1)).unwrap_or_default();
         if attempt <= 1 || self.ladder.is_empty() {
             return first;
         }
         // Whoever was chosen to judge does not climb the ladder: it would judge its own work.
-        let judge = story
-            .assigned
-            .judge
-            .as_deref()
-            .or(Some(&self.judge).filter(|_| self.judge_is_chosen).map(|judge| &**judge));
-        let mut from_here = self.ladder.iter().cycle().skip(rung % self.ladder.len()).take(self.ladder.len());
-        from_here.find(|agent| Some(agent.as_str()) != judge).map_or(first, String::as_str)
+        let judge = story.assigned.judge.as_deref().or(Some(&self.judge)
+            .filter(|_| self.judge_is_chosen)
+            .map(|judge| &**judge));
+        let mut from_here = self
+            .ladder
+            .iter()
+            .cycle()
+            .skip(rung % self.ladder.len())
+            .take(self.ladder.len());
+        from_here
+            .find(|agent| Some(agent.as_str()) != judge)
+            .map_or(first, String::as_str)
     }
 
     /// Everybody who takes part in one attempt at one story.
     pub fn cast_for(&self, story: &StorySpec, attempt: u32) -> Cast {
         let implementor = self.implementor_for(story, attempt).to_owned();
-        let reviewer = story.assigned.reviewer.clone().unwrap_or_else(|| self.reviewer.clone());
+        let reviewer = story
+            .assigned
+            .reviewer
+            .clone()
+            .unwrap_or_else(|| self.reviewer.clone());
         let judge = self.judge_for(story, &implementor);
-        Cast { implementor, reviewer, prover: self.prover.clone(), judge }
+        Cast {
+            implementor,
+            reviewer,
+            prover: self.prover.clone(),
+            judge,
+        }
     }
 
     /// The agent that a role has where nothing else is said.
@@ -306,7 +325,11 @@ impl LoopSpec {
 
     /// The judge of a story that this agent implements.
     pub(crate) fn judge_for(&self, story: &StorySpec, implementor: &str) -> String {
-        story.assigned.judge.clone().unwrap_or_else(|| self.judge_beside(implementor))
+        story
+            .assigned
+            .judge
+            .clone()
+            .unwrap_or_else(|| self.judge_beside(implementor))
     }
 
     /// The judge beside an implementor: of another family where nobody chose and there is one.
@@ -314,7 +337,10 @@ impl LoopSpec {
         let family = |agent: &str| self.families.get(agent);
         let same = family(implementor).is_some() && family(implementor) == family(&self.judge);
         let other = || {
-            let mut others = self.families.iter().filter(|(_, other)| Some(*other) != family(implementor));
+            let mut others = self
+                .families
+                .iter()
+                .filter(|(_, other)| Some(*other) != family(implementor));
             others.next().map(|(agent, _)| agent.clone())
         };
         if same && !self.judge_is_chosen {

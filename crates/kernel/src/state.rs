@@ -94,11 +94,13 @@ impl Spent {
         self.runs += 1;
         let Some(usage) = usage else { return };
         if let Some(tokens) = usage.tokens() {
-            (self.tokens, self.told_tokens) = (self.tokens.saturating_add(tokens), self.told_tokens + 1);
+            (self.tokens, self.told_tokens) =
+                (self.tokens.saturating_add(tokens), self.told_tokens + 1);
             self.most_tokens = self.most_tokens.max(tokens);
         }
         if let Some(cost) = usage.cost_micro_usd {
-            (self.micro_usd, self.told_cost) = (self.micro_usd.saturating_add(cost), self.told_cost + 1);
+            (self.micro_usd, self.told_cost) =
+                (self.micro_usd.saturating_add(cost), self.told_cost + 1);
             self.most_micro_usd = self.most_micro_usd.max(cost);
         }
     }
@@ -142,7 +144,8 @@ pub enum StoryStatus {
 /// The acceptance tests of a story.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tests {
-    /// The commit that holds them, on the story's base; nothing where no criterion can be tested by machine.
+    /// The commit that holds them, on the story's base; nothing where no criterion can be tested by
+    /// machine.
     pub commit: Option<Commit>,
     /// From 1; it grows each time that they are written again.
     pub round: u32,
@@ -339,14 +342,23 @@ impl Run {
     /// The next try, due now.
     pub(crate) fn again(&self) -> Self {
         let (faults, bad_answers) = (self.faults, self.bad_answers);
-        Self { faults, bad_answers, goes_on: self.goes_on.clone(), ..Self::numbered(self.try_number + 1) }
+        Self {
+            faults,
+            bad_answers,
+            goes_on: self.goes_on.clone(),
+            ..Self::numbered(self.try_number + 1)
+        }
     }
 }
 
 impl Attempt {
     /// The steps that it goes through.
     pub fn steps(&self) -> &'static [FlowStep] {
-        if self.recheck { Flow::recheck_steps() } else { self.flow.steps() }
+        if self.recheck {
+            Flow::recheck_steps()
+        } else {
+            self.flow.steps()
+        }
     }
 
     /// The runs that this step is about.
@@ -368,34 +380,60 @@ impl Attempt {
         self.candidate.as_ref()
     }
 
-    /// Who does a stage: the agent of its role, or who stands in for it; our own hands have no name.
+    /// Who does a stage: the agent of its role, or who stands in for it; our own hands have no
+    /// name.
     pub fn agent(&self, stage: Stage) -> Option<&str> {
         let of_role = || self.cast.agent(self.flow.row(stage).role);
-        self.stand_ins.get(&stage).map(String::as_str).or_else(of_role)
+        self.stand_ins
+            .get(&stage)
+            .map(String::as_str)
+            .or_else(of_role)
     }
 
     /// What the next try of a stage goes on with, if it does.
     pub fn goes_on(&self, stage: Stage) -> Option<&GoesOn> {
-        self.lanes().iter().find(|lane| lane.stage == stage)?.run.goes_on.as_ref()
+        self.lanes()
+            .iter()
+            .find(|lane| lane.stage == stage)?
+            .run
+            .goes_on
+            .as_ref()
     }
 
-    /// The try whose checkout a try works in: its own, unless it goes on with an earlier one's work.
+    /// The try whose checkout a try works in: its own, unless it goes on with an earlier one's
+    /// work.
     pub fn checkout_try(&self, stage: Stage, try_number: u32) -> u32 {
-        let lane = self.lanes().iter().find(|lane| lane.stage == stage && lane.run.try_number == try_number);
+        let lane = self
+            .lanes()
+            .iter()
+            .find(|lane| lane.stage == stage && lane.run.try_number == try_number);
         let earlier = match lane {
-            Some(lane) if lane.run.state != RunState::Ended => {
-                lane.run.goes_on.as_ref().map(|goes_on| goes_on.checkout_try)
-            }
-            _ => self.worked_in.get(&stage).copied().filter(|_| self.tries.get(&stage) == Some(&try_number)),
+            Some(lane) if lane.run.state != RunState::Ended => lane
+                .run
+                .goes_on
+                .as_ref()
+                .map(|goes_on| goes_on.checkout_try),
+            _ => self
+                .worked_in
+                .get(&stage)
+                .copied()
+                .filter(|_| self.tries.get(&stage) == Some(&try_number)),
         };
         earlier.unwrap_or(try_number)
     }
 
     /// What a person would call what it is doing.
     pub fn doing(&self) -> String {
-        let busy = self.lanes().iter().filter(|lane| lane.run.state != RunState::Ended);
+        let busy = self
+            .lanes()
+            .iter()
+            .filter(|lane| lane.run.state != RunState::Ended);
         let words: Vec<&str> = busy.map(|lane| lane.stage.word()).collect();
-        if words.is_empty() { "landing".to_owned() } else { words.join(" and ") }
+        if words.is_empty() {
+            "landing".to_owned()
+        } else {
+            words.join(" and ")
+        }
     }
 }
 
@@ -425,20 +463,28 @@ impl State {
 
     /// The runs of the active attempt that are not over, in the order of the flow.
     pub fn active_runs(&self) -> Vec<(RunKey, RunState)> {
-        let Some((story, attempt)) = self.active() else { return Vec::new() };
+        let Some((story, attempt)) = self.active() else {
+            return Vec::new();
+        };
         let key = |lane: &Lane| RunKey {
             story: story.spec.id.clone(),
             attempt: attempt.number,
             stage: lane.stage,
             try_number: lane.run.try_number,
         };
-        let busy = attempt.lanes().iter().filter(|lane| lane.run.state != RunState::Ended);
+        let busy = attempt
+            .lanes()
+            .iter()
+            .filter(|lane| lane.run.state != RunState::Ended);
         busy.map(|lane| (key(lane), lane.run.state)).collect()
     }
 
     /// The runs that were started and are not over.
     pub fn running(&self) -> Vec<RunKey> {
-        let running = self.active_runs().into_iter().filter(|(_, state)| *state == RunState::Running);
+        let running = self
+            .active_runs()
+            .into_iter()
+            .filter(|(_, state)| *state == RunState::Running);
         running.map(|(run, _)| run).collect()
     }
 
@@ -447,8 +493,14 @@ impl State {
         let runs = self.active_runs();
         let until = |run: &RunKey, state: &RunState| match state {
             RunState::Waiting { until_ms } => {
-                let others = self.stand_ins_for(run.stage).into_iter().map(|(_, free_at_ms)| free_at_ms);
-                others.chain([*until_ms]).min().map(|first| first.max(self.last_at_ms.min(*until_ms)))
+                let others = self
+                    .stand_ins_for(run.stage)
+                    .into_iter()
+                    .map(|(_, free_at_ms)| free_at_ms);
+                others
+                    .chain([*until_ms])
+                    .min()
+                    .map(|first| first.max(self.last_at_ms.min(*until_ms)))
             }
             RunState::Owed | RunState::Running | RunState::Asking | RunState::Ended => None,
         };
@@ -483,7 +535,9 @@ impl State {
 
     /// The same by role and agent.
     pub fn spent_by(&self) -> impl Iterator<Item = (Role, &str, Spent)> {
-        self.spent_by.iter().map(|((role, agent), spent)| (*role, agent.as_str(), *spent))
+        self.spent_by
+            .iter()
+            .map(|((role, agent), spent)| (*role, agent.as_str(), *spent))
     }
 
     /// Why it is over, if it is.
@@ -507,17 +561,33 @@ impl State {
         let story = story.spec.id.clone();
         if let (Step::Approve(_), Some(text)) = (&attempt.step, &attempt.ask) {
             let (text, choices) = (text.clone(), vec!["approve", "reject", "cancel"]);
-            return Some(Question { story, text, choices, free: false });
+            return Some(Question {
+                story,
+                text,
+                choices,
+                free: false,
+            });
         }
-        let mut asking = attempt.lanes().iter().filter(|lane| lane.run.state == RunState::Asking);
+        let mut asking = attempt
+            .lanes()
+            .iter()
+            .filter(|lane| lane.run.state == RunState::Asking);
         let (text, free) = asking.find_map(|lane| lane.run.question.clone())?;
-        Some(Question { story, text, choices: vec!["retry", "skip", "cancel"], free })
+        Some(Question {
+            story,
+            text,
+            choices: vec!["retry", "skip", "cancel"],
+            free,
+        })
     }
 
     /// The last infrastructure fault, while it lasts.
     pub fn fault(&self) -> Option<&str> {
         let (_, attempt) = self.active()?;
-        attempt.lanes().iter().find_map(|lane| lane.run.fault.as_deref())
+        attempt
+            .lanes()
+            .iter()
+            .find_map(|lane| lane.run.fault.as_deref())
     }
 
     /// When it was asked for.

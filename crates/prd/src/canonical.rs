@@ -88,16 +88,31 @@ fn document(prd: &Prd) -> Extra {
     if !prd.checks.is_empty() {
         put(&mut entries, "checks", checks(&prd.checks));
     }
-    put(&mut entries, "stories", Extra::List(prd.stories.iter().map(story).collect()));
+    put(
+        &mut entries,
+        "stories",
+        Extra::List(prd.stories.iter().map(story).collect()),
+    );
     if !prd.groups.is_empty() {
         let group = |group: &crate::story::Group| {
-            let named = group.extra.iter().any(|(_, value)| *value == text(&group.name));
+            let named = group
+                .extra
+                .iter()
+                .any(|(_, value)| *value == text(&group.name));
             let name = (!named).then(|| ("group".to_owned(), text(&group.name)));
             let mut entries = Vec::from_iter(name);
-            put_extra(&mut entries, &group.extra, if named { &[] } else { &["group"] });
+            put_extra(
+                &mut entries,
+                &group.extra,
+                if named { &[] } else { &["group"] },
+            );
             Extra::Map(entries)
         };
-        put(&mut entries, "groups", Extra::List(prd.groups.iter().map(group).collect()));
+        put(
+            &mut entries,
+            "groups",
+            Extra::List(prd.groups.iter().map(group).collect()),
+        );
     }
     put_extra(&mut entries, &prd.extra, OF_DOCUMENT);
     Extra::Map(entries)
@@ -108,26 +123,50 @@ fn story(story: &Story) -> Extra {
     put(&mut entries, "id", text(story.id.as_str()));
     put(&mut entries, "title", text(&story.title));
     put(&mut entries, "description", text(&story.description));
-    put(&mut entries, "acceptance_criteria", Extra::List(story.criteria.iter().map(criterion).collect()));
-    entries
-        .extend(story.priority.map(|priority| ("priority".to_owned(), Extra::Number(priority.to_string()))));
-    put(&mut entries, "passes", Extra::Bool(story.state == StoryState::Passed));
+    put(
+        &mut entries,
+        "acceptance_criteria",
+        Extra::List(story.criteria.iter().map(criterion).collect()),
+    );
+    entries.extend(
+        story
+            .priority
+            .map(|priority| ("priority".to_owned(), Extra::Number(priority.to_string()))),
+    );
+    put(
+        &mut entries,
+        "passes",
+        Extra::Bool(story.state == StoryState::Passed),
+    );
     put(
         &mut entries,
         "depends_on",
-        Extra::List(story.depends_on.iter().map(|id| text(id.as_str())).collect()),
+        Extra::List(
+            story
+                .depends_on
+                .iter()
+                .map(|id| text(id.as_str()))
+                .collect(),
+        ),
     );
     match story.state {
         StoryState::Open | StoryState::Passed => {}
         StoryState::Skipped => put(&mut entries, "skipped", Extra::Bool(true)),
-        state @ (StoryState::WontFix | StoryState::Blocked | StoryState::Stuck | StoryState::Failed) => {
+        state @ (StoryState::WontFix
+        | StoryState::Blocked
+        | StoryState::Stuck
+        | StoryState::Failed) => {
             put(&mut entries, "status", text(state.word()));
         }
     }
     put_some(&mut entries, "tool", story.tool.as_ref());
     put_some(&mut entries, "model", story.model.as_ref());
     if !story.files.is_empty() {
-        put(&mut entries, "files", Extra::List(story.files.iter().map(|file| text(file)).collect()));
+        put(
+            &mut entries,
+            "files",
+            Extra::List(story.files.iter().map(|file| text(file)).collect()),
+        );
     }
     if !story.checks.is_empty() {
         put(&mut entries, "checks", checks(&story.checks));
@@ -150,9 +189,10 @@ fn criterion(criterion: &Criterion) -> Extra {
 fn checks(checks: &[Check]) -> Extra {
     let one = |check: &Check| match &check.name {
         None => text(&check.text),
-        Some(name) => {
-            Extra::Map(vec![("name".to_owned(), text(name)), ("command".to_owned(), text(&check.text))])
-        }
+        Some(name) => Extra::Map(vec![
+            ("name".to_owned(), text(name)),
+            ("command".to_owned(), text(&check.text)),
+        ]),
     };
     Extra::List(checks.iter().map(one).collect())
 }
@@ -310,7 +350,8 @@ fn write_scalar(value: &Extra, out: &mut String) {
 /// Text without quotes where nobody could misread it, else in quotes.
 fn write_word(text: &str, out: &mut String) {
     let plain_letter = |letter: char| {
-        letter.is_ascii_alphanumeric() || matches!(letter, ' ' | '_' | '-' | '.' | ',' | '(' | ')' | '/')
+        letter.is_ascii_alphanumeric()
+            || matches!(letter, ' ' | '_' | '-' | '.' | ',' | '(' | ')' | '/')
     };
     let starts_well = text.starts_with(|first: char| first.is_ascii_alphabetic());
     let special = matches!(

@@ -1,6 +1,7 @@
 //! What the reader read differently from how it was written: every normalisation, with its place.
 //!
-//! A change is small (a kind and a span) because a large PRD has many; its sentence is made when somebody looks.
+//! A change is small (a kind and a span) because a large PRD has many; its sentence is made when
+//! somebody looks.
 
 use crate::diagnostic::shown;
 use crate::limits::CHANGES_MAX;
@@ -59,20 +60,32 @@ impl Change {
                 format!("a story without id is called `{id}`, after its position")
             }
             ChangeKind::IdFromKey => "the key of an object read as the story's id".to_owned(),
-            ChangeKind::IdFromFileName(id) => format!("a ticket without id is called `{id}`, after its file"),
+            ChangeKind::IdFromFileName(id) => {
+                format!("a ticket without id is called `{id}`, after its file")
+            }
             ChangeKind::IdTrimmed => "blanks around an id were dropped".to_owned(),
             ChangeKind::TitleFrom(field) => format!("a missing title was taken from {field}"),
             ChangeKind::CriterionFromObject => {
                 "a criterion written as an object read as a sentence".to_owned()
             }
-            ChangeKind::CriteriaFromText => "criteria written as one text read as a list".to_owned(),
-            ChangeKind::CriteriaFromObject => "criteria written as an object read as a list".to_owned(),
+            ChangeKind::CriteriaFromText => {
+                "criteria written as one text read as a list".to_owned()
+            }
+            ChangeKind::CriteriaFromObject => {
+                "criteria written as an object read as a list".to_owned()
+            }
             ChangeKind::CriteriaFromBody => "criteria were read from the ticket's text".to_owned(),
             ChangeKind::PriorityFromWord(number) => format!("priority `{text}` read as {number}"),
             ChangeKind::DependencyFromNumber => "a number as dependency read as a word".to_owned(),
-            ChangeKind::DependenciesFromText => "dependencies written as one text read as a list".to_owned(),
-            ChangeKind::DependencyFromBlocks => "`blocks` read as a dependency of the other story".to_owned(),
-            ChangeKind::DependencyFromEdge => "an edge of the graph read as a dependency".to_owned(),
+            ChangeKind::DependenciesFromText => {
+                "dependencies written as one text read as a list".to_owned()
+            }
+            ChangeKind::DependencyFromBlocks => {
+                "`blocks` read as a dependency of the other story".to_owned()
+            }
+            ChangeKind::DependencyFromEdge => {
+                "an edge of the graph read as a dependency".to_owned()
+            }
             ChangeKind::DependencyOnGroup(1) => {
                 format!("a dependency on the group `{text}` read as one on its only story")
             }

@@ -1,9 +1,12 @@
-//! Everything the reader can complain about: one maker per code, so that the list of makers is the list of complaints.
+//! Everything the reader can complain about: one maker per code, so that the list of makers is the
+//! list of complaints.
 //!
-//! A diagnostic is data; `render` draws it for a terminal and the CLI turns it into JSON. No text in here decides
-//! anything: programs branch on the code and the severity.
+//! A diagnostic is data; `render` draws it for a terminal and the CLI turns it into JSON. No text
+//! in here decides anything: programs branch on the code and the severity.
 
-use crate::limits::{CYCLE_STORIES_SHOWN_MAX, DIAGNOSTICS_PER_CODE_MAX, ID_CHARS_MAX, MORE_PLACES_MAX};
+use crate::limits::{
+    CYCLE_STORIES_SHOWN_MAX, DIAGNOSTICS_PER_CODE_MAX, ID_CHARS_MAX, MORE_PLACES_MAX,
+};
 use crate::source::Span;
 use crate::story::{StoryId, UnusableId};
 
@@ -77,27 +80,49 @@ pub(crate) enum Repair {
 impl Repair {
     fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Comment => ("a comment, which JSON does not have, was passed over", "comment"),
-            Self::TrailingComma => {
-                ("a comma without a value after it was passed over", "this comma is one too many")
-            }
-            Self::MissingComma => ("a missing comma was read as if it were there", "a comma is missing here"),
+            Self::Comment => (
+                "a comment, which JSON does not have, was passed over",
+                "comment",
+            ),
+            Self::TrailingComma => (
+                "a comma without a value after it was passed over",
+                "this comma is one too many",
+            ),
+            Self::MissingComma => (
+                "a missing comma was read as if it were there",
+                "a comma is missing here",
+            ),
             Self::ControlCharacter => (
                 "a raw control character inside a string was taken as it is",
                 "JSON wants this character escaped",
             ),
-            Self::Escape => ("an escape that JSON does not know was taken as it stands", "not a JSON escape"),
-            Self::PythonWord => {
-                ("a Python word was read as its JSON one", "JSON writes `true`, `false` and `null`")
-            }
-            Self::CodeFence => ("the Markdown code fence around the document was passed over", "code fence"),
+            Self::Escape => (
+                "an escape that JSON does not know was taken as it stands",
+                "not a JSON escape",
+            ),
+            Self::PythonWord => (
+                "a Python word was read as its JSON one",
+                "JSON writes `true`, `false` and `null`",
+            ),
+            Self::CodeFence => (
+                "the Markdown code fence around the document was passed over",
+                "code fence",
+            ),
         }
     }
 }
 
 impl Diagnostic {
     fn new(code: &'static str, severity: Severity, message: String) -> Self {
-        Self { code, severity, message, at: None, label: String::new(), help: None, more: Vec::new() }
+        Self {
+            code,
+            severity,
+            message,
+            at: None,
+            label: String::new(),
+            help: None,
+            more: Vec::new(),
+        }
     }
 
     fn error(code: &'static str, message: String) -> Self {
@@ -131,12 +156,20 @@ impl Diagnostic {
 
     /// PRD002: the file is not UTF-8 text.
     pub(crate) fn not_text(at: Span, label: &str, help: &str) -> Self {
-        Self::error("PRD002", "this is not UTF-8 text".to_owned()).at(at, label).help(help)
+        Self::error("PRD002", "this is not UTF-8 text".to_owned())
+            .at(at, label)
+            .help(help)
     }
 
     /// PRD003: the syntax is broken beyond repair.
-    pub(crate) fn broken_syntax(format: &str, message: &str, at: Span, help: Option<String>) -> Self {
-        let mut broken = Self::error("PRD003", format!("broken {format}: {message}")).at(at, "here");
+    pub(crate) fn broken_syntax(
+        format: &str,
+        message: &str,
+        at: Span,
+        help: Option<String>,
+    ) -> Self {
+        let mut broken =
+            Self::error("PRD003", format!("broken {format}: {message}")).at(at, "here");
         broken.help = help;
         broken
     }
@@ -162,7 +195,9 @@ impl Diagnostic {
             || "name the id of a story of this PRD, or remove the dependency".to_owned(),
             |near| format!("a story with a similar id exists: `{near}`"),
         );
-        Self::error("PRD004", message).at(at, "no story has this id").help(help)
+        Self::error("PRD004", message)
+            .at(at, "no story has this id")
+            .help(help)
     }
 
     /// PRD005: there are no stories.
@@ -176,16 +211,22 @@ impl Diagnostic {
 
     /// PRD006: a story says nothing about itself.
     pub(crate) fn missing_title(id: &str, at: Span) -> Self {
-        Self::error("PRD006", format!("story `{}` has no title and no other text", shown(id)))
-            .at(at, "nothing says what this story is about")
-            .help("give it a `title`, or at least a `description`")
+        Self::error(
+            "PRD006",
+            format!("story `{}` has no title and no other text", shown(id)),
+        )
+        .at(at, "nothing says what this story is about")
+        .help("give it a `title`, or at least a `description`")
     }
 
     /// PRD006 as a warning: there is no title, but something else to call the story by.
     pub(crate) fn title_borrowed(id: &StoryId, from: &str, at: Span) -> Self {
-        Self::warning("PRD006", format!("story `{id}` has no title; {from} stands in for it"))
-            .at(at, "no `title`, `name`, `description` or `goal`")
-            .help("give it a `title`")
+        Self::warning(
+            "PRD006",
+            format!("story `{id}` has no title; {from} stands in for it"),
+        )
+        .at(at, "no `title`, `name`, `description` or `goal`")
+        .help("give it a `title`")
     }
 
     /// PRD007: nothing says when a story is done.
@@ -208,10 +249,16 @@ impl Diagnostic {
 
     /// PRD009: stories wait for each other.
     pub(crate) fn dependency_cycle(cycle: &[&StoryId], edges: &[Span], severity: Severity) -> Self {
-        let mut path: Vec<String> =
-            cycle.iter().take(CYCLE_STORIES_SHOWN_MAX).map(|id| format!("`{id}`")).collect();
+        let mut path: Vec<String> = cycle
+            .iter()
+            .take(CYCLE_STORIES_SHOWN_MAX)
+            .map(|id| format!("`{id}`"))
+            .collect();
         if cycle.len() > CYCLE_STORIES_SHOWN_MAX {
-            path.push(format!("… {} more …", cycle.len() - CYCLE_STORIES_SHOWN_MAX));
+            path.push(format!(
+                "… {} more …",
+                cycle.len() - CYCLE_STORIES_SHOWN_MAX
+            ));
         }
         path.extend(cycle.first().map(|id| format!("`{id}`")));
         let message = if cycle.len() == 1 {
@@ -219,10 +266,12 @@ impl Diagnostic {
         } else {
             format!("these stories wait for each other: {}", path.join(" → "))
         };
-        let found =
-            Self::new("PRD009", severity, message).help("remove one of the dependencies of the cycle");
+        let found = Self::new("PRD009", severity, message)
+            .help("remove one of the dependencies of the cycle");
         match edges.split_first() {
-            Some((first, rest)) => found.at(*first, "part of the cycle").more(rest.iter().copied()),
+            Some((first, rest)) => found
+                .at(*first, "part of the cycle")
+                .more(rest.iter().copied()),
             None => found,
         }
     }
@@ -234,15 +283,24 @@ impl Diagnostic {
             UnusableId::OuterBlank => "it begins or ends with a blank".to_owned(),
             UnusableId::ControlCharacter => "it holds control or invisible characters".to_owned(),
             UnusableId::PathSeparator => "it holds a path separator".to_owned(),
-            UnusableId::LeadingDash => "it starts with `-`, which programs read as an option".to_owned(),
+            UnusableId::LeadingDash => {
+                "it starts with `-`, which programs read as an option".to_owned()
+            }
             UnusableId::Dots => "it names a folder".to_owned(),
             UnusableId::TooLong => format!("it is longer than {ID_CHARS_MAX} characters"),
             UnusableId::NotAWord => "it is not a word or a number".to_owned(),
         };
-        let word = if id.trim().is_empty() { "an empty word".to_owned() } else { format!("`{}`", shown(id)) };
-        Self::error("PRD010", format!("{word} cannot be used as a story's id: {because}"))
-            .at(at, "unusable id")
-            .help("use letters, digits, `-`, `_` and `.`, for example `login-1`")
+        let word = if id.trim().is_empty() {
+            "an empty word".to_owned()
+        } else {
+            format!("`{}`", shown(id))
+        };
+        Self::error(
+            "PRD010",
+            format!("{word} cannot be used as a story's id: {because}"),
+        )
+        .at(at, "unusable id")
+        .help("use letters, digits, `-`, `_` and `.`, for example `login-1`")
     }
 
     /// PRD011: the story asks for an agent that is not known.
@@ -254,12 +312,20 @@ impl Diagnostic {
         known: &[&str],
     ) -> Self {
         let help = near.map_or_else(
-            || format!("known are {}; `--tool NAME` makes another one known", known.join(", ")),
+            || {
+                format!(
+                    "known are {}; `--tool NAME` makes another one known",
+                    known.join(", ")
+                )
+            },
             |near| format!("did you mean `{near}`?"),
         );
         Self::error(
             "PRD011",
-            format!("story `{story}` asks for the tool `{}`, which is not known", shown(tool)),
+            format!(
+                "story `{story}` asks for the tool `{}`, which is not known",
+                shown(tool)
+            ),
         )
         .at(at, "no agent has this name")
         .help(help)
@@ -278,7 +344,11 @@ impl Diagnostic {
     pub(crate) fn repaired(repair: Repair, places: &[Span]) -> Option<Self> {
         let (message, label) = repair.words();
         let (first, rest) = places.split_first()?;
-        let times = if rest.is_empty() { String::new() } else { format!(" ({} places)", places.len()) };
+        let times = if rest.is_empty() {
+            String::new()
+        } else {
+            format!(" ({} places)", places.len())
+        };
         let found = Self::warning("PRD013", format!("{message}{times}")).at(*first, label);
         Some(
             found
@@ -288,19 +358,42 @@ impl Diagnostic {
     }
 
     /// PRD014: one key stands twice in one object, perhaps in two spellings.
-    pub(crate) fn duplicate_key(key: &str, other: &str, at: Span, first: Span, severity: Severity) -> Self {
-        let spelt = if key == other { String::new() } else { format!(", also spelt `{}`", shown(other)) };
+    pub(crate) fn duplicate_key(
+        key: &str,
+        other: &str,
+        at: Span,
+        first: Span,
+        severity: Severity,
+    ) -> Self {
+        let spelt = if key == other {
+            String::new()
+        } else {
+            format!(", also spelt `{}`", shown(other))
+        };
         let message = format!("the key `{}` stands twice in one object{spelt}", shown(key));
-        let found = Self::new("PRD014", severity, message).at(at, "this one was read").more([first]);
+        let found = Self::new("PRD014", severity, message)
+            .at(at, "this one was read")
+            .more([first]);
         found.help("keep one of the two; programs differ in which they read")
     }
 
     /// PRD015: a value that the field cannot have.
     pub(crate) fn unusable_value(unusable: &Unusable<'_>, at: Span, severity: Severity) -> Self {
-        let Unusable { field, found, instead, help } = unusable;
-        let field = if field.contains(' ') { (*field).to_owned() } else { format!("`{}`", shown(field)) };
+        let Unusable {
+            field,
+            found,
+            instead,
+            help,
+        } = unusable;
+        let field = if field.contains(' ') {
+            (*field).to_owned()
+        } else {
+            format!("`{}`", shown(field))
+        };
         let message = format!("{field} cannot be {found}; {instead}");
-        Self::new("PRD015", severity, message).at(at, "not usable here").help(*help)
+        Self::new("PRD015", severity, message)
+            .at(at, "not usable here")
+            .help(*help)
     }
 
     /// PRD016: two state fields of a story say different things.
@@ -311,30 +404,41 @@ impl Diagnostic {
         at: Span,
         other: Span,
     ) -> Self {
-        let message =
-            format!("story `{id}` contradicts itself: `{winner}` counts, and `{loser}` says otherwise");
-        let found = Self::warning("PRD016", message).at(at, "this one counts").more([other]);
+        let message = format!(
+            "story `{id}` contradicts itself: `{winner}` counts, and `{loser}` says otherwise"
+        );
+        let found = Self::warning("PRD016", message)
+            .at(at, "this one counts")
+            .more([other]);
         found.help("bring both in line; `loopwright prd mark` sets every state field of a story")
     }
 
     /// PRD017: something in a list of stories is not a story.
     pub(crate) fn not_a_story(found: &str, at: Span) -> Self {
-        Self::warning("PRD017", format!("{found} stands where a story was expected and was passed over"))
-            .at(at, "not a story")
-            .help("a story is an object with at least a `title` and `acceptance_criteria`")
+        Self::warning(
+            "PRD017",
+            format!("{found} stands where a story was expected and was passed over"),
+        )
+        .at(at, "not a story")
+        .help("a story is an object with at least a `title` and `acceptance_criteria`")
     }
 
     /// PRD017: a Markdown file is not a ticket.
     pub(crate) fn not_a_ticket(at: Span) -> Self {
-        Self::warning("PRD017", "a Markdown file without front matter was passed over".to_owned())
-            .at(at, "no front matter begins here")
-            .help("a ticket begins with `---`, then `id:`, `title:` and so on as YAML, then `---`")
+        Self::warning(
+            "PRD017",
+            "a Markdown file without front matter was passed over".to_owned(),
+        )
+        .at(at, "no front matter begins here")
+        .help("a ticket begins with `---`, then `id:`, `title:` and so on as YAML, then `---`")
     }
 
     /// PRD018: a status word that the reader does not know.
     pub(crate) fn unknown_status(word: &str, id: &StoryId, at: Span) -> Self {
-        let message =
-            format!("story `{id}` has the status `{}`, which is not known and was passed over", shown(word));
+        let message = format!(
+            "story `{id}` has the status `{}`, which is not known and was passed over",
+            shown(word)
+        );
         Self::warning("PRD018", message)
             .at(at, "unknown status")
             .help("known are pending, in-progress, done, skipped, wont-fix, blocked, stuck and failed")
@@ -342,8 +446,11 @@ impl Diagnostic {
 
     /// PRD019: the file is no longer what was read.
     pub fn file_changed(name: &str) -> Self {
-        Self::error("PRD019", format!("`{name}` changed while it was being worked on; nothing was written"))
-            .help("run the command again: it will read the file anew")
+        Self::error(
+            "PRD019",
+            format!("`{name}` changed while it was being worked on; nothing was written"),
+        )
+        .help("run the command again: it will read the file anew")
     }
 
     /// PRD020: the state of a story cannot be written.
@@ -356,7 +463,8 @@ impl Diagnostic {
     }
 }
 
-/// Text from a file, made safe and short enough to stand in a message: hostile files may hold terminal escapes.
+/// Text from a file, made safe and short enough to stand in a message: hostile files may hold
+/// terminal escapes.
 pub(crate) fn shown(text: &str) -> String {
     const SHOWN_CHARS_MAX: usize = 80;
     let mut out: String = text.chars().take(SHOWN_CHARS_MAX).map(visible).collect();
@@ -368,10 +476,15 @@ pub(crate) fn shown(text: &str) -> String {
 
 /// A character as it may be shown: control and direction-changing ones become a replacement mark.
 pub(crate) fn visible(character: char) -> char {
-    if character.is_control() || crate::story::is_invisible(character) { '\u{FFFD}' } else { character }
+    if character.is_control() || crate::story::is_invisible(character) {
+        '\u{FFFD}'
+    } else {
+        character
+    }
 }
 
-/// Collects complaints, bounded per code so that a hostile file cannot make the answer larger than itself.
+/// Collects complaints, bounded per code so that a hostile file cannot make the answer larger than
+/// itself.
 #[derive(Debug, Default)]
 pub(crate) struct Complaints {
     kept: Vec<Diagnostic>,
@@ -401,9 +514,15 @@ impl Complaints {
     /// All that was kept, in file order, and per code how many were left out.
     pub(crate) fn finish(mut self) -> (Vec<Diagnostic>, Vec<(&'static str, usize)>) {
         self.kept.sort_by_key(|diagnostic| diagnostic.at);
-        let over =
-            |(code, count): (&'static str, usize)| Some((code, count.checked_sub(DIAGNOSTICS_PER_CODE_MAX)?));
-        let left_out = self.counts.into_iter().filter_map(over).filter(|(_, count)| *count > 0).collect();
+        let over = |(code, count): (&'static str, usize)| {
+            Some((code, count.checked_sub(DIAGNOSTICS_PER_CODE_MAX)?))
+        };
+        let left_out = self
+            .counts
+            .into_iter()
+            .filter_map(over)
+            .filter(|(_, count)| *count > 0)
+            .collect();
         (self.kept, left_out)
     }
 }

@@ -16,8 +16,12 @@ pub enum GraphFormat {
 
 /// All stories and what they wait for, as a drawing.
 pub fn graph(prd: &Prd, format: GraphFormat) -> String {
-    let number_of: HashMap<&str, usize> =
-        prd.stories.iter().zip(1..).map(|(story, number)| (story.id.as_str(), number)).collect();
+    let number_of: HashMap<&str, usize> = prd
+        .stories
+        .iter()
+        .zip(1..)
+        .map(|(story, number)| (story.id.as_str(), number))
+        .collect();
     let mut out = String::from(match format {
         GraphFormat::Dot => "digraph prd {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n",
         GraphFormat::Mermaid => "graph LR\n",
@@ -26,13 +30,22 @@ pub fn graph(prd: &Prd, format: GraphFormat) -> String {
         // Writing to a String cannot fail.
         let _ = match format {
             GraphFormat::Dot => {
-                writeln!(out, "  s{number} [label=\"{}\"{}];", dot_label(story), dot_style(story.state))
+                writeln!(
+                    out,
+                    "  s{number} [label=\"{}\"{}];",
+                    dot_label(story),
+                    dot_style(story.state)
+                )
             }
             GraphFormat::Mermaid => writeln!(out, "  s{number}[\"{}\"]", mermaid_label(story)),
         };
     }
     for (story, number) in prd.stories.iter().zip(1..) {
-        for on in story.depends_on.iter().filter_map(|on| number_of.get(on.as_str())) {
+        for on in story
+            .depends_on
+            .iter()
+            .filter_map(|on| number_of.get(on.as_str()))
+        {
             let _ = match format {
                 GraphFormat::Dot => writeln!(out, "  s{on} -> s{number};"),
                 GraphFormat::Mermaid => writeln!(out, "  s{on} --> s{number}"),
@@ -47,13 +60,20 @@ pub fn graph(prd: &Prd, format: GraphFormat) -> String {
 
 fn label(story: &Story) -> String {
     const TITLE_CHARS_MAX: usize = 50;
-    let mut title: String =
-        story.title.chars().take(TITLE_CHARS_MAX).map(crate::diagnostic::visible).collect();
+    let mut title: String = story
+        .title
+        .chars()
+        .take(TITLE_CHARS_MAX)
+        .map(crate::diagnostic::visible)
+        .collect();
     if story.title.chars().nth(TITLE_CHARS_MAX).is_some() {
         title.push('…');
     }
-    let state =
-        if story.state == StoryState::Open { String::new() } else { format!(" [{}]", story.state.word()) };
+    let state = if story.state == StoryState::Open {
+        String::new()
+    } else {
+        format!(" [{}]", story.state.word())
+    };
     format!("{}: {title}{state}", story.id)
 }
 

@@ -1,7 +1,7 @@
 //! The vocabulary: which keys and words of the wild mean what. Plain tables, nothing else.
 //!
-//! Keys are compared without case, blanks, dashes and underscores, so `acceptanceCriteria`, `acceptance_criteria` and
-//! `Acceptance Criteria` are one. Lists are in order of precedence.
+//! Keys are compared without case, blanks, dashes and underscores, so `acceptanceCriteria`,
+//! `acceptance_criteria` and `Acceptance Criteria` are one. Lists are in order of precedence.
 
 use crate::node::{Entry, Map};
 use crate::story::{Priority, StoryState};
@@ -46,7 +46,8 @@ pub(crate) const WRAPPERS: &[&str] = &["prd", "data"];
 
 pub(crate) const ID: &[&str] = &["id", "storyid", "featureid", "taskid", "ticketid", "key"];
 pub(crate) const TITLE: &[&str] = &["title", "name", "summary", "task", "feature"];
-pub(crate) const DESCRIPTION: &[&str] = &["description", "goal", "details", "userstory", "overview"];
+pub(crate) const DESCRIPTION: &[&str] =
+    &["description", "goal", "details", "userstory", "overview"];
 pub(crate) const CRITERIA: &[&str] = &[
     "acceptancecriteria",
     "acceptance",
@@ -75,13 +76,32 @@ pub(crate) const FILES: &[&str] = &["files"];
 pub(crate) const GROUP: &[&str] = &["group"];
 
 /// The keys that every story has in the canonical form.
-pub(crate) const ALWAYS_WRITTEN: &[&str] =
-    &["id", "title", "description", "acceptance_criteria", "passes", "depends_on"];
+pub(crate) const ALWAYS_WRITTEN: &[&str] = &[
+    "id",
+    "title",
+    "description",
+    "acceptance_criteria",
+    "passes",
+    "depends_on",
+];
 
-pub(crate) const DOCUMENT_TITLE: &[&str] =
-    &["title", "name", "project", "projectname", "productname", "product", "prdtitle", "prdname"];
-pub(crate) const DOCUMENT_DESCRIPTION: &[&str] =
-    &["description", "goal", "overview", "productoverview", "taskdescription"];
+pub(crate) const DOCUMENT_TITLE: &[&str] = &[
+    "title",
+    "name",
+    "project",
+    "projectname",
+    "productname",
+    "product",
+    "prdtitle",
+    "prdname",
+];
+pub(crate) const DOCUMENT_DESCRIPTION: &[&str] = &[
+    "description",
+    "goal",
+    "overview",
+    "productoverview",
+    "taskdescription",
+];
 pub(crate) const BRANCH: &[&str] = &["branchname", "branch"];
 /// Keys that hold commands or rules for every story, and the name that each gives to a single one.
 pub(crate) const CHECKS: &[(&str, Option<&str>)] = &[
@@ -98,8 +118,13 @@ pub(crate) const CHECKS: &[(&str, Option<&str>)] = &[
     ("buildcommand", Some("build")),
 ];
 /// Objects of a document in which checks may stand, one level down.
-pub(crate) const CHECK_HOLDERS: &[&str] =
-    &["context", "projectcontext", "metadata", "defaults", "agentguidance"];
+pub(crate) const CHECK_HOLDERS: &[&str] = &[
+    "context",
+    "projectcontext",
+    "metadata",
+    "defaults",
+    "agentguidance",
+];
 
 pub(crate) const CRITERION_TEXT: &[&str] = &[
     "text",
@@ -113,8 +138,15 @@ pub(crate) const CRITERION_TEXT: &[&str] = &[
     "step",
     "expected",
 ];
-pub(crate) const CRITERION_COMMAND: &[&str] =
-    &["command", "cmd", "verifycommand", "testcommand", "run", "verify", "test"];
+pub(crate) const CRITERION_COMMAND: &[&str] = &[
+    "command",
+    "cmd",
+    "verifycommand",
+    "testcommand",
+    "run",
+    "verify",
+    "test",
+];
 
 /// Says whether a key is one that the reader acts on.
 pub(crate) fn is_known(key: &str) -> bool {
@@ -138,10 +170,12 @@ pub(crate) fn is_known(key: &str) -> bool {
         &["nodes", "edges", "from", "to"],
     ];
     let key = Squashed::new(key);
-    all.iter().any(|names| names.iter().any(|name| key.is(name)))
+    all.iter()
+        .any(|names| names.iter().any(|name| key.is(name)))
 }
 
-/// A key without case, blanks, dashes and underscores, on the stack: this runs for every key of every story.
+/// A key without case, blanks, dashes and underscores, on the stack: this runs for every key of
+/// every story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Squashed {
     letters: [u8; Self::MAX],
@@ -152,12 +186,21 @@ impl Squashed {
     const MAX: usize = 31;
 
     pub(crate) fn new(key: &str) -> Self {
-        let mut squashed = Self { letters: [0; Self::MAX], length: 0 };
-        for byte in key.bytes().filter(|byte| !matches!(byte, b' ' | b'-' | b'_')) {
+        let mut squashed = Self {
+            letters: [0; Self::MAX],
+            length: 0,
+        };
+        for byte in key
+            .bytes()
+            .filter(|byte| !matches!(byte, b' ' | b'-' | b'_'))
+        {
             let length = usize::from(squashed.length);
             if length == Self::MAX {
                 // Longer than any key we know: make it equal to none.
-                return Self { letters: [0; Self::MAX], length: 0 };
+                return Self {
+                    letters: [0; Self::MAX],
+                    length: 0,
+                };
             }
             squashed.letters[length] = byte.to_ascii_lowercase();
             squashed.length += 1;
@@ -180,11 +223,16 @@ impl<'a, 's> Fields<'a, 's> {
     pub(crate) fn of(map: &'a Map<'s>) -> Self {
         Self {
             entries: &map.entries,
-            keys: map.entries.iter().map(|entry| Squashed::new(&entry.key)).collect(),
+            keys: map
+                .entries
+                .iter()
+                .map(|entry| Squashed::new(&entry.key))
+                .collect(),
         }
     }
 
-    /// The entry of the first of these names that is there; of doubles the last, as JSON readers take it.
+    /// The entry of the first of these names that is there; of doubles the last, as JSON readers
+    /// take it.
     pub(crate) fn first(&self, names: &[&str]) -> Option<&'a Entry<'s>> {
         self.all(names).next()
     }
@@ -194,13 +242,15 @@ impl<'a, 's> Fields<'a, 's> {
         names.iter().filter_map(|name| self.named(name))
     }
 
-    /// Known keys that stand twice in different spellings; only looked for in maps of a story's size.
+    /// Known keys that stand twice in different spellings; only looked for in maps of a story's
+    /// size.
     pub(crate) fn two_spellings(&self) -> Vec<(&'a Entry<'s>, &'a Entry<'s>)> {
         const ENTRIES_MAX: usize = 64;
         let mut found = Vec::new();
         for (later, key) in self.keys.iter().enumerate().take(ENTRIES_MAX) {
             let earlier = self.keys[..later].iter().position(|earlier| earlier == key);
-            if let Some(earlier) = earlier.filter(|at| self.entries[*at].key != self.entries[later].key)
+            if let Some(earlier) =
+                earlier.filter(|at| self.entries[*at].key != self.entries[later].key)
                 && is_known(&self.entries[later].key)
             {
                 found.push((&self.entries[earlier], &self.entries[later]));
@@ -261,7 +311,15 @@ const WORDS_PASSED: &[&str] = &[
     "verified",
     "resolved",
 ];
-const WORDS_SKIPPED: &[&str] = &["skipped", "skip", "deferred", "postponed", "on-hold", "parked", "ignored"];
+const WORDS_SKIPPED: &[&str] = &[
+    "skipped",
+    "skip",
+    "deferred",
+    "postponed",
+    "on-hold",
+    "parked",
+    "ignored",
+];
 const WORDS_WONT_FIX: &[&str] = &[
     "wont-fix",
     "wontfix",
@@ -303,9 +361,12 @@ pub(crate) fn state_of_word(word: &str) -> Option<StoryState> {
 }
 
 impl Squashed {
-    /// Compares with a word that is itself written with dashes, blanks or apostrophes for people to read.
+    /// Compares with a word that is itself written with dashes, blanks or apostrophes for people to
+    /// read.
     pub(crate) fn is_squashed(&self, word: &str) -> bool {
-        let plain = word.bytes().filter(|byte| !matches!(byte, b' ' | b'-' | b'_' | b'\''));
+        let plain = word
+            .bytes()
+            .filter(|byte| !matches!(byte, b' ' | b'-' | b'_' | b'\''));
         plain.eq(self.letters[..usize::from(self.length)].iter().copied())
     }
 }
@@ -319,7 +380,12 @@ pub(crate) fn priority_of_word(word: &str) -> Option<Priority> {
         "medium" | "normal" | "moderate" | "med" | "could" | "could-have" => 2,
         "low" | "minor" | "nice-to-have" => 3,
         "lowest" | "trivial" | "optional" => 4,
-        _ => word.strip_prefix('p').filter(|digits| digits.len() <= 2)?.parse::<u8>().ok()?.into(),
+        _ => word
+            .strip_prefix('p')
+            .filter(|digits| digits.len() <= 2)?
+            .parse::<u8>()
+            .ok()?
+            .into(),
     };
     Some(Priority::whole(number))
 }
@@ -327,7 +393,10 @@ pub(crate) fn priority_of_word(word: &str) -> Option<Priority> {
 /// The agents that can always be asked for, with the other names that people use for them.
 pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("codex", &["openai-codex", "codex-cli", "openai codex"]),
-    ("claude", &["claude-code", "claude code", "claudecode", "claude-cli"]),
+    (
+        "claude",
+        &["claude-code", "claude code", "claudecode", "claude-cli"],
+    ),
     ("pi", &["pi-agent"]),
     ("opencode", &["open-code"]),
     ("gemini", &["gemini-cli"]),
@@ -369,7 +438,9 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(
-                priority_of_word(word).map(|found| found.to_string()).as_deref(),
+                priority_of_word(word)
+                    .map(|found| found.to_string())
+                    .as_deref(),
                 expected,
                 "{word:?}"
             );

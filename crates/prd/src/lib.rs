@@ -1,8 +1,9 @@
 //! What a human wrote, as a checked [`Prd`], or every complaint about it.
 //!
-//! Pure: bytes in, values out. It reads the whole family of PRD files found in the wild (JSON with slips, YAML, task
-//! graphs, folders of Markdown tickets), says with its place everything that it normalised, and can change the state
-//! of one story in the original text without touching any other byte. It reads and writes no file itself.
+//! Pure: bytes in, values out. It reads the whole family of PRD files found in the wild (JSON with
+//! slips, YAML, task graphs, folders of Markdown tickets), says with its place everything that it
+//! normalised, and can change the state of one story in the original text without touching any
+//! other byte. It reads and writes no file itself.
 
 mod canonical;
 mod change;
@@ -30,7 +31,9 @@ pub use order::{Order, order};
 pub use read::{Format, Input, Options, Reading, read};
 pub use render::{Paint, render};
 pub use source::{Position, Source, Sources, Span};
-pub use story::{Check, Criterion, Extra, Group, Prd, Priority, Story, StoryId, StoryState, UnusableId};
+pub use story::{
+    Check, Criterion, Extra, Group, Prd, Priority, Story, StoryId, StoryState, UnusableId,
+};
 
 /// The JSON Schema of the canonical form.
 pub const SCHEMA: &str = include_str!("schema.json");

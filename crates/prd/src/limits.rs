@@ -1,11 +1,12 @@
-//! The bounds of the reader, in one place, each with its reason. Hitting a bound of the input is diagnostic PRD012 (for
-//! an id PRD010); a bound of the output only cuts what is told, and says so.
+//! The bounds of the reader, in one place, each with its reason. Hitting a bound of the input is
+//! diagnostic PRD012 (for an id PRD010); a bound of the output only cuts what is told, and says so.
 
-/// The largest file that is read. The largest real PRD we know has 60 KB; 100,000 plain stories fit.
+/// The largest file that is read. The largest real PRD we know has 60 KB; 100,000 plain stories
+/// fit.
 pub const FILE_BYTES_MAX: usize = 48 * 1024 * 1024;
 
-/// The largest YAML file that is read. The scanner keeps up to 180 bytes per byte of a flow list on one line, so this
-/// bounds its memory; 10,000 plain stories fit.
+/// The largest YAML file that is read. The scanner keeps up to 180 bytes per byte of a flow list on
+/// one line, so this bounds its memory; 10,000 plain stories fit.
 pub const YAML_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// The most Markdown tickets that a folder may hold.
@@ -35,7 +36,8 @@ pub const CYCLE_STORIES_SHOWN_MAX: usize = 30;
 /// The most normalisations that are kept; the rest are counted.
 pub const CHANGES_MAX: usize = 500_000;
 
-/// The most dependencies of all stories together, counted after dependencies on whole groups are spread out.
+/// The most dependencies of all stories together, counted after dependencies on whole groups are
+/// spread out.
 pub const DEPENDENCIES_MAX: usize = 2_000_000;
 
 /// What to do about a PRD that is too large in some way.

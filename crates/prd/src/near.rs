@@ -5,16 +5,24 @@ pub fn nearest<'w>(wanted: &str, words: impl Iterator<Item = &'w str>) -> Option
     const WORD_CHARS_MAX: usize = 64;
     let wanted: Vec<char> = wanted.to_lowercase().chars().take(WORD_CHARS_MAX).collect();
     // Between very short words everything is near everything.
-    let allowed = if wanted.len() < 4 { 0 } else { (wanted.len() / 4).clamp(1, 3) };
+    let allowed = if wanted.len() < 4 {
+        0
+    } else {
+        (wanted.len() / 4).clamp(1, 3)
+    };
     let measured = words.filter_map(|word| {
         let letters: Vec<char> = word.to_lowercase().chars().take(WORD_CHARS_MAX).collect();
         let near = letters.len().abs_diff(wanted.len()) <= allowed;
-        near.then(|| (distance(&wanted, &letters), word)).filter(|(distance, _)| *distance <= allowed)
+        near.then(|| (distance(&wanted, &letters), word))
+            .filter(|(distance, _)| *distance <= allowed)
     });
-    measured.min_by_key(|(distance, _)| *distance).map(|(_, word)| word)
+    measured
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, word)| word)
 }
 
-/// How many letters must be put in, taken out, exchanged or swapped with their neighbour to turn one word into the other.
+/// How many letters must be put in, taken out, exchanged or swapped with their neighbour to turn
+/// one word into the other.
 fn distance(from: &[char], to: &[char]) -> usize {
     let mut before_last: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=to.len()).collect();
@@ -23,8 +31,10 @@ fn distance(from: &[char], to: &[char]) -> usize {
         for column in 1..=to.len() {
             let replaced = last[column - 1] + usize::from(from[row - 1] != to[column - 1]);
             here[column] = replaced.min(last[column] + 1).min(here[column - 1] + 1);
-            let swapped =
-                row > 1 && column > 1 && from[row - 1] == to[column - 2] && from[row - 2] == to[column - 1];
+            let swapped = row > 1
+                && column > 1
+                && from[row - 1] == to[column - 2]
+                && from[row - 2] == to[column - 1];
             if swapped {
                 here[column] = here[column].min(before_last[column - 2] + 1);
             }

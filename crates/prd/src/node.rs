@@ -1,7 +1,7 @@
 //! The tree that every parser produces: values with the exact place of each in its file.
 //!
-//! It keeps numbers as their text (so that 1e999 or a 40-digit id survives) and map entries in file order with
-//! doubles. It knows nothing of stories.
+//! It keeps numbers as their text (so that 1e999 or a 40-digit id survives) and map entries in file
+//! order with doubles. It knows nothing of stories.
 
 use std::borrow::Cow;
 
@@ -68,27 +68,37 @@ pub(crate) struct DoubleKey {
 
 impl<'s> Node<'s> {
     pub(crate) fn own(value: Value<'s>, span: Span) -> Self {
-        Self { value, span, origin: Origin::Own }
+        Self {
+            value,
+            span,
+            origin: Origin::Own,
+        }
     }
 
     pub(crate) fn as_map(&self) -> Option<&Map<'s>> {
         match &self.value {
             Value::Map(map) => Some(map),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::List(_) => None,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::List(_) => {
+                None
+            }
         }
     }
 
     pub(crate) fn as_list(&self) -> Option<&[Node<'s>]> {
         match &self.value {
             Value::List(items) => Some(items),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::Map(_) => None,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::Map(_) => {
+                None
+            }
         }
     }
 
     pub(crate) fn as_text(&self) -> Option<&str> {
         match &self.value {
             Value::Text(text) => Some(text),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => {
+                None
+            }
         }
     }
 
@@ -135,14 +145,18 @@ impl<'s> Node<'s> {
 }
 
 impl Map<'_> {
-    /// Every key that stands more than once, in file order. Sorting keeps this fast for maps with many keys.
+    /// Every key that stands more than once, in file order. Sorting keeps this fast for maps with
+    /// many keys.
     pub(crate) fn doubles(&self) -> Vec<DoubleKey> {
         const FEW: usize = 12;
         let entries = &self.entries;
         let mut found = Vec::new();
         if entries.len() <= FEW {
             for (index, entry) in entries.iter().enumerate() {
-                if let Some(earlier) = entries[..index].iter().find(|earlier| earlier.key == entry.key) {
+                if let Some(earlier) = entries[..index]
+                    .iter()
+                    .find(|earlier| earlier.key == entry.key)
+                {
                     found.push(double(earlier, entry));
                 }
             }
@@ -162,5 +176,10 @@ impl Map<'_> {
 
 fn double(first: &Entry<'_>, second: &Entry<'_>) -> DoubleKey {
     let same_value = first.value.same_as(&second.value);
-    DoubleKey { key: second.key.to_string(), first: first.key_span, second: second.key_span, same_value }
+    DoubleKey {
+        key: second.key.to_string(),
+        first: first.key_span,
+        second: second.key_span,
+        same_value,
+    }
 }

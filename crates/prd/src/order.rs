@@ -1,5 +1,5 @@
-//! The order in which a loop would take the stories, if every one passed: by priority, then as they stand in the file,
-//! each after everything that it depends on.
+//! The order in which a loop would take the stories, if every one passed: by priority, then as they
+//! stand in the file, each after everything that it depends on.
 //!
 //! It looks at the PRD alone; a running loop also knows what was skipped on the way.
 
@@ -21,26 +21,42 @@ pub struct Order<'p> {
     pub passed: Vec<&'p Story>,
 }
 
-/// Puts the stories in order. Takes time linear in stories and dependencies, but for the heap's logarithm.
+/// Puts the stories in order. Takes time linear in stories and dependencies, but for the heap's
+/// logarithm.
 pub fn order(prd: &Prd) -> Order<'_> {
     let stories = &prd.stories;
-    let index_of: HashMap<&str, usize> =
-        stories.iter().zip(0..).map(|(story, index)| (story.id.as_str(), index)).collect();
+    let index_of: HashMap<&str, usize> = stories
+        .iter()
+        .zip(0..)
+        .map(|(story, index)| (story.id.as_str(), index))
+        .collect();
     let state_of = |id: &StoryId| index_of.get(id.as_str()).map(|index| stories[*index].state);
     let mut waiting_for: Vec<usize> = vec![0; stories.len()];
     let mut releases: Vec<Vec<usize>> = vec![Vec::new(); stories.len()];
     for (index, story) in stories.iter().enumerate() {
-        for on in story.depends_on.iter().filter(|on| state_of(on) != Some(StoryState::Passed)) {
+        for on in story
+            .depends_on
+            .iter()
+            .filter(|on| state_of(on) != Some(StoryState::Passed))
+        {
             waiting_for[index] += 1;
             if let Some(on) = index_of.get(on.as_str()) {
                 releases[*on].push(index);
             }
         }
     }
-    let rank = |index: usize| Reverse((stories[index].priority.is_none(), stories[index].priority, index));
+    let rank = |index: usize| {
+        Reverse((
+            stories[index].priority.is_none(),
+            stories[index].priority,
+            index,
+        ))
+    };
     let is_open = |index: usize| stories[index].state == StoryState::Open;
-    let mut ready: BinaryHeap<_> =
-        (0..stories.len()).filter(|&index| waiting_for[index] == 0 && is_open(index)).map(rank).collect();
+    let mut ready: BinaryHeap<_> = (0..stories.len())
+        .filter(|&index| waiting_for[index] == 0 && is_open(index))
+        .map(rank)
+        .collect();
     let mut will_run = vec![false; stories.len()];
     let mut runs = Vec::new();
     while let Some(Reverse((_, _, index))) = ready.pop() {
@@ -54,21 +70,33 @@ pub fn order(prd: &Prd) -> Order<'_> {
         }
     }
     let passes = |id: &StoryId| {
-        index_of.get(id.as_str()).is_some_and(|&on| will_run[on] || stories[on].state == StoryState::Passed)
+        index_of
+            .get(id.as_str())
+            .is_some_and(|&on| will_run[on] || stories[on].state == StoryState::Passed)
     };
     let held_by = |story: &'_ Story| story.depends_on.iter().filter(|on| !passes(on)).count() > 0;
-    let open_held =
-        stories.iter().zip(&will_run).filter(|(story, runs)| story.state == StoryState::Open && !**runs);
+    let open_held = stories
+        .iter()
+        .zip(&will_run)
+        .filter(|(story, runs)| story.state == StoryState::Open && !**runs);
     Order {
         runs,
         held: open_held
             .filter(|(story, _)| held_by(story))
-            .map(|(story, _)| (story, story.depends_on.iter().filter(|on| !passes(on)).collect()))
+            .map(|(story, _)| {
+                (
+                    story,
+                    story.depends_on.iter().filter(|on| !passes(on)).collect(),
+                )
+            })
             .collect(),
         set_aside: stories
             .iter()
             .filter(|story| !matches!(story.state, StoryState::Open | StoryState::Passed))
             .collect(),
-        passed: stories.iter().filter(|story| story.state == StoryState::Passed).collect(),
+        passed: stories
+            .iter()
+            .filter(|story| story.state == StoryState::Passed)
+            .collect(),
     }
 }

@@ -1,7 +1,7 @@
 //! Draws a diagnostic for a terminal: code, place, source line with a marker, help.
 //!
-//! Text from files is shown with control characters replaced and long lines cut to a window, because a PRD may come
-//! from anybody. Colour never carries meaning alone.
+//! Text from files is shown with control characters replaced and long lines cut to a window,
+//! because a PRD may come from anybody. Colour never carries meaning alone.
 
 use std::fmt::Write as _;
 
@@ -37,14 +37,21 @@ pub fn render(diagnostic: &Diagnostic, sources: &Sources, paint: Paint) -> Strin
         Severity::Error => "1;31",
         Severity::Warning => "1;33",
     };
-    let mut out = paint.wrap(colour, &format!("{}[{}]", diagnostic.severity.word(), diagnostic.code));
+    let mut out = paint.wrap(
+        colour,
+        &format!("{}[{}]", diagnostic.severity.word(), diagnostic.code),
+    );
     out.push_str(&paint.wrap("1", &format!(": {}", diagnostic.message)));
     out.push('\n');
     let margin = match diagnostic.at {
         Some(at) => draw_source(&mut out, diagnostic, at, sources, paint, colour),
         None => 0,
     };
-    let more: Vec<String> = diagnostic.more.iter().map(|place| sources.place(*place)).collect();
+    let more: Vec<String> = diagnostic
+        .more
+        .iter()
+        .map(|place| sources.place(*place))
+        .collect();
     if !more.is_empty() {
         let _ = writeln!(out, "{:margin$} = also at {}", "", more.join(", "));
     }
@@ -63,17 +70,32 @@ fn draw_source(
     paint: Paint,
     colour: &str,
 ) -> usize {
-    let Some(source) = sources.file(at) else { return 0 };
+    let Some(source) = sources.file(at) else {
+        return 0;
+    };
     let line_number = source.position(at.start as usize).line_number.to_string();
     let margin = line_number.len();
     let bar = paint.wrap("1;34", "|");
     let (line_start, line) = source.line_at(at.start as usize);
     let from = line.floor_char_boundary(at.start as usize - line_start);
-    let to = line.floor_char_boundary((at.end as usize).saturating_sub(line_start)).max(from);
+    let to = line
+        .floor_char_boundary((at.end as usize).saturating_sub(line_start))
+        .max(from);
     let window = Window::around(line, from, to);
-    let _ = writeln!(out, "{:margin$}{} {}", "", paint.wrap("1;34", "-->"), sources.place(at));
+    let _ = writeln!(
+        out,
+        "{:margin$}{} {}",
+        "",
+        paint.wrap("1;34", "-->"),
+        sources.place(at)
+    );
     let _ = writeln!(out, "{:margin$} {bar}", "");
-    let _ = writeln!(out, "{} {bar} {}", paint.wrap("1;34", &line_number), window.text);
+    let _ = writeln!(
+        out,
+        "{} {bar} {}",
+        paint.wrap("1;34", &line_number),
+        window.text
+    );
     let marker = format!("{} {}", "^".repeat(window.marker_width), diagnostic.label);
     let _ = writeln!(
         out,
@@ -99,14 +121,29 @@ impl Window {
     fn around(line: &str, from: usize, to: usize) -> Self {
         const BEFORE_CHARS_MAX: usize = LINE_CHARS_MAX - 20;
         const BEFORE_CHARS_SHOWN: usize = 30;
-        let back = |count: usize| line[..from].char_indices().rev().nth(count - 1).map(|(at, _)| at);
-        let start =
-            if back(BEFORE_CHARS_MAX + 1).is_some() { back(BEFORE_CHARS_SHOWN).unwrap_or(0) } else { 0 };
-        let mut window = Self { text: String::new(), marker_offset: 0, marker_width: 0 };
+        let back = |count: usize| {
+            line[..from]
+                .char_indices()
+                .rev()
+                .nth(count - 1)
+                .map(|(at, _)| at)
+        };
+        let start = if back(BEFORE_CHARS_MAX + 1).is_some() {
+            back(BEFORE_CHARS_SHOWN).unwrap_or(0)
+        } else {
+            0
+        };
+        let mut window = Self {
+            text: String::new(),
+            marker_offset: 0,
+            marker_width: 0,
+        };
         if start > 0 {
             window.push('…', Part::Before);
         }
-        let mut shown = line[start..].char_indices().map(|(at, character)| (start + at, character));
+        let mut shown = line[start..]
+            .char_indices()
+            .map(|(at, character)| (start + at, character));
         for (offset, character) in shown.by_ref().take(LINE_CHARS_MAX) {
             let part = match offset {
                 offset if offset < from => Part::Before,
@@ -123,7 +160,11 @@ impl Window {
     }
 
     fn push(&mut self, character: char, part: Part) {
-        let shown = if character == '\t' { ' ' } else { visible(character) };
+        let shown = if character == '\t' {
+            ' '
+        } else {
+            visible(character)
+        };
         let width = shown.width().unwrap_or(1);
         self.text.push(shown);
         match part {

@@ -1,7 +1,7 @@
 //! The texts that a PRD was read from, and places in them.
 //!
-//! A place is a byte range of one file, so that writing back can change exactly those bytes. Lines and columns
-//! are worked out only when a person is shown one. Nothing here touches the disk.
+//! A place is a byte range of one file, so that writing back can change exactly those bytes. Lines
+//! and columns are worked out only when a person is shown one. Nothing here touches the disk.
 
 use std::sync::OnceLock;
 
@@ -17,10 +17,18 @@ pub struct Span {
 }
 
 impl Span {
-    /// The range `start..end` of file number `file`. Files are bounded well below 4 GiB, so the cast is exact.
-    #[expect(clippy::cast_possible_truncation, reason = "FILE_BYTES_MAX is far below u32::MAX")]
+    /// The range `start..end` of file number `file`. Files are bounded well below 4 GiB, so the
+    /// cast is exact.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "FILE_BYTES_MAX is far below u32::MAX"
+    )]
     pub(crate) fn new(file: u32, start: usize, end: usize) -> Self {
-        Self { file, start: start as u32, end: end as u32 }
+        Self {
+            file,
+            start: start as u32,
+            end: end as u32,
+        }
     }
 
     /// The byte range, for slicing.
@@ -71,14 +79,21 @@ impl Source {
     /// Where a byte offset stands, as people count.
     pub fn position(&self, offset: usize) -> Position {
         let starts = self.line_starts();
-        let line_index = starts.partition_point(|&start| start as usize <= offset).saturating_sub(1);
+        let line_index = starts
+            .partition_point(|&start| start as usize <= offset)
+            .saturating_sub(1);
         let start = starts.get(line_index).map_or(0, |&start| start as usize);
-        let column_index = self.chars_before(offset).saturating_sub(self.chars_before(start));
-        Position { line_number: line_index + 1, column_number: column_index + 1 }
+        let column_index = self
+            .chars_before(offset)
+            .saturating_sub(self.chars_before(start));
+        Position {
+            line_number: line_index + 1,
+            column_number: column_index + 1,
+        }
     }
 
-    /// How many characters stand before a byte offset. Counted in blocks once, because a minified PRD is one line of
-    /// megabytes, and thousands of places in it may be asked for.
+    /// How many characters stand before a byte offset. Counted in blocks once, because a minified
+    /// PRD is one line of megabytes, and thousands of places in it may be asked for.
     fn chars_before(&self, offset: usize) -> usize {
         let offset = self.text.floor_char_boundary(offset);
         let block = offset / Self::BLOCK_BYTES;
@@ -89,7 +104,8 @@ impl Source {
 
     const BLOCK_BYTES: usize = 4096;
 
-    /// For every block, how many characters stand before the character that its first byte belongs to.
+    /// For every block, how many characters stand before the character that its first byte belongs
+    /// to.
     fn char_marks(&self) -> &[u32] {
         self.char_marks.get_or_init(|| {
             let starts_character = |byte: &u8| (*byte & 0xC0) != 0x80;
@@ -110,16 +126,24 @@ impl Source {
     /// The line that holds a byte offset, without its line end, and the offset of its first byte.
     pub(crate) fn line_at(&self, offset: usize) -> (usize, &str) {
         let starts = self.line_starts();
-        let line_index = starts.partition_point(|&start| start as usize <= offset).saturating_sub(1);
+        let line_index = starts
+            .partition_point(|&start| start as usize <= offset)
+            .saturating_sub(1);
         let start = starts.get(line_index).map_or(0, |&start| start as usize);
-        let end = starts.get(line_index + 1).map_or(self.text.len(), |&start| start as usize);
+        let end = starts
+            .get(line_index + 1)
+            .map_or(self.text.len(), |&start| start as usize);
         (start, self.text[start..end].trim_end_matches(['\n', '\r']))
     }
 
     fn line_starts(&self) -> &[u32] {
         self.line_starts.get_or_init(|| {
-            let after_each_end =
-                self.text.bytes().zip(1..).filter(|(byte, _)| *byte == b'\n').map(|(_, next)| next);
+            let after_each_end = self
+                .text
+                .bytes()
+                .zip(1..)
+                .filter(|(byte, _)| *byte == b'\n')
+                .map(|(_, next)| next);
             std::iter::once(0).chain(after_each_end).collect()
         })
     }
@@ -146,13 +170,20 @@ impl Sources {
 
     /// The bytes of a span as text; empty when the span is not of these sources.
     pub fn text(&self, span: Span) -> &str {
-        self.file(span).and_then(|source| source.text().get(span.range())).unwrap_or_default()
+        self.file(span)
+            .and_then(|source| source.text().get(span.range()))
+            .unwrap_or_default()
     }
 
     /// `name:line:column` of a span's start.
     pub fn place(&self, span: Span) -> String {
-        let Some(source) = self.file(span) else { return String::new() };
-        let Position { line_number, column_number } = source.position(span.start as usize);
+        let Some(source) = self.file(span) else {
+            return String::new();
+        };
+        let Position {
+            line_number,
+            column_number,
+        } = source.position(span.start as usize);
         format!("{}:{line_number}:{column_number}", source.name())
     }
 }
@@ -164,11 +195,20 @@ mod tests {
     #[test]
     fn a_position_counts_lines_and_characters_from_one() {
         let source = Source::new("x", "ab\r\ncé\nd");
-        for (offset, expected) in
-            [(0, (1, 1)), (1, (1, 2)), (4, (2, 1)), (7, (2, 3)), (8, (3, 1)), (9, (3, 2))]
-        {
+        for (offset, expected) in [
+            (0, (1, 1)),
+            (1, (1, 2)),
+            (4, (2, 1)),
+            (7, (2, 3)),
+            (8, (3, 1)),
+            (9, (3, 2)),
+        ] {
             let found = source.position(offset);
-            assert_eq!((found.line_number, found.column_number), expected, "offset {offset}");
+            assert_eq!(
+                (found.line_number, found.column_number),
+                expected,
+                "offset {offset}"
+            );
         }
         assert_eq!(source.line_at(5), (4, "cé"));
     }
@@ -178,9 +218,15 @@ mod tests {
         for filler in ["a", "é", "漢", "🚀"] {
             let text = format!("x\n{}", filler.repeat(5_000));
             let source = Source::new("x", text.clone());
-            for index in [0, 1, 1_000, 1_365, 1_366, 2_047, 2_048, 4_094, 4_095, 4_096, 4_999] {
+            for index in [
+                0, 1, 1_000, 1_365, 1_366, 2_047, 2_048, 4_094, 4_095, 4_096, 4_999,
+            ] {
                 let found = source.position(2 + index * filler.len());
-                assert_eq!((found.line_number, found.column_number), (2, index + 1), "{filler} {index}");
+                assert_eq!(
+                    (found.line_number, found.column_number),
+                    (2, index + 1),
+                    "{filler} {index}"
+                );
             }
         }
     }

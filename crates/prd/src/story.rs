@@ -1,7 +1,7 @@
 //! The PRD in its canonical meaning: validated ids, one state per story, criteria as sentences.
 //!
-//! Values here are only made by the reader, so whoever holds a `Prd` holds unique, usable ids. How it looks as a file
-//! is `canonical`'s concern.
+//! Values here are only made by the reader, so whoever holds a `Prd` holds unique, usable ids. How
+//! it looks as a file is `canonical`'s concern.
 
 use std::fmt;
 
@@ -154,7 +154,10 @@ impl Priority {
         Self(number * 1000)
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "the caller has bounded the number")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the caller has bounded the number"
+    )]
     fn rounded(number: f64) -> Self {
         Self((number * 1000.0).round() as i64)
     }
@@ -172,8 +175,9 @@ impl fmt::Display for Priority {
     }
 }
 
-/// The author's word for a story, safe to use in file names, options and commit subjects. It may hold blanks and
-/// other characters that git refuses in refs: whoever makes a ref from it must escape those.
+/// The author's word for a story, safe to use in file names, options and commit subjects. It may
+/// hold blanks and other characters that git refuses in refs: whoever makes a ref from it must
+/// escape those.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoryId(String);
 
@@ -207,7 +211,10 @@ impl StoryId {
         if word.trim() != word {
             return Err(UnusableId::OuterBlank);
         }
-        if word.chars().any(|character| character.is_control() || is_invisible(character)) {
+        if word
+            .chars()
+            .any(|character| character.is_control() || is_invisible(character))
+        {
             return Err(UnusableId::ControlCharacter);
         }
         if word.contains(['/', '\\']) {
@@ -243,7 +250,8 @@ impl std::borrow::Borrow<str> for StoryId {
     }
 }
 
-/// Characters that change how a line reads without being seen: direction marks, zero-width and line separators.
+/// Characters that change how a line reads without being seen: direction marks, zero-width and line
+/// separators.
 pub(crate) fn is_invisible(character: char) -> bool {
     matches!(character, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}' | '\u{061C}')
 }

@@ -1,6 +1,7 @@
 //! Reads what roles answer beside verdicts: reviews, rulings, questions and lessons.
 //!
-//! The JSON of agents comes in many shapes, so names are read with some patience; what is missing is never made up.
+//! The JSON of agents comes in many shapes, so names are read with some patience; what is missing
+//! is never made up.
 
 use kernel::{Coverage, Review};
 use serde_json::{Map, Value};
@@ -23,15 +24,19 @@ pub struct Ruling {
 /// The review of a candidate; without one that fits, there is none.
 pub fn read_review(output: &str) -> Result<Review, String> {
     let object = closing_object(output)?;
-    if !object.contains_key("summary") && !object.contains_key("criteria") && !object.contains_key("findings")
+    if !object.contains_key("summary")
+        && !object.contains_key("criteria")
+        && !object.contains_key("findings")
     {
         return Err("the answer has neither `summary` nor `criteria` nor `findings`".to_owned());
     }
     let criteria = match object.get("criteria") {
         None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(items)) => {
-            items.iter().take(LIST_MAX).map(coverage).collect::<Result<Vec<_>, String>>()?
-        }
+        Some(Value::Array(items)) => items
+            .iter()
+            .take(LIST_MAX)
+            .map(coverage)
+            .collect::<Result<Vec<_>, String>>()?,
         Some(_) => return Err("`criteria` is no list".to_owned()),
     };
     let findings = match object.get("findings") {
@@ -45,13 +50,20 @@ pub fn read_review(output: &str) -> Result<Review, String> {
         Some(Value::String(text)) => bounded(text),
         Some(_) => return Err("`summary` is no text".to_owned()),
     };
-    Ok(Review { summary, criteria, findings })
+    Ok(Review {
+        summary,
+        criteria,
+        findings,
+    })
 }
 
-/// What a test writer says of its tests. The files are the answer, and it may say nothing of them; what it says must fit.
+/// What a test writer says of its tests. The files are the answer, and it may say nothing of them;
+/// what it says must fit.
 pub fn read_coverage(output: &str) -> Result<Review, String> {
     let speaks_of_tests = |object: &Map<String, Value>| {
-        ["summary", "criteria", "findings"].iter().any(|key| object.contains_key(*key))
+        ["summary", "criteria", "findings"]
+            .iter()
+            .any(|key| object.contains_key(*key))
     };
     match last_json_object(output).map(serde_json::from_str::<Map<String, Value>>) {
         Some(Ok(object)) if speaks_of_tests(&object) => read_review(output),
@@ -63,8 +75,14 @@ pub fn read_coverage(output: &str) -> Result<Review, String> {
 pub fn read_ruling(output: &str) -> Result<Ruling, String> {
     let object = closing_object(output)?;
     let reason = object.get("reason").map(sentence).unwrap_or_default();
-    match object.get("fresh_tests").or_else(|| object.get("freshTests")) {
-        Some(Value::Bool(fresh_tests)) => Ok(Ruling { fresh_tests: *fresh_tests, reason }),
+    match object
+        .get("fresh_tests")
+        .or_else(|| object.get("freshTests"))
+    {
+        Some(Value::Bool(fresh_tests)) => Ok(Ruling {
+            fresh_tests: *fresh_tests,
+            reason,
+        }),
         _ => Err("the answer has no `fresh_tests` that is true or false".to_owned()),
     }
 }
@@ -79,17 +97,32 @@ pub fn read_question(output: &str) -> Option<String> {
 /// What an agent says that others should know.
 pub fn read_learned(output: &str) -> Vec<String> {
     const LEARNED_MAX: usize = 5;
-    let Ok(object) = closing_object(output) else { return Vec::new() };
-    let Some(Value::Array(items)) = object.get("learned") else { return Vec::new() };
-    let texts = items.iter().filter_map(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
-    texts.take(LEARNED_MAX).map(|text| bounded(text).chars().take(300).collect()).collect()
+    let Ok(object) = closing_object(output) else {
+        return Vec::new();
+    };
+    let Some(Value::Array(items)) = object.get("learned") else {
+        return Vec::new();
+    };
+    let texts = items
+        .iter()
+        .filter_map(Value::as_str)
+        .map(str::trim)
+        .filter(|text| !text.is_empty());
+    texts
+        .take(LEARNED_MAX)
+        .map(|text| bounded(text).chars().take(300).collect())
+        .collect()
 }
 
-/// The object that an output ends with; prose may stand before and behind it, another object may not.
+/// The object that an output ends with; prose may stand before and behind it, another object may
+/// not.
 pub(crate) fn closing_text(output: &str) -> Result<&str, String> {
     let object = last_json_object(output).ok_or("there is no JSON object in the answer")?;
-    // A broken object behind a whole one may be the true answer: what stands last cannot be read, so nothing was said.
-    let behind = output.rfind(object).map_or("", |at| &output[at + object.len()..]);
+    // A broken object behind a whole one may be the true answer: what stands last cannot be read,
+    // so nothing was said.
+    let behind = output
+        .rfind(object)
+        .map_or("", |at| &output[at + object.len()..]);
     if behind.contains(['{', '}']) {
         return Err("there is something like an object behind the last JSON object".to_owned());
     }
@@ -97,19 +130,25 @@ pub(crate) fn closing_text(output: &str) -> Result<&str, String> {
 }
 
 fn closing_object(output: &str) -> Result<Map<String, Value>, String> {
-    serde_json::from_str(closing_text(output)?).map_err(|error| format!("the answer does not fit: {error}"))
+    serde_json::from_str(closing_text(output)?)
+        .map_err(|error| format!("the answer does not fit: {error}"))
 }
 
 fn coverage(item: &Value) -> Result<Coverage, String> {
     let item = match item {
         Value::Object(item) => item,
         Value::String(criterion) => {
-            return Ok(Coverage { criterion: bounded(criterion), ..Coverage::default() });
+            return Ok(Coverage {
+                criterion: bounded(criterion),
+                ..Coverage::default()
+            });
         }
         _ => return Err("an entry of `criteria` is no object".to_owned()),
     };
     let first = |names: &[&str]| names.iter().find_map(|name| item.get(*name));
-    let tests = first(&["tests", "test", "covered_by", "coveredBy"]).map(names).unwrap_or_default();
+    let tests = first(&["tests", "test", "covered_by", "coveredBy"])
+        .map(names)
+        .unwrap_or_default();
     let held_back = match first(&["held_back", "heldBack"]) {
         Some(Value::Bool(true)) => tests.clone(),
         Some(list) => names(list),
@@ -117,10 +156,13 @@ fn coverage(item: &Value) -> Result<Coverage, String> {
     };
     let untestable = first(&["untestable", "not_testable", "why_not"]).map(sentence);
     Ok(Coverage {
-        criterion: first(&["criterion", "id", "name"]).map(sentence).unwrap_or_default(),
+        criterion: first(&["criterion", "id", "name"])
+            .map(sentence)
+            .unwrap_or_default(),
         tests,
         held_back,
-        untestable: untestable.filter(|why| !why.trim().is_empty() && why != "false" && why != "null"),
+        untestable: untestable
+            .filter(|why| !why.trim().is_empty() && why != "false" && why != "null"),
     })
 }
 
@@ -157,7 +199,10 @@ mod tests {
         for (output, fits) in [
             (r#"{"summary":"fine","criteria":[],"findings":[]}"#, true),
             (r#"prose {"summary":"fine"} prose"#, true),
-            (r#"{"criteria":[{"criterion":"c","tests":["t"],"held_back":["t"]}]}"#, true),
+            (
+                r#"{"criteria":[{"criterion":"c","tests":["t"],"held_back":["t"]}]}"#,
+                true,
+            ),
             (r#"{"findings":[{"severity":"high","text":"x"}]}"#, true),
             (r#"{"summary":"fine","findings":"none"}"#, true),
             (r#"{"summary":"fine","findings":7}"#, false),
@@ -187,20 +232,40 @@ mod tests {
             .criteria
             .iter()
             .map(|each| {
-                (each.criterion.as_str(), each.tests.len(), each.held_back.len(), each.untestable.is_some())
+                (
+                    each.criterion.as_str(),
+                    each.tests.len(),
+                    each.held_back.len(),
+                    each.untestable.is_some(),
+                )
             })
             .collect();
-        assert_eq!(seen, [("c", 2, 1, false), ("d", 0, 0, true), ("e", 1, 1, false)]);
+        assert_eq!(
+            seen,
+            [("c", 2, 1, false), ("d", 0, 0, true), ("e", 1, 1, false)]
+        );
     }
 
     #[test]
     fn rulings_questions_and_lessons() {
-        let ruling = Ruling { fresh_tests: true, reason: "r".to_owned() };
-        assert_eq!(read_ruling(r#"{"fresh_tests":true,"reason":"r"}"#), Ok(ruling));
+        let ruling = Ruling {
+            fresh_tests: true,
+            reason: "r".to_owned(),
+        };
+        assert_eq!(
+            read_ruling(r#"{"fresh_tests":true,"reason":"r"}"#),
+            Ok(ruling)
+        );
         assert!(read_ruling(r#"{"verdict":"PASS"}"#).is_err());
         assert!(read_ruling(r#"{"fresh_tests":"yes"}"#).is_err());
-        assert_eq!(read_question(r#"{"question":"Which?"}"#).as_deref(), Some("Which?"));
-        assert_eq!(read_question(r#"I asked {"question":"Which?"} and then did it {"learned":[]}"#), None);
+        assert_eq!(
+            read_question(r#"{"question":"Which?"}"#).as_deref(),
+            Some("Which?")
+        );
+        assert_eq!(
+            read_question(r#"I asked {"question":"Which?"} and then did it {"learned":[]}"#),
+            None
+        );
         assert_eq!(read_learned(r#"{"learned":["a"," ",1,"b"]}"#), ["a", "b"]);
         assert_eq!(read_learned("nothing"), Vec::<String>::new());
     }

@@ -1,7 +1,8 @@
 //! Prompts from templates; each placeholder is filled exactly once and none is left.
 //!
-//! The story, its criteria and the feedback always fit, each with a bound of its own. Everything else is optional: a
-//! section that is too long for itself, or for the whole, is left out as a whole and said to be left out.
+//! The story, its criteria and the feedback always fit, each with a bound of its own. Everything
+//! else is optional: a section that is too long for itself, or for the whole, is left out as a
+//! whole and said to be left out.
 
 use std::collections::BTreeMap;
 
@@ -18,20 +19,57 @@ const FEEDBACK_MAX: usize = 3;
 /// Bounds of what a judge is shown of the checks.
 const CHECKS_BYTES_MAX: usize = 24 * 1024;
 
-/// The optional sections in the order in which they are given up, each with the most that it may take.
-const SECTIONS: [(&str, usize); 4] =
-    [("inventory", 2 * 1024), ("learned", 2 * 1024), ("guides", 6 * 1024), ("patterns", 4 * 1024)];
+/// The optional sections in the order in which they are given up, each with the most that it may
+/// take.
+const SECTIONS: [(&str, usize); 4] = [
+    ("inventory", 2 * 1024),
+    ("learned", 2 * 1024),
+    ("guides", 6 * 1024),
+    ("patterns", 4 * 1024),
+];
 
 /// The templates by name, and the placeholders that one must not lack.
 const TEMPLATES: [(&str, &str, &[&str]); 8] = [
-    ("implementor", include_str!("prompts/implementor.md"), &["id", "criteria", "feedback"]),
-    ("write-tests", include_str!("prompts/write-tests.md"), &["id", "criteria", "order"]),
-    ("review", include_str!("prompts/review.md"), &["id", "criteria", "candidate", "diff"]),
-    ("prove", include_str!("prompts/prove.md"), &["id", "criteria", "candidate"]),
-    ("judge", include_str!("prompts/judge.md"), &["id", "criteria", "candidate", "diff", "obliged"]),
-    ("arbitrate", include_str!("prompts/arbitrate.md"), &["id", "criteria", "failing"]),
-    ("recheck", include_str!("prompts/recheck.md"), &["id", "criteria", "candidate"]),
-    ("continue", include_str!("prompts/continue.md"), &["answers"]),
+    (
+        "implementor",
+        include_str!("prompts/implementor.md"),
+        &["id", "criteria", "feedback"],
+    ),
+    (
+        "write-tests",
+        include_str!("prompts/write-tests.md"),
+        &["id", "criteria", "order"],
+    ),
+    (
+        "review",
+        include_str!("prompts/review.md"),
+        &["id", "criteria", "candidate", "diff"],
+    ),
+    (
+        "prove",
+        include_str!("prompts/prove.md"),
+        &["id", "criteria", "candidate"],
+    ),
+    (
+        "judge",
+        include_str!("prompts/judge.md"),
+        &["id", "criteria", "candidate", "diff", "obliged"],
+    ),
+    (
+        "arbitrate",
+        include_str!("prompts/arbitrate.md"),
+        &["id", "criteria", "failing"],
+    ),
+    (
+        "recheck",
+        include_str!("prompts/recheck.md"),
+        &["id", "criteria", "candidate"],
+    ),
+    (
+        "continue",
+        include_str!("prompts/continue.md"),
+        &["answers"],
+    ),
 ];
 
 /// Everything that a prompt may speak of.
@@ -89,15 +127,31 @@ pub struct Prompt {
 }
 
 /// Makes the prompt of a stage; `own` are templates of the project that take the place of ours.
-pub fn prompt(stage: Stage, story: &StorySpec, context: &Context, own: &BTreeMap<String, String>) -> Prompt {
-    let name = if context.goes_on { "continue" } else { template_name(stage, context.recheck) };
-    let shipped = TEMPLATES.iter().find(|(known, _, _)| *known == name).map_or("", |(_, text, _)| text);
+pub fn prompt(
+    stage: Stage,
+    story: &StorySpec,
+    context: &Context,
+    own: &BTreeMap<String, String>,
+) -> Prompt {
+    let name = if context.goes_on {
+        "continue"
+    } else {
+        template_name(stage, context.recheck)
+    };
+    let shipped = TEMPLATES
+        .iter()
+        .find(|(known, _, _)| *known == name)
+        .map_or("", |(_, text, _)| text);
     let template = own.get(name).map_or(shipped, String::as_str);
     let core = core_values(story, context);
     let core_bytes = template.len() + core.iter().map(|(_, value)| value.len()).sum::<usize>();
-    let (optional, cut) = optional_values(template, context, PROMPT_BYTES.saturating_sub(core_bytes));
-    let values: Vec<(&str, &str)> =
-        core.iter().chain(&optional).map(|(name, value)| (*name, value.as_str())).collect();
+    let (optional, cut) =
+        optional_values(template, context, PROMPT_BYTES.saturating_sub(core_bytes));
+    let values: Vec<(&str, &str)> = core
+        .iter()
+        .chain(&optional)
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
     let mut text = fill(template, &values);
     if context.repair {
         text.push_str(
@@ -111,11 +165,17 @@ pub fn prompt(stage: Stage, story: &StorySpec, context: &Context, own: &BTreeMap
 pub fn check_template(name: &str, text: &str) -> Result<(), String> {
     let known: Vec<&str> = TEMPLATES.iter().map(|(name, _, _)| *name).collect();
     let Some((_, shipped, required)) = TEMPLATES.iter().find(|(known, _, _)| *known == name) else {
-        return Err(format!("there is no prompt `{name}`; there are {}", known.join(", ")));
+        return Err(format!(
+            "there is no prompt `{name}`; there are {}",
+            known.join(", ")
+        ));
     };
     let (used, allowed) = (placeholders(text), placeholders(shipped));
     if let Some(unknown) = used.iter().find(|used| !allowed.contains(used)) {
-        return Err(format!("`{{{{{unknown}}}}}` is no placeholder of it; there are {}", allowed.join(", ")));
+        return Err(format!(
+            "`{{{{{unknown}}}}}` is no placeholder of it; there are {}",
+            allowed.join(", ")
+        ));
     }
     match required.iter().find(|required| !used.contains(required)) {
         Some(missing) => Err(format!("`{{{{{missing}}}}}` is missing")),
@@ -144,42 +204,102 @@ fn core_values(story: &StorySpec, context: &Context) -> Vec<Value> {
     vec![
         ("id", story.id.clone()),
         ("title", story.title.clone()),
-        ("description", bounded(&story.description, DESCRIPTION_BYTES_MAX)),
+        (
+            "description",
+            bounded(&story.description, DESCRIPTION_BYTES_MAX),
+        ),
         ("criteria", bullets(&story.criteria)),
         ("feedback", feedback(&context.feedback)),
-        ("answers", section("What people answered", &context.answers.join("\n\n"))),
-        ("tests", section("Tests that your work must pass, and must not change", &bullets(&context.tests))),
-        ("order", section("Why you write them again", context.order.as_deref().unwrap_or_default())),
+        (
+            "answers",
+            section("What people answered", &context.answers.join("\n\n")),
+        ),
+        (
+            "tests",
+            section(
+                "Tests that your work must pass, and must not change",
+                &bullets(&context.tests),
+            ),
+        ),
+        (
+            "order",
+            section(
+                "Why you write them again",
+                context.order.as_deref().unwrap_or_default(),
+            ),
+        ),
         ("test_paths", context.test_paths.clone()),
         ("base", id(&context.base)),
         ("candidate", id(&context.candidate)),
         ("diff", context.diff.clone()),
         ("checks", bounded(&context.checks, CHECKS_BYTES_MAX)),
         ("failing", bullets(&context.failing)),
-        ("obliged", if obliged { obliged_section(&context.obliged) } else { String::new() }),
+        (
+            "obliged",
+            if obliged {
+                obliged_section(&context.obliged)
+            } else {
+                String::new()
+            },
+        ),
         (
             "obliged_answer",
-            if obliged { r#", "obliged": [{"test": "...", "criterion": "..."}]"# } else { "" }.to_owned(),
+            if obliged {
+                r#", "obliged": [{"test": "...", "criterion": "..."}]"#
+            } else {
+                ""
+            }
+            .to_owned(),
         ),
-        ("review", context.review.as_ref().map(review_section).unwrap_or_default()),
-        ("notes", section("To be known of this candidate", &bullets(&context.notes))),
+        (
+            "review",
+            context
+                .review
+                .as_ref()
+                .map(review_section)
+                .unwrap_or_default(),
+        ),
+        (
+            "notes",
+            section("To be known of this candidate", &bullets(&context.notes)),
+        ),
     ]
 }
 
 /// The optional sections that fit, each whole or not at all.
 fn optional_values(template: &str, context: &Context, room: usize) -> (Vec<Value>, Vec<String>) {
-    let guides: String =
-        context.guides.iter().map(|(name, text)| format!("### {name}\n\n{}\n\n", text.trim())).collect();
+    let guides: String = context
+        .guides
+        .iter()
+        .map(|(name, text)| format!("### {name}\n\n{}\n\n", text.trim()))
+        .collect();
     let mut values: Vec<Value> = vec![
-        ("inventory", section("Files to know", &bullets(&context.inventory))),
-        ("learned", section("What earlier stories taught", &bullets(&context.learned))),
-        ("guides", section("What the project asks of agents", guides.trim_end())),
-        ("patterns", section("Codebase Patterns", context.patterns.as_deref().unwrap_or_default())),
+        (
+            "inventory",
+            section("Files to know", &bullets(&context.inventory)),
+        ),
+        (
+            "learned",
+            section("What earlier stories taught", &bullets(&context.learned)),
+        ),
+        (
+            "guides",
+            section("What the project asks of agents", guides.trim_end()),
+        ),
+        (
+            "patterns",
+            section(
+                "Codebase Patterns",
+                context.patterns.as_deref().unwrap_or_default(),
+            ),
+        ),
     ];
     let mut cut = Vec::new();
     for (name, bytes_max) in SECTIONS {
         let total: usize = values.iter().map(|(_, value)| value.len()).sum();
-        let Some((_, value)) = values.iter_mut().find(|(known, _)| *known == name) else { continue };
+        let Some((_, value)) = values.iter_mut().find(|(known, _)| *known == name) else {
+            continue;
+        };
         let wanted = template.contains(&format!("{{{{{name}}}}}"));
         if !wanted || (value.len() <= bytes_max && total <= room) {
             continue;
@@ -193,15 +313,26 @@ fn optional_values(template: &str, context: &Context, room: usize) -> (Vec<Value
 }
 
 fn placeholders(text: &str) -> Vec<&str> {
-    text.split("{{").skip(1).filter_map(|rest| rest.split_once("}}").map(|(name, _)| name)).collect()
+    text.split("{{")
+        .skip(1)
+        .filter_map(|rest| rest.split_once("}}").map(|(name, _)| name))
+        .collect()
 }
 
 fn bullets(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n")
+    lines
+        .iter()
+        .map(|line| format!("- {line}"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn section(title: &str, body: &str) -> String {
-    if body.is_empty() { String::new() } else { format!("## {title}\n\n{body}\n\n") }
+    if body.is_empty() {
+        String::new()
+    } else {
+        format!("## {title}\n\n{body}\n\n")
+    }
 }
 
 /// The last attempts' feedback; each is kept from its beginning.
@@ -259,7 +390,10 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
         let (name, after) = after.split_once("}}").unwrap_or(("", after));
-        let value = values.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| *value);
+        let value = values
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map_or("", |(_, value)| *value);
         out.push_str(before);
         out.push_str(value);
         rest = after;
@@ -302,7 +436,10 @@ mod tests {
             test_paths: "tests/".to_owned(),
             failing: text("test_red"),
             obliged: text("test_old"),
-            review: Some(Review { summary: "fine".to_owned(), ..Review::default() }),
+            review: Some(Review {
+                summary: "fine".to_owned(),
+                ..Review::default()
+            }),
             notes: text("edits CI"),
             patterns: Some("use tabs".to_owned()),
             guides: vec![("AGENTS.md".to_owned(), "be kind".to_owned())],
@@ -314,8 +451,14 @@ mod tests {
         }
     }
 
-    const STAGES: [Stage; 6] =
-        [Stage::Implement, Stage::WriteTests, Stage::Review, Stage::Prove, Stage::Judge, Stage::Arbitrate];
+    const STAGES: [Stage; 6] = [
+        Stage::Implement,
+        Stage::WriteTests,
+        Stage::Review,
+        Stage::Prove,
+        Stage::Judge,
+        Stage::Arbitrate,
+    ];
 
     fn asked(stage: Stage, context: &Context) -> String {
         prompt(stage, &story(), context, &BTreeMap::new()).text
@@ -338,18 +481,35 @@ mod tests {
                     "- tests/a.rs",
                 ],
             ),
-            (Stage::WriteTests, vec!["- one\n- two\n", "they prove nothing", "(tests/)"]),
+            (
+                Stage::WriteTests,
+                vec!["- one\n- two\n", "they prove nothing", "(tests/)"],
+            ),
             (Stage::Review, vec!["the diff", "the checks", "edits CI"]),
             (Stage::Prove, vec!["the diff", "too slow"]),
             (
                 Stage::Judge,
-                vec!["the diff", "the checks", "- test_old", "\"obliged\": [", "fine", "edits CI"],
+                vec![
+                    "the diff",
+                    "the checks",
+                    "- test_old",
+                    "\"obliged\": [",
+                    "fine",
+                    "edits CI",
+                ],
             ),
-            (Stage::Arbitrate, vec!["- test_red", "the checks", "- one\n- two\n"]),
+            (
+                Stage::Arbitrate,
+                vec!["- test_red", "the checks", "- one\n- two\n"],
+            ),
         ] {
             let prompt = asked(stage, &full_context());
             for part in parts {
-                assert!(prompt.contains(part), "{}: {part} in {prompt}", stage.word());
+                assert!(
+                    prompt.contains(part),
+                    "{}: {part} in {prompt}",
+                    stage.word()
+                );
             }
         }
     }
@@ -357,7 +517,14 @@ mod tests {
     #[test]
     fn i07_nobody_who_writes_tests_is_told_of_a_candidate() {
         let prompt = asked(Stage::WriteTests, &full_context());
-        for part in ["the diff", &"b".repeat(40), "the checks", "too slow", "fine", "test_red"] {
+        for part in [
+            "the diff",
+            &"b".repeat(40),
+            "the checks",
+            "too slow",
+            "fine",
+            "test_red",
+        ] {
             assert!(!prompt.contains(part), "{part} in {prompt}");
         }
     }
@@ -367,7 +534,14 @@ mod tests {
         let mut plain = story();
         plain.title = "T".to_owned();
         for stage in STAGES {
-            for context in [Context::default(), full_context(), Context { recheck: true, ..full_context() }] {
+            for context in [
+                Context::default(),
+                full_context(),
+                Context {
+                    recheck: true,
+                    ..full_context()
+                },
+            ] {
                 let prompt = prompt(stage, &plain, &context, &BTreeMap::new()).text;
                 assert!(!prompt.contains("{{"), "{prompt}");
             }
@@ -381,13 +555,21 @@ mod tests {
         context.guides = vec![("AGENTS.md".to_owned(), "g".repeat(3_000))];
         context.learned = vec!["l".repeat(1_500)];
         let made = prompt(Stage::Implement, &story(), &context, &BTreeMap::new());
-        let names: Vec<&str> = made.cut.iter().filter_map(|cut| cut.split_whitespace().next()).collect();
+        let names: Vec<&str> = made
+            .cut
+            .iter()
+            .filter_map(|cut| cut.split_whitespace().next())
+            .collect();
         assert_eq!(names, ["inventory", "learned"]);
         assert!(made.text.len() <= PROMPT_BYTES, "{}", made.text.len());
         assert!(made.text.contains(&"p".repeat(3_000)) && made.text.contains(&"g".repeat(3_000)));
         context.guides[0].1 = "g".repeat(7_000);
         let made = prompt(Stage::Implement, &story(), &context, &BTreeMap::new());
-        assert!(made.cut.iter().any(|cut| cut.starts_with("guides")), "too long for itself: {:?}", made.cut);
+        assert!(
+            made.cut.iter().any(|cut| cut.starts_with("guides")),
+            "too long for itself: {:?}",
+            made.cut
+        );
         assert!(!made.text.contains("ggg"), "nothing is torn");
     }
 
@@ -395,10 +577,19 @@ mod tests {
     fn the_core_always_fits_and_has_bounds_of_its_own() {
         let mut long = story();
         long.description = "d".repeat(100_000);
-        let context = Context { feedback: vec!["f".repeat(50_000); 9], ..Context::default() };
+        let context = Context {
+            feedback: vec!["f".repeat(50_000); 9],
+            ..Context::default()
+        };
         let made = prompt(Stage::Implement, &long, &context, &BTreeMap::new());
-        assert!(made.text.contains("- one\n- two\n") && made.text.contains("### Attempt 9 was rejected"));
-        assert!(!made.text.contains("### Attempt 6 was rejected"), "the last three are enough");
+        assert!(
+            made.text.contains("- one\n- two\n")
+                && made.text.contains("### Attempt 9 was rejected")
+        );
+        assert!(
+            !made.text.contains("### Attempt 6 was rejected"),
+            "the last three are enough"
+        );
         assert!(made.text.len() < 40 * 1024, "{}", made.text.len());
     }
 
@@ -406,16 +597,31 @@ mod tests {
     fn a_projects_own_template_is_strict() {
         for (name, text, fault) in [
             ("implementor", "{{id}} {{criteria}} {{feedback}}", None),
-            ("implementor", "{{id}} {{criteria}}", Some("`{{feedback}}` is missing")),
-            ("implementor", "{{id}} {{criteria}} {{feedback}} {{diff}}", Some("is no placeholder of it")),
+            (
+                "implementor",
+                "{{id}} {{criteria}}",
+                Some("`{{feedback}}` is missing"),
+            ),
+            (
+                "implementor",
+                "{{id}} {{criteria}} {{feedback}} {{diff}}",
+                Some("is no placeholder of it"),
+            ),
             ("planner", "", Some("there is no prompt `planner`")),
         ] {
             let found = check_template(name, text).err();
             assert_eq!(found.is_some(), fault.is_some(), "{found:?}");
-            assert!(found.unwrap_or_default().contains(fault.unwrap_or_default()), "{name}: {text}");
+            assert!(
+                found
+                    .unwrap_or_default()
+                    .contains(fault.unwrap_or_default()),
+                "{name}: {text}"
+            );
         }
-        let own =
-            BTreeMap::from([("implementor".to_owned(), "Do {{id}}: {{criteria}} {{feedback}}".to_owned())]);
+        let own = BTreeMap::from([(
+            "implementor".to_owned(),
+            "Do {{id}}: {{criteria}} {{feedback}}".to_owned(),
+        )]);
         let made = prompt(Stage::Implement, &story(), &Context::default(), &own);
         assert_eq!(made.text, "Do a: - one\n- two ");
     }

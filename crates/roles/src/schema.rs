@@ -1,4 +1,5 @@
-//! The JSON Schemas of what roles answer, for CLIs that take one. No flag is a promise: every answer is read by us.
+//! The JSON Schemas of what roles answer, for CLIs that take one. No flag is a promise: every
+//! answer is read by us.
 
 use kernel::Stage;
 
@@ -24,7 +25,12 @@ mod tests {
 
     #[test]
     fn schemas_are_json() {
-        for stage in [Stage::WriteTests, Stage::Review, Stage::Judge, Stage::Arbitrate] {
+        for stage in [
+            Stage::WriteTests,
+            Stage::Review,
+            Stage::Judge,
+            Stage::Arbitrate,
+        ] {
             let schema: serde_json::Value =
                 serde_json::from_str(schema(stage).expect("a schema")).expect("JSON");
             assert_eq!(schema["type"], "object");

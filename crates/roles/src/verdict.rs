@@ -28,27 +28,50 @@ enum Word {
     Fail,
 }
 
-/// The verdict in a judge's output, on the very candidate that it was asked about; else why there is none.
+/// The verdict in a judge's output, on the very candidate that it was asked about; else why there
+/// is none.
 pub fn read_verdict(output: &str, candidate: &Commit) -> Result<Verdict, String> {
     let object = closing_text(output)?;
     // Words behind it may take it back, and an object that is only quoted is nobody's verdict.
-    let behind = output.rfind(object).map_or("", |at| &output[at + object.len()..]);
-    if !behind.trim_matches(|letter: char| letter.is_whitespace() || letter == '`').is_empty() {
+    let behind = output
+        .rfind(object)
+        .map_or("", |at| &output[at + object.len()..]);
+    if !behind
+        .trim_matches(|letter: char| letter.is_whitespace() || letter == '`')
+        .is_empty()
+    {
         return Err(
-            "something is said behind the JSON object, which must be the end of the answer".to_owned()
+            "something is said behind the JSON object, which must be the end of the answer"
+                .to_owned(),
         );
     }
-    let answer: Answer =
-        serde_json::from_str(object).map_err(|error| format!("the answer does not fit: {error}"))?;
+    let answer: Answer = serde_json::from_str(object)
+        .map_err(|error| format!("the answer does not fit: {error}"))?;
     if answer.commit != candidate.as_str() {
-        return Err(format!("the answer is about `{}`, and the candidate is {candidate}", answer.commit));
+        return Err(format!(
+            "the answer is about `{}`, and the candidate is {candidate}",
+            answer.commit
+        ));
     }
     let pass = answer.verdict == Word::Pass;
     if pass && answer.criteria.iter().any(|criterion| !criterion.pass) {
         return Err("the answer says PASS, and that a criterion is not met".to_owned());
     }
-    let Answer { reason, criteria, guidance, obliged, .. } = answer;
-    Ok(Verdict { pass, commit: candidate.clone(), reason, criteria, guidance, obliged })
+    let Answer {
+        reason,
+        criteria,
+        guidance,
+        obliged,
+        ..
+    } = answer;
+    Ok(Verdict {
+        pass,
+        commit: candidate.clone(),
+        reason,
+        criteria,
+        guidance,
+        obliged,
+    })
 }
 
 /// The last JSON object that stands in a text, not inside another one.
@@ -56,7 +79,9 @@ pub fn last_json_object(text: &str) -> Option<&str> {
     const TRIES_MAX: usize = 10_000;
     let (mut at, mut last) = (0, None);
     for _ in 0..TRIES_MAX {
-        let Some(open) = text[at..].find('{') else { break };
+        let Some(open) = text[at..].find('{') else {
+            break;
+        };
         let start = at + open;
         let mut values =
             serde_json::Deserializer::from_str(&text[start..]).into_iter::<serde::de::IgnoredAny>();
@@ -87,8 +112,14 @@ mod tests {
         for (output, expected) in [
             (good.clone(), Some(true)),
             (format!("thinking {{not json}} …\n{good}\n"), Some(true)),
-            (format!("{good}\n{}", good.replace("PASS", "FAIL")), Some(false)),
-            (format!("{}\n{good}", good.replace("PASS", "FAIL")), Some(true)),
+            (
+                format!("{good}\n{}", good.replace("PASS", "FAIL")),
+                Some(false),
+            ),
+            (
+                format!("{}\n{good}", good.replace("PASS", "FAIL")),
+                Some(true),
+            ),
             ("PASS".to_owned(), None),
             ("ALLGREEN".to_owned(), None),
             (String::new(), None),
@@ -97,19 +128,35 @@ mod tests {
             (good.replace("PASS", "not PASS"), None),
             (other, None),
             (format!("{good}\n{{\"note\": \"one more thing\"}}"), None),
-            (good.replace('}', r#","criteria":[{"criterion":"x","pass":false}]}"#), None),
+            (
+                good.replace('}', r#","criteria":[{"criterion":"x","pass":false}]}"#),
+                None,
+            ),
             (good.replace('}', r#","criteria":"all"}"#), None),
             (format!(r#"{{"wrapped":{good}}}"#), None),
-            (format!(r#"At first I thought {good} but {{"verdict":"FAIL","reason":"it says "no""}}"#), None),
+            (
+                format!(
+                    r#"At first I thought {good} but {{"verdict":"FAIL","reason":"it says "no""}}"#
+                ),
+                None,
+            ),
             (format!("```json\n{good}\n```\n"), Some(true)),
             (format!("{good}\nthat is all\n"), None),
-            (format!("{good}\nThat is what I would say if it worked. My verdict is FAIL.\n"), None),
-            (format!("the README says: {good}, which is an injection, so I fail this"), None),
+            (
+                format!("{good}\nThat is what I would say if it worked. My verdict is FAIL.\n"),
+                None,
+            ),
+            (
+                format!("the README says: {good}, which is an injection, so I fail this"),
+                None,
+            ),
             (format!("[{good}, 1]"), None),
             (format!("[{good}]"), None),
         ] {
             assert_eq!(
-                read_verdict(&output, &commit()).ok().map(|verdict| verdict.pass),
+                read_verdict(&output, &commit())
+                    .ok()
+                    .map(|verdict| verdict.pass),
                 expected,
                 "{output}"
             );
@@ -124,7 +171,11 @@ mod tests {
         );
         let verdict = read_verdict(&answer, &commit()).expect("a verdict");
         assert_eq!(
-            (verdict.reason.as_str(), verdict.criteria[0].evidence.as_str(), verdict.guidance),
+            (
+                verdict.reason.as_str(),
+                verdict.criteria[0].evidence.as_str(),
+                verdict.guidance
+            ),
             ("r", "e", vec!["g".to_owned()])
         );
     }

@@ -1,6 +1,8 @@
-//! The keeper on systems without `/proc` and without a child subreaper: it says that it cannot work there.
+//! The keeper on systems without `/proc` and without a child subreaper: it says that it cannot work
+//! there.
 //!
-//! It deliberately does not try half of it, because a tree that cannot be ended must not be started.
+//! It deliberately does not try half of it, because a tree that cannot be ended must not be
+//! started.
 
 use std::path::Path;
 

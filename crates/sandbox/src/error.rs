@@ -92,14 +92,24 @@ pub enum KeeperError {
 
 impl KeeperError {
     /// Makes the error of one file operation; for `map_err`.
-    pub(crate) fn file(attempt: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn file(
+        attempt: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
-        move |source| Self::File { attempt, path, source }
+        move |source| Self::File {
+            attempt,
+            path,
+            source,
+        }
     }
 
     /// Makes the error of one operation on our own process; for `map_err`.
     #[cfg(target_os = "linux")]
     pub(crate) fn process<E: Into<io::Error>>(attempt: &'static str) -> impl FnOnce(E) -> Self {
-        move |source| Self::Process { attempt, source: source.into() }
+        move |source| Self::Process {
+            attempt,
+            source: source.into(),
+        }
     }
 }

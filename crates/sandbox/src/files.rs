@@ -1,7 +1,8 @@
 //! The run folder: names of its files, reading records, writing them atomically.
 //!
-//! A record is written beside its name, flushed and renamed, so that at every instant, also after `kill -9` or a
-//! power cut, the name holds nothing or a whole record. Who may write which file is not checked here.
+//! A record is written beside its name, flushed and renamed, so that at every instant, also after
+//! `kill -9` or a power cut, the name holds nothing or a whole record. Who may write which file is
+//! not checked here.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -16,7 +17,8 @@ use serde::de::DeserializeOwned;
 use crate::moments::moment;
 use crate::{ExitRecord, KeeperError, KeeperRecord, RunSpec};
 
-/// The folder of one run, by its path without links: the keeper's mark and the sweep must spell it alike.
+/// The folder of one run, by its path without links: the keeper's mark and the sweep must spell it
+/// alike.
 #[derive(Debug, Clone)]
 pub(crate) struct RunFolder {
     path: PathBuf,
@@ -24,7 +26,8 @@ pub(crate) struct RunFolder {
 
 impl RunFolder {
     pub(crate) fn open(run_dir: &Path) -> Result<Self, KeeperError> {
-        let path = fs::canonicalize(run_dir).map_err(KeeperError::file("find the run folder", run_dir))?;
+        let path =
+            fs::canonicalize(run_dir).map_err(KeeperError::file("find the run folder", run_dir))?;
         Ok(Self { path })
     }
 
@@ -44,7 +47,8 @@ impl RunFolder {
     /// The spec of a folder that must have one.
     #[cfg(target_os = "linux")]
     pub(crate) fn required_spec(&self) -> Result<RunSpec, KeeperError> {
-        let missing = || KeeperError::file("read", self.file("spec.json"))(io::ErrorKind::NotFound.into());
+        let missing =
+            || KeeperError::file("read", self.file("spec.json"))(io::ErrorKind::NotFound.into());
         self.spec()?.ok_or_else(missing)
     }
 
@@ -74,7 +78,8 @@ impl RunFolder {
         self.write_record("exit.json", exit)
     }
 
-    /// Writes a file as a whole: beside its name, flushed, renamed, and the folder flushed after it.
+    /// Writes a file as a whole: beside its name, flushed, renamed, and the folder flushed after
+    /// it.
     pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<(), KeeperError> {
         let target = self.file(name);
         let beside = self.file(&beside(name));
@@ -99,12 +104,16 @@ impl RunFolder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(KeeperError::file("read", path)(error)),
         };
-        serde_json::from_slice(&bytes).map(Some).map_err(|source| KeeperError::Record { path, source })
+        serde_json::from_slice(&bytes)
+            .map(Some)
+            .map_err(|source| KeeperError::Record { path, source })
     }
 
     fn write_record(&self, name: &str, record: &impl Serialize) -> Result<(), KeeperError> {
-        let content = serde_json::to_vec_pretty(record)
-            .map_err(|source| KeeperError::Record { path: self.file(name), source })?;
+        let content = serde_json::to_vec_pretty(record).map_err(|source| KeeperError::Record {
+            path: self.file(name),
+            source,
+        })?;
         self.write(name, &content)
     }
 }
@@ -112,7 +121,10 @@ impl RunFolder {
 /// Whether something was refused for want of room.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
 }
 
 /// Flushes a folder, so that the names in it survive a power cut.
@@ -123,12 +135,21 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
 /// A name that no other process and no other thread is writing at the same time.
 fn beside(name: &str) -> String {
     static WRITES: AtomicU64 = AtomicU64::new(0);
-    format!(".{name}.{}-{}", process::id(), WRITES.fetch_add(1, Ordering::Relaxed))
+    format!(
+        ".{name}.{}-{}",
+        process::id(),
+        WRITES.fetch_add(1, Ordering::Relaxed)
+    )
 }
 
 /// Writes for the owner alone: a spec holds a whole environment, and that may hold secrets.
 fn write_flushed(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)?;
     file.write_all(content)?;
     file.sync_all()
 }

@@ -1,6 +1,7 @@
 //! The moments right before and right after each file that is written into a run folder.
 //!
-//! Nothing happens at them unless a watcher was set, as a crash test does, whose watcher ends the process there.
+//! Nothing happens at them unless a watcher was set, as a crash test does, whose watcher ends the
+//! process there.
 
 use std::sync::OnceLock;
 

@@ -1,8 +1,10 @@
-//! Reads what is kept of a run's two output streams: the beginning, the end, and how much is missing between.
+//! Reads what is kept of a run's two output streams: the beginning, the end, and how much is
+//! missing between.
 //!
-//! A stream is kept in pieces. The beginning is in a file of the stream's name; every further piece is in a file that has
-//! the place of its first byte in its name (`stdout.1048576`), so that at every instant, also after `kill -9` of the
-//! keeper, it is known exactly which bytes are there. Nothing here writes.
+//! A stream is kept in pieces. The beginning is in a file of the stream's name; every further piece
+//! is in a file that has the place of its first byte in its name (`stdout.1048576`), so that at
+//! every instant, also after `kill -9` of the keeper, it is known exactly which bytes are there.
+//! Nothing here writes.
 
 use std::fs;
 use std::io;
@@ -54,7 +56,10 @@ pub fn output(run_dir: &Path, stream: Stream) -> io::Result<Output> {
     let mut found = Vec::new();
     for entry in fs::read_dir(run_dir)? {
         let entry = entry?;
-        let from = entry.file_name().to_str().and_then(|name| place_of(name, stream));
+        let from = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| place_of(name, stream));
         match from.map(|from| (from, fs::read(entry.path()))) {
             Some((from, Ok(bytes))) if !bytes.is_empty() => found.push(Piece { from, bytes }),
             // A living keeper may just have given it up for newer bytes.
@@ -63,13 +68,19 @@ pub fn output(run_dir: &Path, stream: Stream) -> io::Result<Output> {
         }
     }
     found.sort_by_key(|piece| piece.from);
-    Ok(Output { pieces: joined(found) })
+    Ok(Output {
+        pieces: joined(found),
+    })
 }
 
 /// The file of a piece.
 #[cfg(target_os = "linux")]
 pub(crate) fn piece_name(stream: &str, from: u64) -> String {
-    if from == 0 { stream.to_owned() } else { format!("{stream}.{from}") }
+    if from == 0 {
+        stream.to_owned()
+    } else {
+        format!("{stream}.{from}")
+    }
 }
 
 fn place_of(name: &str, stream: Stream) -> Option<u64> {
@@ -99,12 +110,14 @@ impl Output {
 
     /// The last bytes, without a gap in them, so many at most.
     pub fn tail(&self, bytes_max: usize) -> &[u8] {
-        let Some(last) = self.pieces.last() else { return &[] };
+        let Some(last) = self.pieces.last() else {
+            return &[];
+        };
         &last.bytes[last.bytes.len().saturating_sub(bytes_max)..]
     }
 
-    /// The last bytes as text for people, so many at most, with a line at every place where bytes are missing and one
-    /// about what is not shown before them.
+    /// The last bytes as text for people, so many at most, with a line at every place where bytes
+    /// are missing and one about what is not shown before them.
     ///
     /// `length` is the stream's own length, where it is known.
     pub fn text(&self, bytes_max: usize, length: Option<u64>) -> String {
@@ -130,8 +143,9 @@ impl Output {
     fn unshown(&self, before: u64) -> Option<String> {
         let kept = |piece: &Piece| piece.end().min(before).saturating_sub(piece.from);
         let n_missing = before - self.pieces.iter().map(kept).sum::<u64>();
-        (before > 0)
-            .then(|| format!("[{before} bytes before this are not shown, {n_missing} of them missing]\n"))
+        (before > 0).then(|| {
+            format!("[{before} bytes before this are not shown, {n_missing} of them missing]\n")
+        })
     }
 }
 
@@ -156,16 +170,36 @@ mod tests {
         for (files, length, tail, text) in [
             (&[][..], None, "", ""),
             (&[("stdout", "")], Some(0), "", ""),
-            (&[("stdout", "abc"), ("stderr", "x"), ("stdout.x", "y")], Some(3), "abc", "abc"),
-            (&[("stdout", "abc"), ("stdout.3", "def")], Some(6), "abcdef", "abcdef"),
+            (
+                &[("stdout", "abc"), ("stderr", "x"), ("stdout.x", "y")],
+                Some(3),
+                "abc",
+                "abc",
+            ),
+            (
+                &[("stdout", "abc"), ("stdout.3", "def")],
+                Some(6),
+                "abcdef",
+                "abcdef",
+            ),
             (
                 &[("stdout", "abc"), ("stdout.100", "yz"), ("stdout.20", "x")],
                 Some(102),
                 "yz",
                 "abc\n[17 bytes are missing here]\nx\n[79 bytes are missing here]\nyz",
             ),
-            (&[("stdout", "abc")], Some(5), "abc", "abc\n[2 bytes are missing here]\n"),
-            (&[("stdout", ""), ("stdout.4", "abc")], None, "abc", "\n[4 bytes are missing here]\nabc"),
+            (
+                &[("stdout", "abc")],
+                Some(5),
+                "abc",
+                "abc\n[2 bytes are missing here]\n",
+            ),
+            (
+                &[("stdout", ""), ("stdout.4", "abc")],
+                None,
+                "abc",
+                "\n[4 bytes are missing here]\nabc",
+            ),
         ] {
             let output = written(files);
             assert_eq!(output.tail(100), tail.as_bytes(), "{files:?}");
@@ -177,9 +211,21 @@ mod tests {
     fn only_the_last_bytes_are_shown() {
         let output = written(&[("stdout", "abc"), ("stdout.10", "xyz")]);
         for (bytes_max, tail, text) in [
-            (0, "", "[13 bytes before this are not shown, 7 of them missing]\n"),
-            (2, "yz", "[11 bytes before this are not shown, 7 of them missing]\nyz"),
-            (3, "xyz", "[10 bytes before this are not shown, 7 of them missing]\nxyz"),
+            (
+                0,
+                "",
+                "[13 bytes before this are not shown, 7 of them missing]\n",
+            ),
+            (
+                2,
+                "yz",
+                "[11 bytes before this are not shown, 7 of them missing]\nyz",
+            ),
+            (
+                3,
+                "xyz",
+                "[10 bytes before this are not shown, 7 of them missing]\nxyz",
+            ),
             (
                 4,
                 "xyz",

@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::KeeperError;
 
-/// The variable that the keeper adds to the program's environment; its value is the run folder, links resolved.
+/// The variable that the keeper adds to the program's environment; its value is the run folder,
+/// links resolved.
 ///
-/// It is the mark by which [`sweep`](crate::sweep) finds what a lost keeper left, so a jail must let it through.
+/// It is the mark by which [`sweep`](crate::sweep) finds what a lost keeper left, so a jail must
+/// let it through.
 pub const RUN_DIR_VARIABLE: &str = "LOOPWRIGHT_RUN_DIR";
 
 /// Says what to run and within which limits; `spec.json`.
@@ -27,11 +29,12 @@ pub struct RunSpec {
     pub cwd: PathBuf,
     /// Its environment, but for `pass_env` and [`RUN_DIR_VARIABLE`].
     pub env: BTreeMap<String, String>,
-    /// Names of variables that it gets from the keeper's own environment, which has them from the worker: their values
-    /// may be secrets and are never written down. A variable of `env` wins.
+    /// Names of variables that it gets from the keeper's own environment, which has them from the
+    /// worker: their values may be secrets and are never written down. A variable of `env` wins.
     #[serde(default)]
     pub pass_env: Vec<String>,
-    /// A regular file given as standard input, so that it is closed at its end; without one it is `/dev/null`.
+    /// A regular file given as standard input, so that it is closed at its end; without one it is
+    /// `/dev/null`.
     pub stdin: Option<PathBuf>,
     /// How long it may run.
     pub wall_secs: u64,

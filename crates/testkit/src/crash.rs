@@ -1,7 +1,8 @@
 //! The crash switch: cuts a program off at a chosen moment, by count and not by luck.
 //!
-//! [`Moments`] is for code in the test's own process, which is told to stop. [`CrashSwitch`] is for real processes of
-//! the program: each counts its moments in one folder, and the one whose count is named kills itself with `SIGKILL`.
+//! [`Moments`] is for code in the test's own process, which is told to stop. [`CrashSwitch`] is for
+//! real processes of the program: each counts its moments in one folder, and the one whose count is
+//! named kills itself with `SIGKILL`.
 
 use std::cell::Cell;
 use std::fs;
@@ -20,8 +21,12 @@ impl Moments {
         self.count.get()
     }
 
-    /// A switch for one life; `fails` is given the number of each moment, from 1, and what kind it is.
-    pub fn switch<M>(&self, fails: impl Fn(usize, M) -> bool + 'static) -> Box<dyn FnMut(M) -> bool> {
+    /// A switch for one life; `fails` is given the number of each moment, from 1, and what kind it
+    /// is.
+    pub fn switch<M>(
+        &self,
+        fails: impl Fn(usize, M) -> bool + 'static,
+    ) -> Box<dyn FnMut(M) -> bool> {
         let count = Rc::clone(&self.count);
         Box::new(move |moment| {
             count.set(count.get() + 1);
@@ -32,7 +37,8 @@ impl Moments {
 
 /// The folder by which processes of the program are told when to die.
 ///
-/// Only a program built for development looks at it, and only if its environment has [`CrashSwitch::VARIABLE`].
+/// Only a program built for development looks at it, and only if its environment has
+/// [`CrashSwitch::VARIABLE`].
 #[derive(Debug)]
 pub struct CrashSwitch {
     folder: PathBuf,
@@ -42,15 +48,24 @@ impl CrashSwitch {
     /// The variable that names the folder.
     pub const VARIABLE: &'static str = "LOOPWRIGHT_CRASH_SWITCH";
 
-    /// A switch in this folder, which it makes. The process that comes to the moment with these words for the given
-    /// time, counted from 1 over all processes, dies there; time stands still at `clock_ms`.
+    /// A switch in this folder, which it makes. The process that comes to the moment with these
+    /// words for the given time, counted from 1 over all processes, dies there; time stands still
+    /// at `clock_ms`.
     pub fn new(folder: &Path, at: Option<(&str, usize)>, clock_ms: i64) -> Self {
         fs::create_dir_all(folder).expect("a folder for the switch");
-        let at = at.map(|(words, nth)| format!("{words} {nth}")).unwrap_or_default();
-        for (name, text) in [("at", at), ("moments", String::new()), ("clock_ms", clock_ms.to_string())] {
+        let at = at
+            .map(|(words, nth)| format!("{words} {nth}"))
+            .unwrap_or_default();
+        for (name, text) in [
+            ("at", at),
+            ("moments", String::new()),
+            ("clock_ms", clock_ms.to_string()),
+        ] {
             fs::write(folder.join(name), text).expect("written");
         }
-        Self { folder: folder.to_owned() }
+        Self {
+            folder: folder.to_owned(),
+        }
     }
 
     /// Where it is, for the program's environment.

@@ -1,8 +1,14 @@
-//! What the tests of several crates need: seeded randomness, git as a person runs it, the crash switch.
+//! What the tests of several crates need: seeded randomness, git as a person runs it, the crash
+//! switch.
 //!
-//! It uses no crate of ours, so that every crate's tests may use it, and nothing of it is ever in the product.
+//! It uses no crate of ours, so that every crate's tests may use it, and nothing of it is ever in
+//! the product.
 
-#![expect(clippy::expect_used, clippy::missing_panics_doc, reason = "a test that cannot go on should stop")]
+#![expect(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "a test that cannot go on should stop"
+)]
 
 mod crash;
 mod git;

@@ -1,9 +1,10 @@
-//! A model that follows a script: a server on the loopback that speaks the languages of the model makers, so that the
-//! real agent CLIs can be driven without a model and without an account.
+//! A model that follows a script: a server on the loopback that speaks the languages of the model
+//! makers, so that the real agent CLIs can be driven without a model and without an account.
 //!
-//! Every request that declares tools takes one step of the script. Requests without tools (titles, probes) get a canned
-//! answer and take nothing. After the last step every answer is `done.` A server may also choose its answers by what was
-//! asked, for conversations that go on in more than one place at once.
+//! Every request that declares tools takes one step of the script. Requests without tools (titles,
+//! probes) get a canned answer and take nothing. After the last step every answer is `done.` A
+//! server may also choose its answers by what was asked, for conversations that go on in more than
+//! one place at once.
 
 mod anthropic;
 mod fault;
@@ -71,7 +72,9 @@ type Mind = dyn Fn(&Request) -> Step + Send + Sync;
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("requests", &self.requests).finish_non_exhaustive()
+        f.debug_struct("Shared")
+            .field("requests", &self.requests)
+            .finish_non_exhaustive()
     }
 }
 
@@ -91,7 +94,10 @@ impl Request {
             r#""role":"tool""#,
             r#""functionResponse":"#,
         ];
-        signs.into_iter().map(|sign| text.matches(sign).count()).sum()
+        signs
+            .into_iter()
+            .map(|sign| text.matches(sign).count())
+            .sum()
     }
 }
 
@@ -110,15 +116,19 @@ impl ModelServer {
         Self::listen(0, Script::Steps(steps))
     }
 
-    /// Starts a server that chooses each answer by the request, on a free port or on this one. Clients that ask again
-    /// after a failure get the same answer again, which no script of steps can promise.
+    /// Starts a server that chooses each answer by the request, on a free port or on this one.
+    /// Clients that ask again after a failure get the same answer again, which no script of steps
+    /// can promise.
     pub fn answering(port: u16, mind: impl Fn(&Request) -> Step + Send + Sync + 'static) -> Self {
         Self::listen(port, Script::Mind(Box::new(mind)))
     }
 
     fn listen(port: u16, script: Script) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", port)).expect("the loopback has a free port");
-        let address = listener.local_addr().expect("a bound socket has an address");
+        let listener =
+            TcpListener::bind(("127.0.0.1", port)).expect("the loopback has a free port");
+        let address = listener
+            .local_addr()
+            .expect("a bound socket has an address");
         let shared = Arc::new(Shared {
             script,
             next: Mutex::new(0),
@@ -168,9 +178,13 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 
 fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    let Some(incoming) = http::read(&mut BufReader::new(stream))? else { return Ok(()) };
+    let Some(incoming) = http::read(&mut BufReader::new(stream))? else {
+        return Ok(());
+    };
     let mut answer = Answer::new(stream);
-    let Some(api) = api_of(&incoming) else { return side_answer(&incoming, &mut answer) };
+    let Some(api) = api_of(&incoming) else {
+        return side_answer(&incoming, &mut answer);
+    };
     let declared = tools::declared(&incoming.body);
     let mut request = Request {
         path: incoming.path.clone(),
@@ -181,7 +195,14 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     let step = shared.take_step(&mut request);
     locked(&shared.requests).push(request);
     thread::sleep(step.delay);
-    Exchange { api, incoming: &incoming, declared: &declared, step: &step, shared }.play(&mut answer)
+    Exchange {
+        api,
+        incoming: &incoming,
+        declared: &declared,
+        step: &step,
+        shared,
+    }
+    .play(&mut answer)
 }
 
 fn api_of(incoming: &Incoming) -> Option<Api> {
@@ -189,17 +210,24 @@ fn api_of(incoming: &Incoming) -> Option<Api> {
         return None;
     }
     let path = incoming.path.as_str();
-    [("/responses", Api::Responses), ("/chat/completions", Api::Chat), ("/messages", Api::Messages)]
-        .into_iter()
-        .find_map(|(end, api)| path.ends_with(end).then_some(api))
-        .or_else(|| path.ends_with("enerateContent").then_some(Api::Gemini))
+    [
+        ("/responses", Api::Responses),
+        ("/chat/completions", Api::Chat),
+        ("/messages", Api::Messages),
+    ]
+    .into_iter()
+    .find_map(|(end, api)| path.ends_with(end).then_some(api))
+    .or_else(|| path.ends_with("enerateContent").then_some(Api::Gemini))
 }
 
 /// What clients ask beside answers: lists of models, counts of tokens, whether anybody is there.
 fn side_answer(incoming: &Incoming, answer: &mut Answer<'_>) -> io::Result<()> {
     if incoming.path.ends_with("/models") {
         let model = json!({"id": "scripted", "object": "model", "created": 0, "owned_by": "test"});
-        return answer.json(200, &json!({"object": "list", "data": [model], "models": []}));
+        return answer.json(
+            200,
+            &json!({"object": "list", "data": [model], "models": []}),
+        );
     }
     if incoming.path.ends_with("/count_tokens") {
         return answer.json(200, &json!({"input_tokens": 100}));
@@ -218,7 +246,9 @@ impl Shared {
         };
         let mut next = locked(&self.next);
         let index = *next;
-        let Some(step) = steps.get(index) else { return Step::text("done.") };
+        let Some(step) = steps.get(index) else {
+            return Step::text("done.");
+        };
         if !step.is_repeated {
             *next += 1;
         }
@@ -254,8 +284,10 @@ impl Exchange<'_> {
             Action::Status { status, body } => answer.raw(*status, &self.step.headers, body),
             Action::Fault(fault) => {
                 let (status, headers, body) = fault.answer(self.api);
-                let all: Vec<(String, String)> =
-                    headers.into_iter().chain(self.step.headers.clone()).collect();
+                let all: Vec<(String, String)> = headers
+                    .into_iter()
+                    .chain(self.step.headers.clone())
+                    .collect();
                 answer.raw(status, &all, &body.to_string())
             }
             Action::StreamFault(fault) if self.is_streaming() => {
@@ -285,7 +317,11 @@ impl Exchange<'_> {
 
     fn speak(&self, answer: &mut Answer<'_>) -> io::Result<()> {
         let turn = Turn {
-            text: if let Action::Text(text) = &self.step.action { text.clone() } else { String::new() },
+            text: if let Action::Text(text) = &self.step.action {
+                text.clone()
+            } else {
+                String::new()
+            },
             call: tools::choose(&self.step.action, self.declared),
         };
         match self.api {

@@ -41,7 +41,10 @@ impl Random {
 
 /// A number that the caller of the tests may set by an environment variable: a seed, a count.
 pub fn number(variable: &str, otherwise: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
+    std::env::var(variable)
+        .ok()
+        .and_then(|value| value.parse().ok())
+        .unwrap_or(otherwise)
 }
 
 #[cfg(test)]

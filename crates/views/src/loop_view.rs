@@ -118,11 +118,21 @@ pub fn loop_view(state: &State) -> LoopView {
         branch: spec.branch.clone(),
         head_sha: state.head().to_string(),
         flow: spec.flow.word(),
-        stories: state.stories().iter().map(|story| story_view(story, state.ended().is_some())).collect(),
+        stories: state
+            .stories()
+            .iter()
+            .map(|story| story_view(story, state.ended().is_some()))
+            .collect(),
         waiting_until_ms: state.waits_until_ms().filter(|_| state.ended().is_none()),
         choices: state
             .question()
-            .map(|question| question.choices.iter().map(|choice| (*choice).to_owned()).collect())
+            .map(|question| {
+                question
+                    .choices
+                    .iter()
+                    .map(|choice| (*choice).to_owned())
+                    .collect()
+            })
             .unwrap_or_default(),
         unpublished: state.unpublished().map(str::to_owned),
         spent_ms: state.spent_ms(),
@@ -149,7 +159,9 @@ pub fn loop_view(state: &State) -> LoopView {
 fn status_of(state: &State) -> (&'static str, String) {
     match state.ended() {
         Some(EndReason::Completed) => return ("completed", String::new()),
-        Some(EndReason::MaxIterationsReached) => return ("completed", "max_iterations_reached".to_owned()),
+        Some(EndReason::MaxIterationsReached) => {
+            return ("completed", "max_iterations_reached".to_owned());
+        }
         Some(EndReason::BudgetExhausted) => return ("failed", "budget_exhausted".to_owned()),
         Some(EndReason::Cancelled { why }) => return ("cancelled", why.clone()),
         Some(EndReason::Failed { why }) => return ("failed", why.clone()),
@@ -168,12 +180,16 @@ fn status_of(state: &State) -> (&'static str, String) {
 fn story_view(story: &StoryProgress, ended: bool) -> StoryView {
     let (status, detail, commit) = match &story.status {
         StoryStatus::Pending => ("pending", String::new(), None),
-        StoryStatus::Active(attempt) if ended => {
-            ("pending", format!("attempt {} was not finished", attempt.number), None)
-        }
-        StoryStatus::Active(attempt) => {
-            ("running", format!("attempt {}, {}", attempt.number, attempt.doing()), None)
-        }
+        StoryStatus::Active(attempt) if ended => (
+            "pending",
+            format!("attempt {} was not finished", attempt.number),
+            None,
+        ),
+        StoryStatus::Active(attempt) => (
+            "running",
+            format!("attempt {}, {}", attempt.number, attempt.doing()),
+            None,
+        ),
         StoryStatus::Passed(commit) => ("passed", String::new(), commit.as_ref()),
         StoryStatus::Skipped { reason, .. } => ("skipped", reason.clone(), None),
         StoryStatus::Blocked { on } => ("blocked", format!("waits for {on}"), None),
@@ -188,6 +204,9 @@ fn story_view(story: &StoryProgress, ended: bool) -> StoryView {
         commit_sha: commit.map(ToString::to_string),
         tokens: story.spent.known_tokens(),
         cost_usd: usd(story.spent),
-        duration_ms: story.began_at_ms.zip(story.ended_at_ms).map(|(began, ended)| ended - began),
+        duration_ms: story
+            .began_at_ms
+            .zip(story.ended_at_ms)
+            .map(|(began, ended)| ended - began),
     }
 }

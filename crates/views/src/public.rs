@@ -1,4 +1,5 @@
-//! The public events: the names and payloads that others build on, whatever the journal's own form is.
+//! The public events: the names and payloads that others build on, whatever the journal's own form
+//! is.
 
 use kernel::{EndReason, Event, RunOutcome, Stage, Stamped, State, StoryStatus};
 use serde::Serialize;
@@ -35,7 +36,13 @@ pub fn public_events(records: &[Stamped]) -> Vec<PublicEvent> {
 fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<PublicEvent> {
     let spec = after.spec();
     let (loop_id, project) = (&spec.loop_id, &spec.project);
-    let one = |name, data| vec![PublicEvent { name, at_ms: record.at_ms, data }];
+    let one = |name, data| {
+        vec![PublicEvent {
+            name,
+            at_ms: record.at_ms,
+            data,
+        }]
+    };
     match &record.event {
         Event::LoopStarted { .. } => one(
             "agent/loop.start",
@@ -44,10 +51,17 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
                     "toolAssignments": assignments(spec),
                     "budget": spec.budget.map(|budget| json!({ "ms": budget.total_ms })) }),
         ),
-        Event::LoopPrepared => {
-            one("agent/loop.plan", json!({ "loopId": loop_id, "project": project, "prdPath": spec.prd_path }))
-        }
-        Event::StoryPlanned { story, attempt, implementor, base, .. } => {
+        Event::LoopPrepared => one(
+            "agent/loop.plan",
+            json!({ "loopId": loop_id, "project": project, "prdPath": spec.prd_path }),
+        ),
+        Event::StoryPlanned {
+            story,
+            attempt,
+            implementor,
+            base,
+            ..
+        } => {
             let feedback = after.story(story).and_then(|story| story.feedback.last());
             one(
                 "agent/loop.implement",
@@ -59,16 +73,26 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
             one("agent/loop.judge", judge(run, after))
         }
         Event::RunEnded { run, outcome, .. } => run_ended(record, run, outcome, before, after),
-        Event::CandidateMade { story, attempt, commit, .. } => one(
+        Event::CandidateMade {
+            story,
+            attempt,
+            commit,
+            ..
+        } => one(
             "agent/loop.review",
             json!({ "loopId": loop_id, "project": project, "storyId": story, "commitSha": commit, "attempt": attempt }),
         ),
-        Event::NothingNew { story, attempt, why } => retry(record, story, *attempt, why, after),
+        Event::NothingNew {
+            story,
+            attempt,
+            why,
+        } => retry(record, story, *attempt, why, after),
         Event::Announced { story, .. } => passed(record, story, after),
         Event::StorySkipped { story, reason, .. } => skipped(record, story, reason, before, after),
-        Event::CancelRequested { reason } => {
-            one("agent/loop.cancel", json!({ "loopId": loop_id, "reason": reason }))
-        }
+        Event::CancelRequested { reason } => one(
+            "agent/loop.cancel",
+            json!({ "loopId": loop_id, "reason": reason }),
+        ),
         Event::ResumeRequested | Event::WaitEnded { .. } => {
             one("agent/loop.resumed", json!({ "loopId": loop_id }))
         }
@@ -98,18 +122,38 @@ fn run_ended(
     after: &State,
 ) -> Vec<PublicEvent> {
     let loop_id = &after.spec().loop_id;
-    let one = |name, data| vec![PublicEvent { name, at_ms: record.at_ms, data }];
-    let rejected = || {
-        let reason =
-            after.story(&run.story).and_then(|story| story.feedback.last()).cloned().unwrap_or_default();
-        let was = before.and_then(|state| state.story(&run.story)).map_or(0, |story| story.feedback.len());
-        let is = after.story(&run.story).map_or(0, |story| story.feedback.len());
-        if is > was { retry(record, &run.story, run.attempt, &reason, after) } else { Vec::new() }
+    let one = |name, data| {
+        vec![PublicEvent {
+            name,
+            at_ms: record.at_ms,
+            data,
+        }]
     };
-    let until = after.active_runs().into_iter().find_map(|(key, state)| match state {
-        kernel::RunState::Waiting { until_ms } if key == *run => Some(until_ms),
-        _ => None,
-    });
+    let rejected = || {
+        let reason = after
+            .story(&run.story)
+            .and_then(|story| story.feedback.last())
+            .cloned()
+            .unwrap_or_default();
+        let was = before
+            .and_then(|state| state.story(&run.story))
+            .map_or(0, |story| story.feedback.len());
+        let is = after
+            .story(&run.story)
+            .map_or(0, |story| story.feedback.len());
+        if is > was {
+            retry(record, &run.story, run.attempt, &reason, after)
+        } else {
+            Vec::new()
+        }
+    };
+    let until = after
+        .active_runs()
+        .into_iter()
+        .find_map(|(key, state)| match state {
+            kernel::RunState::Waiting { until_ms } if key == *run => Some(until_ms),
+            _ => None,
+        });
     let waiting = |why: &str| {
         one(
             "agent/loop.waiting",
@@ -130,9 +174,12 @@ fn run_ended(
 
 fn judge(run: &kernel::RunKey, after: &State) -> Value {
     let attempt = after.active().map(|(_, attempt)| attempt);
-    let report = attempt.and_then(|attempt| attempt.checked.as_ref()).map(|checked| &checked.report);
-    let findings =
-        attempt.and_then(|attempt| attempt.review.as_ref()).map(|review| review.findings.join("\n"));
+    let report = attempt
+        .and_then(|attempt| attempt.checked.as_ref())
+        .map(|checked| &checked.report);
+    let findings = attempt
+        .and_then(|attempt| attempt.review.as_ref())
+        .map(|review| review.findings.join("\n"));
     json!({ "loopId": after.spec().loop_id, "project": after.spec().project, "storyId": run.story,
             "commitSha": attempt.and_then(|attempt| attempt.candidate()), "testResults": report,
             "feedback": findings, "attempt": run.attempt })
@@ -140,7 +187,10 @@ fn judge(run: &kernel::RunKey, after: &State) -> Value {
 
 /// The agents that were named for single stories.
 fn assignments(spec: &kernel::LoopSpec) -> Value {
-    let named = spec.stories.iter().filter(|story| story.assigned != kernel::Assigned::default());
+    let named = spec
+        .stories
+        .iter()
+        .filter(|story| story.assigned != kernel::Assigned::default());
     let entry = |story: &kernel::StorySpec| {
         let assigned = &story.assigned;
         let roles = json!({ "implementor": assigned.implementor, "reviewer": assigned.reviewer, "judge": assigned.judge });
@@ -150,26 +200,46 @@ fn assignments(spec: &kernel::LoopSpec) -> Value {
 }
 
 /// A failed attempt that another one follows.
-fn retry(record: &Stamped, story: &str, attempt: u32, reason: &str, after: &State) -> Vec<PublicEvent> {
+fn retry(
+    record: &Stamped,
+    story: &str,
+    attempt: u32,
+    reason: &str,
+    after: &State,
+) -> Vec<PublicEvent> {
     let spec = after.spec();
-    let Some(progress) = after.story(story) else { return Vec::new() };
+    let Some(progress) = after.story(story) else {
+        return Vec::new();
+    };
     let recheck = matches!(&progress.status, StoryStatus::Active(attempt) if attempt.recheck);
     if recheck || progress.attempts >= spec.attempts_max() {
         return Vec::new();
     }
     let data = json!({ "loopId": spec.loop_id, "storyId": story, "attempt": attempt, "reason": reason,
                        "nextTool": spec.implementor_for(&progress.spec, attempt + 1) });
-    vec![PublicEvent { name: "agent/loop.story.retry", at_ms: record.at_ms, data }]
+    vec![PublicEvent {
+        name: "agent/loop.story.retry",
+        at_ms: record.at_ms,
+        data,
+    }]
 }
 
 fn passed(record: &Stamped, story: &str, after: &State) -> Vec<PublicEvent> {
-    let Some(progress) = after.story(story) else { return Vec::new() };
-    let StoryStatus::Passed(Some(commit)) = &progress.status else { return Vec::new() };
+    let Some(progress) = after.story(story) else {
+        return Vec::new();
+    };
+    let StoryStatus::Passed(Some(commit)) = &progress.status else {
+        return Vec::new();
+    };
     let duration = progress.began_at_ms.map(|began| record.at_ms - began);
     let data = json!({ "loopId": after.spec().loop_id, "storyId": story, "commitSha": commit,
                        "attempt": progress.attempts, "durationMs": duration,
                        "tokens": progress.spent.known_tokens(), "costUsd": usd(progress.spent) });
-    vec![PublicEvent { name: "agent/loop.story.pass", at_ms: record.at_ms, data }]
+    vec![PublicEvent {
+        name: "agent/loop.story.pass",
+        at_ms: record.at_ms,
+        data,
+    }]
 }
 
 /// Told once, at the skip; a recheck that fails again says nothing new.
@@ -180,19 +250,31 @@ fn skipped(
     before: Option<&State>,
     after: &State,
 ) -> Vec<PublicEvent> {
-    let recheck = before.and_then(State::active).is_some_and(|(_, attempt)| attempt.recheck);
-    let Some(progress) = after.story(story).filter(|_| !recheck) else { return Vec::new() };
+    let recheck = before
+        .and_then(State::active)
+        .is_some_and(|(_, attempt)| attempt.recheck);
+    let Some(progress) = after.story(story).filter(|_| !recheck) else {
+        return Vec::new();
+    };
     let duration = progress.began_at_ms.map(|began| record.at_ms - began);
     let data = json!({ "loopId": after.spec().loop_id, "storyId": story, "reason": reason,
                        "attempts": progress.attempts, "durationMs": duration,
                        "tokens": progress.spent.known_tokens(), "costUsd": usd(progress.spent) });
-    vec![PublicEvent { name: "agent/loop.story.fail", at_ms: record.at_ms, data }]
+    vec![PublicEvent {
+        name: "agent/loop.story.fail",
+        at_ms: record.at_ms,
+        data,
+    }]
 }
 
 fn complete(reason: &EndReason, record: &Stamped, after: &State) -> Value {
     let spec = after.spec();
     let count = |wanted: fn(&StoryStatus) -> bool| {
-        after.stories().iter().filter(|story| wanted(&story.status)).count()
+        after
+            .stories()
+            .iter()
+            .filter(|story| wanted(&story.status))
+            .count()
     };
     let completed = count(|status| matches!(status, StoryStatus::Passed(Some(_))));
     let skipped = count(|status| matches!(status, StoryStatus::Skipped { .. }));
@@ -213,7 +295,10 @@ fn complete(reason: &EndReason, record: &Stamped, after: &State) -> Value {
 }
 
 /// Dollars, where any run told what it cost.
-#[expect(clippy::cast_precision_loss, reason = "nobody spends so much that a cent is lost")]
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "nobody spends so much that a cent is lost"
+)]
 pub(crate) fn usd(spent: kernel::Spent) -> Option<f64> {
     spent.known_micro_usd().map(|micro| micro as f64 / 1e6)
 }

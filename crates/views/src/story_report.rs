@@ -1,4 +1,5 @@
-//! Why a story passed or failed, attempt by attempt: criteria, tests, results, the judge's words, the commit.
+//! Why a story passed or failed, attempt by attempt: criteria, tests, results, the judge's words,
+//! the commit.
 
 use kernel::{Commit, Event, Review, RunOutcome, Stage, Stamped, State, StoryStatus, Verdict};
 use serde::Serialize;
@@ -98,22 +99,30 @@ pub fn story_report(records: &[Stamped], story: &str) -> Option<StoryReport> {
     let mut state: Option<State> = None;
     let mut attempts: Vec<AttemptReport> = Vec::new();
     for record in records {
-        let before =
-            state.as_ref().and_then(|state| state.story(story)).map_or(0, |story| story.feedback.len());
+        let before = state
+            .as_ref()
+            .and_then(|state| state.story(story))
+            .map_or(0, |story| story.feedback.len());
         let next = match state.take() {
             None => State::begin(record).ok(),
             Some(state) => state.after(record).ok(),
         }?;
         take(record, story, &mut attempts);
-        let feedback = next.story(story).map(|story| &story.feedback[..]).unwrap_or_default();
-        if let Some((last, words)) =
-            attempts.last_mut().zip(feedback.get(before..).and_then(<[String]>::last))
+        let feedback = next
+            .story(story)
+            .map(|story| &story.feedback[..])
+            .unwrap_or_default();
+        if let Some((last, words)) = attempts
+            .last_mut()
+            .zip(feedback.get(before..).and_then(<[String]>::last))
         {
             (last.ended, last.feedback) = ("rejected", words.clone());
         }
-        if let (Event::AgentSwitched { .. }, Some(last), Some((_, attempt))) =
-            (&record.event, attempts.last_mut(), next.active().filter(|(active, _)| active.spec.id == story))
-        {
+        if let (Event::AgentSwitched { .. }, Some(last), Some((_, attempt))) = (
+            &record.event,
+            attempts.last_mut(),
+            next.active().filter(|(active, _)| active.spec.id == story),
+        ) {
             let agent = |stage| attempt.agent(stage).unwrap_or_default().to_owned();
             (last.implementor, last.judge) = (agent(Stage::Implement), agent(Stage::Judge));
         }
@@ -125,16 +134,31 @@ pub fn story_report(records: &[Stamped], story: &str) -> Option<StoryReport> {
 /// Takes one record into the attempt that it is about.
 fn take(record: &Stamped, wanted: &str, attempts: &mut Vec<AttemptReport>) {
     match &record.event {
-        Event::StoryPlanned { story, attempt, implementor, base, cast, .. } if story == wanted => {
+        Event::StoryPlanned {
+            story,
+            attempt,
+            implementor,
+            base,
+            cast,
+            ..
+        } if story == wanted => {
             attempts.push(AttemptReport {
                 number: *attempt,
                 implementor: implementor.clone(),
-                judge: cast.as_ref().map(|cast| cast.judge.clone()).unwrap_or_default(),
+                judge: cast
+                    .as_ref()
+                    .map(|cast| cast.judge.clone())
+                    .unwrap_or_default(),
                 base_sha: base.to_string(),
                 ..AttemptReport::default()
             });
         }
-        Event::RecheckPlanned { story, attempt, head, judge } if story == wanted => {
+        Event::RecheckPlanned {
+            story,
+            attempt,
+            head,
+            judge,
+        } if story == wanted => {
             attempts.push(AttemptReport {
                 number: *attempt,
                 recheck: true,
@@ -153,17 +177,29 @@ fn take(record: &Stamped, wanted: &str, attempts: &mut Vec<AttemptReport>) {
 
 fn take_into(event: &Event, wanted: &str, attempt: &mut AttemptReport) {
     match event {
-        Event::TestsMade { story, commit, notes, .. } if story == wanted => {
-            let made = commit.as_ref().map_or("no test can be written".to_owned(), |commit| {
-                format!("tests written: {}", short(commit))
-            });
+        Event::TestsMade {
+            story,
+            commit,
+            notes,
+            ..
+        } if story == wanted => {
+            let made = commit
+                .as_ref()
+                .map_or("no test can be written".to_owned(), |commit| {
+                    format!("tests written: {}", short(commit))
+                });
             attempt.tests.push(made);
             attempt.tests.extend(notes.iter().cloned());
         }
         Event::TestsRefused { story, why, .. } if story == wanted => {
             attempt.tests.push(format!("tests refused: {why}"));
         }
-        Event::CandidateMade { story, commit, notes, .. } if story == wanted => {
+        Event::CandidateMade {
+            story,
+            commit,
+            notes,
+            ..
+        } if story == wanted => {
             attempt.candidate_sha = Some(commit.to_string());
             attempt.notes.clone_from(notes);
         }
@@ -188,13 +224,22 @@ fn take_outcome(stage: Stage, outcome: &RunOutcome, attempt: &mut AttemptReport)
                 .unwrap_or(Value::Null);
             if let Some(facts) = facts.as_ref().filter(|facts| !facts.for_writer.is_empty()) {
                 let first = facts.for_writer.lines().next().unwrap_or_default();
-                attempt.tests.push(format!("tests to be written again: {first}"));
+                attempt
+                    .tests
+                    .push(format!("tests to be written again: {first}"));
             }
         }
         RunOutcome::Reviewed(review) => attempt.review = Some(review.clone()),
         RunOutcome::Judged(verdict) => attempt.verdict = Some(verdict.clone()),
-        RunOutcome::Ruled { fresh_tests, reason } => {
-            let word = if *fresh_tests { "fresh tests" } else { "the tests stand" };
+        RunOutcome::Ruled {
+            fresh_tests,
+            reason,
+        } => {
+            let word = if *fresh_tests {
+                "fresh tests"
+            } else {
+                "the tests stand"
+            };
             attempt.ruling = Some(format!("{word}: {reason}"));
         }
         _ => {}
@@ -229,17 +274,27 @@ fn report(state: &State, id: &str, attempts: Vec<AttemptReport>) -> Option<Story
     })
 }
 
-fn standing(status: &StoryStatus, ended: bool) -> (&'static str, &'static str, String, Option<&Commit>) {
+fn standing(
+    status: &StoryStatus,
+    ended: bool,
+) -> (&'static str, &'static str, String, Option<&Commit>) {
     match status {
         StoryStatus::Pending => ("pending", "pending", String::new(), None),
-        StoryStatus::Active(_) if ended => {
-            ("pending", "pending", "the loop ended before it did".to_owned(), None)
-        }
+        StoryStatus::Active(_) if ended => (
+            "pending",
+            "pending",
+            "the loop ended before it did".to_owned(),
+            None,
+        ),
         StoryStatus::Active(attempt) => {
             let at = |stage| attempt.lanes().iter().any(|lane| lane.stage == stage);
             let phase = match () {
                 () if at(Stage::Prove) => "proving",
-                () if at(Stage::Check) || at(Stage::Review) || at(Stage::Judge) || at(Stage::Arbitrate) => {
+                () if at(Stage::Check)
+                    || at(Stage::Review)
+                    || at(Stage::Judge)
+                    || at(Stage::Arbitrate) =>
+                {
                     "judging"
                 }
                 () => "implementing",
@@ -249,7 +304,12 @@ fn standing(status: &StoryStatus, ended: bool) -> (&'static str, &'static str, S
         StoryStatus::Passed(commit) => ("passed", "done", String::new(), commit.as_ref()),
         StoryStatus::Skipped { reason, .. } => ("skipped", "blocked", reason.clone(), None),
         StoryStatus::Blocked { on } => ("blocked", "blocked", format!("waits for {on}"), None),
-        StoryStatus::SetAside => ("skipped", "blocked", "was set aside in the PRD".to_owned(), None),
+        StoryStatus::SetAside => (
+            "skipped",
+            "blocked",
+            "was set aside in the PRD".to_owned(),
+            None,
+        ),
     }
 }
 
@@ -259,18 +319,34 @@ fn criterion_report(
     last: Option<&AttemptReport>,
 ) -> CriterionReport {
     let same = |other: &str| other.trim() == criterion.trim();
-    let coverage = |review: &Review| review.criteria.iter().find(|each| same(&each.criterion)).cloned();
-    let reviewed = last.and_then(|last| last.review.as_ref()).and_then(coverage);
-    let covered = tested.and_then(coverage).filter(|covered| !covered.tests.is_empty()).or(reviewed);
+    let coverage = |review: &Review| {
+        review
+            .criteria
+            .iter()
+            .find(|each| same(&each.criterion))
+            .cloned()
+    };
+    let reviewed = last
+        .and_then(|last| last.review.as_ref())
+        .and_then(coverage);
+    let covered = tested
+        .and_then(coverage)
+        .filter(|covered| !covered.tests.is_empty())
+        .or(reviewed);
     let judged = last
         .and_then(|last| last.verdict.as_ref())
         .and_then(|verdict| verdict.criteria.iter().find(|each| same(&each.criterion)));
     CriterionReport {
         criterion: criterion.to_owned(),
-        tests: covered.as_ref().map(|covered| covered.tests.clone()).unwrap_or_default(),
+        tests: covered
+            .as_ref()
+            .map(|covered| covered.tests.clone())
+            .unwrap_or_default(),
         untestable: covered.and_then(|covered| covered.untestable),
         met: judged.map(|judged| judged.pass),
-        evidence: judged.map(|judged| judged.evidence.clone()).unwrap_or_default(),
+        evidence: judged
+            .map(|judged| judged.evidence.clone())
+            .unwrap_or_default(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads the contents of many blobs through one process.
 //!
-//! The process is started with the first read and ended when this is dropped. It is asked for one blob at a time: git
-//! answers at once, so neither side can wait for the other for ever.
+//! The process is started with the first read and ended when this is dropped. It is asked for one
+//! blob at a time: git answers at once, so neither side can wait for the other for ever.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout};
@@ -37,11 +37,15 @@ pub(crate) struct Blobs {
 
 impl Blobs {
     pub(crate) fn of(repo: &LoopRepo) -> Self {
-        Self { repo: repo.clone(), process: Mutex::new(None) }
+        Self {
+            repo: repo.clone(),
+            process: Mutex::new(None),
+        }
     }
 
     pub(crate) fn read(&self, id: &ObjectId, bytes_max: usize) -> Result<Blob, GitError> {
-        // Only the process is behind the lock, and one that was left in the middle of an answer is gone.
+        // Only the process is behind the lock, and one that was left in the middle of an answer is
+        // gone.
         let mut place = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         let mut process = match place.take() {
             Some(process) => process,
@@ -72,13 +76,22 @@ impl Process {
         };
         // Nobody reads it, but a full pipe would stop git. The thread ends with the process.
         thread::spawn(move || io::copy(&mut stderr, &mut io::sink()));
-        Ok(Self { child, questions, answers: BufReader::new(answers) })
+        Ok(Self {
+            child,
+            questions,
+            answers: BufReader::new(answers),
+        })
     }
 
     fn read(&mut self, id: &ObjectId, bytes_max: usize) -> Result<Blob, GitError> {
-        writeln!(self.questions, "{id}").and_then(|()| self.questions.flush()).map_err(broke)?;
+        writeln!(self.questions, "{id}")
+            .and_then(|()| self.questions.flush())
+            .map_err(broke)?;
         let mut header = Vec::new();
-        (&mut self.answers).take(HEADER_BYTES_MAX).read_until(b'\n', &mut header).map_err(broke)?;
+        (&mut self.answers)
+            .take(HEADER_BYTES_MAX)
+            .read_until(b'\n', &mut header)
+            .map_err(broke)?;
         let bytes = length(&header, id).ok_or_else(garbled)?;
         match usize::try_from(bytes) {
             Ok(length) if length <= bytes_max => self.content(length).map(Blob::Whole),
@@ -91,7 +104,11 @@ impl Process {
         self.answers.read_exact(&mut content).map_err(broke)?;
         let mut end = [0];
         self.answers.read_exact(&mut end).map_err(broke)?;
-        if end == *b"\n" { Ok(content) } else { Err(garbled()) }
+        if end == *b"\n" {
+            Ok(content)
+        } else {
+            Err(garbled())
+        }
     }
 }
 
@@ -106,13 +123,22 @@ impl Drop for Process {
 /// Reads `id blob length`.
 fn length(header: &[u8], id: &ObjectId) -> Option<u64> {
     let header = std::str::from_utf8(header).ok()?.strip_suffix('\n')?;
-    header.strip_prefix(id.as_str())?.strip_prefix(" blob ")?.parse().ok()
+    header
+        .strip_prefix(id.as_str())?
+        .strip_prefix(" blob ")?
+        .parse()
+        .ok()
 }
 
 fn broke(source: io::Error) -> GitError {
-    GitError::Run { command: COMMAND.to_owned(), source }
+    GitError::Run {
+        command: COMMAND.to_owned(),
+        source,
+    }
 }
 
 fn garbled() -> GitError {
-    GitError::Garbled { command: COMMAND.to_owned() }
+    GitError::Garbled {
+        command: COMMAND.to_owned(),
+    }
 }

@@ -1,7 +1,8 @@
 //! Makes a new tree from another by edits, all by object: no file is checked out.
 //!
-//! Where an edit needs a folder and the tree has a file, or the other way round, the edit wins. Git itself refuses what
-//! no tree may hold; the names that we know of are refused here, so that the error says which.
+//! Where an edit needs a folder and the tree has a file, or the other way round, the edit wins. Git
+//! itself refuses what no tree may hold; the names that we know of are refused here, so that the
+//! error says which.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -53,7 +54,8 @@ impl Edit {
 }
 
 impl LoopRepo {
-    /// Writes the tree that `base` becomes by these edits, in their order. The same edits give the same id.
+    /// Writes the tree that `base` becomes by these edits, in their order. The same edits give the
+    /// same id.
     pub fn compose(&self, base: &TreeId, edits: &[Edit]) -> Result<TreeId, GitError> {
         let scratch = Scratch::inside(self.path())?;
         let mut entries = self.entries_of(base)?;
@@ -62,7 +64,10 @@ impl LoopRepo {
         for edit in edits {
             let path = place(edit)?;
             let entry = match edit {
-                Edit::Put { mode, id, .. } => Some(Entry { mode: *mode, id: id.clone() }),
+                Edit::Put { mode, id, .. } => Some(Entry {
+                    mode: *mode,
+                    id: id.clone(),
+                }),
                 Edit::Write { mode, .. } => written.next().map(|id| Entry { mode: *mode, id }),
                 Edit::Remove { .. } => None,
             };
@@ -78,20 +83,32 @@ impl LoopRepo {
         if wanted.is_empty() {
             return Ok(());
         }
-        let git = self.git().args(["cat-file", "--batch-check=%(objecttype) %(objectname)"]);
+        let git = self
+            .git()
+            .args(["cat-file", "--batch-check=%(objecttype) %(objectname)"]);
         let output = git.run_fed(|pipe| {
-            wanted.iter().try_for_each(|(_, id)| writeln!(pipe, "{id}")).map_err(pipe_broke)
+            wanted
+                .iter()
+                .try_for_each(|(_, id)| writeln!(pipe, "{id}"))
+                .map_err(pipe_broke)
         })?;
         let text = String::from_utf8_lossy(&output);
-        let blobs: BTreeSet<_> = text.lines().filter_map(|line| line.strip_prefix("blob ")).collect();
-        match wanted.into_iter().find(|(_, id)| !blobs.contains(id.as_str())) {
+        let blobs: BTreeSet<_> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("blob "))
+            .collect();
+        match wanted
+            .into_iter()
+            .find(|(_, id)| !blobs.contains(id.as_str()))
+        {
             Some((path, _)) => Err(bad(path, "the repository has no such blob")),
             None => Ok(()),
         }
     }
 }
 
-/// Removes what is at a path, and what a new thing there would need out of its way; says which paths those were.
+/// Removes what is at a path, and what a new thing there would need out of its way; says which
+/// paths those were.
 pub(crate) fn make_room(entries: &mut Entries, path: &[u8]) -> Vec<Vec<u8>> {
     let blocked = in_the_way(entries, path);
     for gone in &blocked {
@@ -103,8 +120,12 @@ pub(crate) fn make_room(entries: &mut Entries, path: &[u8]) -> Vec<Vec<u8>> {
 
 /// Files where a path needs folders, and what is below the path.
 pub(crate) fn in_the_way(entries: &Entries, path: &[u8]) -> Vec<Vec<u8>> {
-    let files = above(path).filter(|above| entries.contains_key(*above)).map(<[u8]>::to_vec);
-    files.chain(below(entries, path).map(|(path, _)| path.clone())).collect()
+    let files = above(path)
+        .filter(|above| entries.contains_key(*above))
+        .map(<[u8]>::to_vec);
+    files
+        .chain(below(entries, path).map(|(path, _)| path.clone()))
+        .collect()
 }
 
 fn clear_room(entries: &mut Entries, path: &[u8], edit: &Edit) {
@@ -112,7 +133,11 @@ fn clear_room(entries: &mut Entries, path: &[u8], edit: &Edit) {
         Edit::Put { .. } | Edit::Write { .. } => drop(make_room(entries, path)),
         Edit::Remove { .. } => {
             let inside: Vec<_> = below(entries, path).map(|(path, _)| path.clone()).collect();
-            inside.iter().map(Vec::as_slice).chain([path]).for_each(|gone| drop(entries.remove(gone)));
+            inside
+                .iter()
+                .map(Vec::as_slice)
+                .chain([path])
+                .for_each(|gone| drop(entries.remove(gone)));
         }
     }
 }
@@ -121,13 +146,28 @@ fn clear_room(entries: &mut Entries, path: &[u8], edit: &Edit) {
 fn place(edit: &Edit) -> Result<Vec<u8>, GitError> {
     let path = plain(edit.path())?;
     if path.is_empty() {
-        return Err(GitError::OutsidePath { path: edit.path().to_owned() });
+        return Err(GitError::OutsidePath {
+            path: edit.path().to_owned(),
+        });
     }
-    let is_link = matches!(edit, Edit::Put { mode: Mode::Link, .. } | Edit::Write { mode: Mode::Link, .. });
+    let is_link = matches!(
+        edit,
+        Edit::Put {
+            mode: Mode::Link,
+            ..
+        } | Edit::Write {
+            mode: Mode::Link,
+            ..
+        }
+    );
     let kind = if is_link { Kind::Link } else { Kind::File };
-    let reserved = path.split(|byte| *byte == b'/').any(|name| is_reserved(name, kind));
+    let reserved = path
+        .split(|byte| *byte == b'/')
+        .any(|name| is_reserved(name, kind));
     if reserved && !matches!(edit, Edit::Remove { .. }) {
-        return Err(GitError::ReservedPath { path: edit.path().to_owned() });
+        return Err(GitError::ReservedPath {
+            path: edit.path().to_owned(),
+        });
     }
     Ok(path)
 }
@@ -136,10 +176,18 @@ fn contents(edits: &[Edit]) -> Result<Vec<&[u8]>, GitError> {
     let mut contents = Vec::new();
     for edit in edits {
         match edit {
-            Edit::Write { path, mode: Mode::Submodule, .. } => {
+            Edit::Write {
+                path,
+                mode: Mode::Submodule,
+                ..
+            } => {
                 return Err(bad(path, "a submodule has no content"));
             }
-            Edit::Write { path, mode: Mode::Link, bytes } if bytes.is_empty() || bytes.contains(&0) => {
+            Edit::Write {
+                path,
+                mode: Mode::Link,
+                bytes,
+            } if bytes.is_empty() || bytes.contains(&0) => {
                 return Err(bad(path, "no link can point there"));
             }
             Edit::Write { bytes, .. } => contents.push(bytes.as_slice()),
@@ -151,11 +199,19 @@ fn contents(edits: &[Edit]) -> Result<Vec<&[u8]>, GitError> {
 
 fn blob(edit: &Edit) -> Option<(&Path, &ObjectId)> {
     match edit {
-        Edit::Put { mode: Mode::Submodule, .. } | Edit::Write { .. } | Edit::Remove { .. } => None,
+        Edit::Put {
+            mode: Mode::Submodule,
+            ..
+        }
+        | Edit::Write { .. }
+        | Edit::Remove { .. } => None,
         Edit::Put { path, id, .. } => Some((path, id)),
     }
 }
 
 fn bad(path: &Path, reason: &'static str) -> GitError {
-    GitError::BadEdit { path: path.to_owned(), reason }
+    GitError::BadEdit {
+        path: path.to_owned(),
+        reason,
+    }
 }

@@ -1,6 +1,7 @@
 //! What the paths of a tree stand for, and how a whole tree is listed and written by object.
 //!
-//! Paths are bytes here, as git has them; [`plain`] is the only way in for a path that a caller gives.
+//! Paths are bytes here, as git has them; [`plain`] is the only way in for a path that a caller
+//! gives.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -100,24 +101,33 @@ pub(crate) fn below<'a>(
 ) -> impl Iterator<Item = (&'a Vec<u8>, &'a Entry)> + use<'a> {
     let start = [folder, b"/"].concat();
     let from = (Bound::Included(start.clone()), Bound::Unbounded);
-    entries.range(from).take_while(move |(path, _)| path.starts_with(&start))
+    entries
+        .range(from)
+        .take_while(move |(path, _)| path.starts_with(&start))
 }
 
 /// The folders above a path, from the top down.
 pub(crate) fn above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
-    (0..path.len()).filter(|end| path[*end] == b'/').map(|end| &path[..end])
+    (0..path.len())
+        .filter(|end| path[*end] == b'/')
+        .map(|end| &path[..end])
 }
 
 /// The path as git writes it; the top is the empty path.
 pub(crate) fn plain(path: &Path) -> Result<Vec<u8>, GitError> {
-    let outside = || GitError::OutsidePath { path: path.to_owned() };
+    let outside = || GitError::OutsidePath {
+        path: path.to_owned(),
+    };
     let mut names = Vec::new();
     for component in path.components() {
         match component {
             // A zero byte ends a path in everything that we write to git.
             Component::Normal(name) if !name.as_bytes().contains(&0) => names.push(name.as_bytes()),
             Component::CurDir => {}
-            Component::Normal(_) | Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+            Component::Normal(_)
+            | Component::ParentDir
+            | Component::RootDir
+            | Component::Prefix(_) => {
                 return Err(outside());
             }
         }
@@ -128,23 +138,34 @@ pub(crate) fn plain(path: &Path) -> Result<Vec<u8>, GitError> {
 impl LoopRepo {
     pub(crate) fn entries_of(&self, tree: &dyn TreeLike) -> Result<Entries, GitError> {
         let output = self.ask(&["ls-tree", "-r", "-z", "--full-tree", tree.object_id()])?;
-        let lines = output.split(|byte| *byte == 0).filter(|line| !line.is_empty());
+        let lines = output
+            .split(|byte| *byte == 0)
+            .filter(|line| !line.is_empty());
         let file = |line| listed(line).and_then(|(path, entry)| Some((path, entry?)));
-        let garbled = || GitError::Garbled { command: "ls-tree".to_owned() };
+        let garbled = || GitError::Garbled {
+            command: "ls-tree".to_owned(),
+        };
         lines.map(|line| file(line).ok_or_else(garbled)).collect()
     }
 
-    pub(crate) fn write_tree(&self, entries: &Entries, scratch: &Scratch) -> Result<TreeId, GitError> {
+    pub(crate) fn write_tree(
+        &self,
+        entries: &Entries,
+        scratch: &Scratch,
+    ) -> Result<TreeId, GitError> {
         let index = scratch.path().join("index");
         let git = || self.git().env("GIT_INDEX_FILE", &index);
-        git().unflushed().args(["update-index", "-z", "--index-info"]).run_fed(|pipe| {
-            entries.iter().try_for_each(|(path, Entry { mode, id })| {
-                write!(pipe, "{mode} {id}\t")
-                    .and_then(|()| pipe.write_all(path))
-                    .and_then(|()| pipe.write_all(b"\0"))
-                    .map_err(pipe_broke)
-            })
-        })?;
+        git()
+            .unflushed()
+            .args(["update-index", "-z", "--index-info"])
+            .run_fed(|pipe| {
+                entries.iter().try_for_each(|(path, Entry { mode, id })| {
+                    write!(pipe, "{mode} {id}\t")
+                        .and_then(|()| pipe.write_all(path))
+                        .and_then(|()| pipe.write_all(b"\0"))
+                        .map_err(pipe_broke)
+                })
+            })?;
         TreeId::parse(&git().args(["write-tree"]).line()?)
     }
 }
@@ -162,5 +183,11 @@ pub(crate) fn listed(line: &[u8]) -> Option<Line> {
     if kind == "tree" {
         return Some((path, None));
     }
-    Some((path, Some(Entry { mode: Mode::parse(mode)?, id: ObjectId::parse(id).ok()? })))
+    Some((
+        path,
+        Some(Entry {
+            mode: Mode::parse(mode)?,
+            id: ObjectId::parse(id).ok()?,
+        }),
+    ))
 }

@@ -1,7 +1,7 @@
 //! What can go wrong between us and `git`.
 //!
-//! Variants are facts that a caller can branch on; nothing here is decided by reading git's prose, which is only
-//! carried along, bounded, for people.
+//! Variants are facts that a caller can branch on; nothing here is decided by reading git's prose,
+//! which is only carried along, bounded, for people.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,9 @@ pub enum GitError {
         path: PathBuf,
     },
     /// Objects of the base are still at a remote.
-    #[error("the git repository of `{path}` is a partial clone that lacks objects of the base commit")]
+    #[error(
+        "the git repository of `{path}` is a partial clone that lacks objects of the base commit"
+    )]
     PartialClone {
         /// The operator's repository.
         path: PathBuf,
@@ -172,7 +174,14 @@ fn exit_words(code: Option<i32>) -> String {
 }
 
 /// Names the attempt that an error of the system belongs to.
-pub(crate) fn failed<E: Into<io::Error>>(attempt: &'static str, path: &Path) -> impl FnOnce(E) -> GitError {
+pub(crate) fn failed<E: Into<io::Error>>(
+    attempt: &'static str,
+    path: &Path,
+) -> impl FnOnce(E) -> GitError {
     let path = path.to_owned();
-    move |error| GitError::Io { attempt, path, source: error.into() }
+    move |error| GitError::Io {
+        attempt,
+        path,
+        source: error.into(),
+    }
 }

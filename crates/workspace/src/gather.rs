@@ -1,7 +1,7 @@
 //! Finds what is in a checkout and belongs into its tree: names and kinds, not yet contents.
 //!
-//! It goes down level by level, so that git is asked once per level which names are ignored, and ignored folders are
-//! never entered unless the base tracks something in them.
+//! It goes down level by level, so that git is asked once per level which names are ignored, and
+//! ignored folders are never entered unless the base tracks something in them.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -18,8 +18,8 @@ use crate::walk::{Got, Kind, Tree, split};
 /// Beyond this a checkout is not looked through to its end.
 const ENTRIES_MAX: usize = 2_000_000;
 
-/// We go down folder by folder and get as far as an agent did, but git and our shadows take a path as a whole. The rest
-/// of what the system allows is for the folder that the checkout is in.
+/// We go down folder by folder and get as far as an agent did, but git and our shadows take a path
+/// as a whole. The rest of what the system allows is for the folder that the checkout is in.
 const PATH_BYTES_MAX: usize = if cfg!(target_os = "macos") { 700 } else { 3000 };
 
 /// A name in the checkout.
@@ -49,7 +49,12 @@ pub(crate) fn gather(
     scratch: &Scratch,
 ) -> Result<Gathered, GitError> {
     let rules = Rules::new(repo, base, scratch)?;
-    let mut gathering = Gathering { tree, base, rules, gathered: Gathered::default() };
+    let mut gathering = Gathering {
+        tree,
+        base,
+        rules,
+        gathered: Gathered::default(),
+    };
     let mut n_seen = 0;
     let mut level = vec![Vec::new()];
     while !level.is_empty() {
@@ -57,7 +62,10 @@ pub(crate) fn gather(
         for folder in &level {
             gathering.look_into(folder, &mut found)?;
             if n_seen + found.len() > ENTRIES_MAX {
-                return Err(GitError::TooManyFiles { path: tree.shown(b""), entries_max: ENTRIES_MAX });
+                return Err(GitError::TooManyFiles {
+                    path: tree.shown(b""),
+                    entries_max: ENTRIES_MAX,
+                });
             }
         }
         n_seen += found.len();
@@ -82,15 +90,26 @@ impl Gathering<'_> {
                 self.leave_out(folder, Reason::Unreadable);
                 return Ok(());
             }
-            Got::Gone => return Err(GitError::Changed { path: self.tree.shown(folder) }),
+            Got::Gone => {
+                return Err(GitError::Changed {
+                    path: self.tree.shown(folder),
+                });
+            }
         };
-        let has_rules = entries.iter().any(|(name, kind)| name == b".gitignore" && *kind == Kind::File);
-        let rules = if has_rules { self.rules_at(&join(folder, b".gitignore"))? } else { None };
+        let has_rules = entries
+            .iter()
+            .any(|(name, kind)| name == b".gitignore" && *kind == Kind::File);
+        let rules = if has_rules {
+            self.rules_at(&join(folder, b".gitignore"))?
+        } else {
+            None
+        };
         self.rules.enter(folder, rules.as_deref())?;
         for (name, kind) in entries {
             let path = join(folder, &name);
             if name == b".git" {
-                // The agent's own metadata, at the top or in a repository that it made further down.
+                // The agent's own metadata, at the top or in a repository that it made further
+                // down.
                 continue;
             }
             if is_reserved(&name, kind) {
@@ -107,7 +126,9 @@ impl Gathering<'_> {
     }
 
     fn rules_at(&self, path: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
-        let Got::It((file, ..)) = self.tree.file(path)? else { return Ok(None) };
+        let Got::It((file, ..)) = self.tree.file(path)? else {
+            return Ok(None);
+        };
         let mut rules = Vec::new();
         let read = file.take(RULES_BYTES_MAX as u64).read_to_end(&mut rules);
         read.map_err(failed("read", &self.tree.shown(path)))?;
@@ -117,9 +138,13 @@ impl Gathering<'_> {
     /// Puts every name of a level where it belongs and returns the folders of the next.
     fn sort_out(&mut self, found: Vec<Found>) -> Result<Vec<Vec<u8>>, GitError> {
         let untracked = found.iter().filter(|found| !self.is_tracked(&found.path));
-        let untracked: Vec<_> = untracked.map(|found| (found.path.as_slice(), found.kind)).collect();
+        let untracked: Vec<_> = untracked
+            .map(|found| (found.path.as_slice(), found.kind))
+            .collect();
         let ignored = self.rules.ignored(&untracked)?;
-        self.gathered.newly_ignored.extend(newly_ignored(&found, &ignored));
+        self.gathered
+            .newly_ignored
+            .extend(newly_ignored(&found, &ignored));
         let mut folders = Vec::new();
         for found in found {
             match (ignored.get(&found.path), found.kind) {
@@ -142,7 +167,9 @@ impl Gathering<'_> {
 
     /// A submodule is not ours to look into: it stays at its commit as long as its folder is there.
     fn keep_gitlink(&mut self, path: &[u8]) -> Result<bool, GitError> {
-        let Some(entry) = self.base.get(path).filter(|entry| entry.is_gitlink()) else { return Ok(false) };
+        let Some(entry) = self.base.get(path).filter(|entry| entry.is_gitlink()) else {
+            return Ok(false);
+        };
         self.gathered.entries.insert(path.to_vec(), entry.clone());
         if !matches!(self.tree.list(path)?, Got::It(inside) if inside.is_empty()) {
             self.leave_out(path, Reason::InSubmodule);
@@ -156,11 +183,15 @@ impl Gathering<'_> {
 }
 
 fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
-    if folder.is_empty() { name.to_vec() } else { [folder, b"/", name].concat() }
+    if folder.is_empty() {
+        name.to_vec()
+    } else {
+        [folder, b"/", name].concat()
+    }
 }
 
-/// Names a folder of which everything is newly ignored instead of all that is in it: tools hide a cache of theirs by
-/// a `.gitignore` inside.
+/// Names a folder of which everything is newly ignored instead of all that is in it: tools hide a
+/// cache of theirs by a `.gitignore` inside.
 fn newly_ignored(found: &[Found], ignored: &BTreeMap<Vec<u8>, Ignored>) -> Vec<Vec<u8>> {
     let mut folders: BTreeMap<&[u8], (usize, Vec<&[u8]>)> = BTreeMap::new();
     for Found { path, .. } in found {
@@ -171,7 +202,11 @@ fn newly_ignored(found: &[Found], ignored: &BTreeMap<Vec<u8>, Ignored>) -> Vec<V
         }
     }
     let named = folders.into_iter().flat_map(|(folder, (n_found, newly))| {
-        if newly.len() == n_found && !folder.is_empty() { vec![folder] } else { newly }
+        if newly.len() == n_found && !folder.is_empty() {
+            vec![folder]
+        } else {
+            newly
+        }
     });
     named.map(<[u8]>::to_vec).collect()
 }

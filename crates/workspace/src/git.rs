@@ -1,7 +1,9 @@
-//! Runs the `git` program, always in the same environment, whatever the machine, the operator or an agent has set.
+//! Runs the `git` program, always in the same environment, whatever the machine, the operator or an
+//! agent has set.
 //!
-//! Nothing is inherited but the PATH: no configuration of system or user, no hooks, no prompts, no network. A git that
-//! takes longer than anything should is ended. It does not interpret answers beyond splitting them.
+//! Nothing is inherited but the PATH: no configuration of system or user, no hooks, no prompts, no
+//! network. A git that takes longer than anything should is ended. It does not interpret answers
+//! beyond splitting them.
 
 use std::env;
 use std::ffi::OsStr;
@@ -18,7 +20,8 @@ use crate::patience::Patience;
 
 /// No answer that we ask for in full is longer; a listing of a million paths fits.
 const OUTPUT_BYTES_MAX: usize = 512 * 1024 * 1024;
-/// No call of ours takes that long, so one that does hangs: on a dead network disk, on a lock, on itself.
+/// No call of ours takes that long, so one that does hangs: on a dead network disk, on a lock, on
+/// itself.
 const TIME_MAX: Duration = Duration::from_mins(10);
 /// The end of what git says is where the reason is.
 const STDERR_BYTES_MAX: usize = 4096;
@@ -47,7 +50,8 @@ const ALWAYS: &[&str] = &[
     "core.fsmonitor=false",
     "core.untrackedCache=false",
     "core.logAllRefUpdates=false",
-    // What we record as done must survive a power cut; git's default leaves loose objects and refs unflushed.
+    // What we record as done must survive a power cut; git's default leaves loose objects and refs
+    // unflushed.
     "core.fsync=all",
     "gc.auto=0",
     "maintenance.auto=false",
@@ -76,7 +80,8 @@ const OURS: &[&str] = &[
 ];
 
 /// Stands above every `.gitattributes` of a tree: no filter, no conversion, no hidden diff.
-pub(crate) const ATTRIBUTES: &str = "* -text !eol !crlf !ident !filter !working-tree-encoding !diff\n";
+pub(crate) const ATTRIBUTES: &str =
+    "* -text !eol !crlf !ident !filter !working-tree-encoding !diff\n";
 
 /// One call of the program.
 #[derive(Debug)]
@@ -102,15 +107,25 @@ impl Git {
     /// A call that finds its repository from a folder, as the operator's own git does.
     pub(crate) fn found_from(folder: &Path) -> Self {
         let mut command = Command::new("git");
-        command.env_clear().envs(ENVIRONMENT.iter().copied()).current_dir(folder);
+        command
+            .env_clear()
+            .envs(ENVIRONMENT.iter().copied())
+            .current_dir(folder);
         if let Some(path) = env::var_os("PATH") {
             command.env("PATH", path);
         }
         let folder = folder.to_owned();
-        // A group of its own, so that a git that hangs can be ended with the programs that it started.
+        // A group of its own, so that a git that hangs can be ended with the programs that it
+        // started.
         command.process_group(0);
         let (words, output_bytes_max) = (Vec::new(), OUTPUT_BYTES_MAX);
-        let git = Self { command, words, folder, output_bytes_max, time_max: TIME_MAX };
+        let git = Self {
+            command,
+            words,
+            folder,
+            output_bytes_max,
+            time_max: TIME_MAX,
+        };
         git.configured(ALWAYS)
     }
 
@@ -143,7 +158,9 @@ impl Git {
 
     /// Works on the files of this folder.
     pub(crate) fn work_tree(mut self, folder: &Path) -> Self {
-        self.command.env("GIT_WORK_TREE", folder).current_dir(folder);
+        self.command
+            .env("GIT_WORK_TREE", folder)
+            .current_dir(folder);
         folder.clone_into(&mut self.folder);
         self
     }
@@ -154,7 +171,8 @@ impl Git {
     }
 
     pub(crate) fn arg(mut self, word: impl AsRef<OsStr>) -> Self {
-        self.words.push(word.as_ref().to_string_lossy().into_owned());
+        self.words
+            .push(word.as_ref().to_string_lossy().into_owned());
         self.command.arg(word);
         self
     }
@@ -165,7 +183,8 @@ impl Git {
 
     /// Names a path after `--` that is no pattern, whatever is in it.
     pub(crate) fn literal_path(self, path: &[u8]) -> Self {
-        self.env("GIT_LITERAL_PATHSPECS", "1").arg(OsStr::from_bytes(path))
+        self.env("GIT_LITERAL_PATHSPECS", "1")
+            .arg(OsStr::from_bytes(path))
     }
 
     /// Stops git after so many bytes of output.
@@ -200,8 +219,16 @@ impl Git {
         let output = self.outcome_fed(feed)?;
         match output {
             Output { cut: true, .. } => Err(GitError::Garbled { command }),
-            Output { code: Some(0), stdout, .. } => Ok(stdout),
-            Output { code, stderr, .. } => Err(GitError::Failed { command, code, stderr }),
+            Output {
+                code: Some(0),
+                stdout,
+                ..
+            } => Ok(stdout),
+            Output { code, stderr, .. } => Err(GitError::Failed {
+                command,
+                code,
+                stderr,
+            }),
         }
     }
 
@@ -210,18 +237,21 @@ impl Git {
         self.outcome_fed(|_| Ok(()))
     }
 
-    /// Both pipes are emptied by threads while we write, for git may answer before it has read everything.
+    /// Both pipes are emptied by threads while we write, for git may answer before it has read
+    /// everything.
     pub(crate) fn outcome_fed(
         mut self,
         feed: impl FnOnce(&mut dyn Write) -> Result<(), GitError>,
     ) -> Result<Output, GitError> {
         let mut child = self.spawn()?;
         let bytes_max = self.output_bytes_max;
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let patience = Patience::with(&child);
         let (written, stdout, stderr) = thread::scope(|scope| {
             let watch = patience.watch(scope, self.time_max);
-            let stdout = scope.spawn(move || stdout.map_or(Ok(Vec::new()), |pipe| first(pipe, bytes_max)));
+            let stdout =
+                scope.spawn(move || stdout.map_or(Ok(Vec::new()), |pipe| first(pipe, bytes_max)));
             let stderr = scope.spawn(move || stderr.map_or(Ok(Vec::new()), last));
             let all = (feed_all(stdin, feed), joined(stdout), joined(stderr));
             patience.wait_for_end();
@@ -235,9 +265,15 @@ impl Git {
                 waited_secs: self.time_max.as_secs(),
             });
         }
-        let broke = |source| GitError::Run { command: self.command_line(), source };
-        let (status, mut stdout, stderr) =
-            (status.map_err(broke)?, stdout.map_err(broke)?, stderr.map_err(broke)?);
+        let broke = |source| GitError::Run {
+            command: self.command_line(),
+            source,
+        };
+        let (status, mut stdout, stderr) = (
+            status.map_err(broke)?,
+            stdout.map_err(broke)?,
+            stderr.map_err(broke)?,
+        );
         match written {
             // Git that went away early says why by its exit code.
             Err(GitError::Run { source, .. }) if status.success() => return Err(broke(source)),
@@ -247,17 +283,30 @@ impl Git {
         let cut = stdout.len() > bytes_max;
         stdout.truncate(bytes_max);
         let stderr = String::from_utf8_lossy(&stderr).trim().to_owned();
-        Ok(Output { code: status.code(), stdout, stderr, cut })
+        Ok(Output {
+            code: status.code(),
+            stdout,
+            stderr,
+            cut,
+        })
     }
 
     /// Starts it with all three pipes, for callers that talk with it.
     pub(crate) fn spawn(&mut self) -> Result<Child, GitError> {
-        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         self.command.spawn().map_err(|source| match source.kind() {
             // A folder that is gone gives the same error as a program that is.
             io::ErrorKind::NotFound if self.folder.is_dir() => GitError::GitMissing,
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => failed("enter", &self.folder)(source),
-            _ => GitError::Run { command: self.command_line(), source },
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                failed("enter", &self.folder)(source)
+            }
+            _ => GitError::Run {
+                command: self.command_line(),
+                source,
+            },
         })
     }
 
@@ -269,7 +318,10 @@ impl Git {
 
 /// Marks an error of the pipe to git; the call that owns the pipe fills in the command.
 pub(crate) fn pipe_broke(source: io::Error) -> GitError {
-    GitError::Run { command: String::new(), source }
+    GitError::Run {
+        command: String::new(),
+        source,
+    }
 }
 
 fn feed_all(
@@ -306,7 +358,9 @@ fn last(mut pipe: impl Read) -> io::Result<Vec<u8>> {
 }
 
 fn joined(reader: thread::ScopedJoinHandle<'_, io::Result<Vec<u8>>>) -> io::Result<Vec<u8>> {
-    reader.join().unwrap_or_else(|_| Err(io::Error::other("the reader of a pipe panicked")))
+    reader
+        .join()
+        .unwrap_or_else(|_| Err(io::Error::other("the reader of a pipe panicked")))
 }
 
 #[cfg(test)]
@@ -317,17 +371,27 @@ mod tests {
 
     #[test]
     fn a_missing_program_and_a_missing_folder_are_told_apart() {
-        let missing = Git::alone().env("PATH", "/nonexistent").arg("version").run();
+        let missing = Git::alone()
+            .env("PATH", "/nonexistent")
+            .arg("version")
+            .run();
         assert!(matches!(missing, Err(GitError::GitMissing)), "{missing:?}");
-        let missing = Git::found_from(Path::new("/nonexistent")).arg("version").run();
+        let missing = Git::found_from(Path::new("/nonexistent"))
+            .arg("version")
+            .run();
         assert!(matches!(missing, Err(GitError::Io { .. })), "{missing:?}");
     }
 
     #[test]
     fn a_failure_says_what_was_asked_and_what_git_said() {
-        let Err(error) = Git::alone().args(["cat-file", "-e", "x"]).run() else { panic!("it succeeded") };
+        let Err(error) = Git::alone().args(["cat-file", "-e", "x"]).run() else {
+            panic!("it succeeded")
+        };
         let said = error.to_string();
-        assert!(said.starts_with("`git cat-file -e x` failed with exit code 128: fatal: "), "{said}");
+        assert!(
+            said.starts_with("`git cat-file -e x` failed with exit code 128: fatal: "),
+            "{said}"
+        );
     }
 
     #[test]
@@ -347,19 +411,30 @@ mod tests {
     fn a_git_that_hangs_is_ended_with_what_it_started() {
         let folder = tempfile::tempdir().expect("a folder");
         let (fake, pids) = (folder.path().join("git"), folder.path().join("pids"));
-        let script = format!("#!/bin/sh\nsleep 300 &\necho $$ $! > {}\nwait\n", pids.display());
+        let script = format!(
+            "#!/bin/sh\nsleep 300 &\necho $$ $! > {}\nwait\n",
+            pids.display()
+        );
         std::fs::write(&fake, script).expect("written");
-        std::fs::set_permissions(&fake, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("mode");
+        std::fs::set_permissions(&fake, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .expect("mode");
         let path = format!("{}:/usr/bin:/bin", folder.path().display());
         let mut git = Git::alone().env("PATH", path).arg("version");
         git.time_max = Duration::from_millis(500);
-        let Err(GitError::TooSlow { command, .. }) = git.run() else { panic!("it ended by itself") };
+        let Err(GitError::TooSlow { command, .. }) = git.run() else {
+            panic!("it ended by itself")
+        };
         assert_eq!(command, "version");
         let pids = std::fs::read_to_string(pids).expect("it ran");
         for pid in pids.split_whitespace() {
-            // A process that was killed may still be about to go on a busy machine; one that was not sleeps on.
+            // A process that was killed may still be about to go on a busy machine; one that was
+            // not sleeps on.
             let stat = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            let is_alive = || stat().rsplit_once(')').is_some_and(|(_, rest)| !rest.starts_with(" Z"));
+            let is_alive = || {
+                stat()
+                    .rsplit_once(')')
+                    .is_some_and(|(_, rest)| !rest.starts_with(" Z"))
+            };
             let deadline = Instant::now() + Duration::from_mins(1);
             while is_alive() && Instant::now() < deadline {
                 std::thread::sleep(Duration::from_millis(10));

@@ -1,4 +1,5 @@
-//! Ids of git objects as types of their own, so that a tree is never taken for a commit, nor prose for either.
+//! Ids of git objects as types of their own, so that a tree is never taken for a commit, nor prose
+//! for either.
 //!
 //! They say nothing about whether the object exists.
 
@@ -8,7 +9,10 @@ use crate::error::GitError;
 
 /// Forty digits for SHA-1, sixty-four for SHA-256; lower case, as git writes them.
 fn is_object_id(text: &str) -> bool {
-    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    matches!(text.len(), 40 | 64)
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 macro_rules! object_id {
@@ -23,7 +27,9 @@ macro_rules! object_id {
                 if is_object_id(text) {
                     Ok(Self(text.to_owned()))
                 } else {
-                    Err(GitError::BadId { text: text.chars().take(100).collect() })
+                    Err(GitError::BadId {
+                        text: text.chars().take(100).collect(),
+                    })
                 }
             }
 
@@ -42,8 +48,14 @@ macro_rules! object_id {
 }
 
 object_id!(CommitId, "The id of a commit.");
-object_id!(TreeId, "The id of a tree: all files of a moment, without history.");
-object_id!(ObjectId, "The id of what a path of a tree stands for: a blob, or the commit of a submodule.");
+object_id!(
+    TreeId,
+    "The id of a tree: all files of a moment, without history."
+);
+object_id!(
+    ObjectId,
+    "The id of what a path of a tree stands for: a blob, or the commit of a submodule."
+);
 
 #[cfg(test)]
 mod tests {

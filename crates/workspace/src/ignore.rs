@@ -1,8 +1,10 @@
-//! Asks git which paths `.gitignore` files leave out, without letting git see the folder in question.
+//! Asks git which paths `.gitignore` files leave out, without letting git see the folder in
+//! question.
 //!
-//! Git works on shadows of ours that hold the folders and copies of the rule files and nothing else. An agent could
-//! make `.gitignore` a pipe, on which git would wait for ever, or a link to elsewhere; neither gets into a shadow. There
-//! are two: one with the rules of the base, which an agent cannot touch, and one with those of the checkout.
+//! Git works on shadows of ours that hold the folders and copies of the rule files and nothing
+//! else. An agent could make `.gitignore` a pipe, on which git would wait for ever, or a link to
+//! elsewhere; neither gets into a shadow. There are two: one with the rules of the base, which an
+//! agent cannot touch, and one with those of the checkout.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -51,15 +53,30 @@ pub(crate) struct Rules<'a> {
 }
 
 impl<'a> Rules<'a> {
-    pub(crate) fn new(repo: &'a LoopRepo, base: &'a Entries, scratch: &Scratch) -> Result<Self, GitError> {
+    pub(crate) fn new(
+        repo: &'a LoopRepo,
+        base: &'a Entries,
+        scratch: &Scratch,
+    ) -> Result<Self, GitError> {
         let before = Shadow::new(repo, scratch.path().join("rules-before"))?;
         let now = Shadow::new(repo, scratch.path().join("rules-now"))?;
-        Ok(Self { base, blobs: Blobs::of(repo), before, now, differ: false })
+        Ok(Self {
+            base,
+            blobs: Blobs::of(repo),
+            before,
+            now,
+            differ: false,
+        })
     }
 
-    /// Enters a folder, in which the checkout has these rules; folders must be entered from the top down.
+    /// Enters a folder, in which the checkout has these rules; folders must be entered from the top
+    /// down.
     pub(crate) fn enter(&mut self, folder: &[u8], now: Option<&[u8]>) -> Result<(), GitError> {
-        let path = if folder.is_empty() { b".gitignore".to_vec() } else { [folder, b"/.gitignore"].concat() };
+        let path = if folder.is_empty() {
+            b".gitignore".to_vec()
+        } else {
+            [folder, b"/.gitignore"].concat()
+        };
         let before = self.in_base(&path)?;
         self.differ |= before.as_deref() != now;
         for (shadow, rules) in [(&self.before, before.as_deref()), (&self.now, now)] {
@@ -81,16 +98,27 @@ impl<'a> Rules<'a> {
     }
 
     /// Which of these names in folders that have been entered are left out, and why.
-    pub(crate) fn ignored(&self, names: &[(&[u8], Kind)]) -> Result<BTreeMap<Vec<u8>, Ignored>, GitError> {
+    pub(crate) fn ignored(
+        &self,
+        names: &[(&[u8], Kind)],
+    ) -> Result<BTreeMap<Vec<u8>, Ignored>, GitError> {
         for (path, _) in names.iter().filter(|(_, kind)| *kind == Kind::Folder) {
             self.before.add_folder(path)?;
             self.now.add_folder(path)?;
         }
         let paths: Vec<_> = names.iter().map(|(path, _)| *path).collect();
         let before = self.before.ignored(&paths)?;
-        let now = if self.differ { self.now.ignored(&paths)? } else { before.clone() };
+        let now = if self.differ {
+            self.now.ignored(&paths)?
+        } else {
+            before.clone()
+        };
         let why = |(path, kind): &(&[u8], Kind)| {
-            let why = why(before.contains(*path), now.contains(*path), is_build_folder(path, *kind));
+            let why = why(
+                before.contains(*path),
+                now.contains(*path),
+                is_build_folder(path, *kind),
+            );
             why.map(|why| (path.to_vec(), why))
         };
         Ok(names.iter().filter_map(why).collect())
@@ -133,8 +161,9 @@ impl<'a> Shadow<'a> {
     fn add_folder(&self, path: &[u8]) -> Result<(), GitError> {
         let folder = self.at(path);
         match fs::create_dir(&folder) {
-            // It may be there already. Or an agent put a folder in the place of the base's `.gitignore`, which must
-            // not do away with these rules; then the folder and what is in it go without a shadow.
+            // It may be there already. Or an agent put a folder in the place of the base's
+            // `.gitignore`, which must not do away with these rules; then the folder and what is in
+            // it go without a shadow.
             Err(error) if is_taken(&error) => Ok(()),
             made => made.map_err(failed("make", &folder)),
         }
@@ -151,25 +180,44 @@ impl<'a> Shadow<'a> {
         if paths.is_empty() {
             return Ok(BTreeSet::new());
         }
-        let git = self.repo.git().work_tree(&self.top).args(["check-ignore", "--no-index", "-z", "--stdin"]);
+        let git = self.repo.git().work_tree(&self.top).args([
+            "check-ignore",
+            "--no-index",
+            "-z",
+            "--stdin",
+        ]);
         let command = git.command_line();
         let output = git.outcome_fed(|pipe| {
             paths.iter().try_for_each(|path| {
-                [HERE, path, b"\0"].iter().try_for_each(|part| pipe.write_all(part)).map_err(pipe_broke)
+                [HERE, path, b"\0"]
+                    .iter()
+                    .try_for_each(|part| pipe.write_all(part))
+                    .map_err(pipe_broke)
             })
         })?;
         match output.code {
             // One means that none of them is.
             Some(0 | 1) if !output.cut => Ok(answers(&output.stdout)),
-            code => Err(GitError::Failed { command, code, stderr: output.stderr }),
+            code => Err(GitError::Failed {
+                command,
+                code,
+                stderr: output.stderr,
+            }),
         }
     }
 }
 
 fn is_taken(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory)
+    matches!(
+        error.kind(),
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory
+    )
 }
 
 fn answers(output: &[u8]) -> BTreeSet<Vec<u8>> {
-    output.split(|byte| *byte == 0).filter_map(|path| path.strip_prefix(HERE)).map(<[u8]>::to_vec).collect()
+    output
+        .split(|byte| *byte == 0)
+        .filter_map(|path| path.strip_prefix(HERE))
+        .map(<[u8]>::to_vec)
+        .collect()
 }

@@ -1,8 +1,10 @@
-//! The operator's files, and the private repository and checkouts of a loop: the one caller of `git`.
+//! The operator's files, and the private repository and checkouts of a loop: the one caller of
+//! `git`.
 //!
-//! What is in the operator's own folder is touched only through [`operator_file`], to replace one file as a whole, and
-//! through [`LoopRepo::publish`], to add objects and move one branch of ours. What an agent wrote is read as files and
-//! never as a repository. This crate knows no PRD and no story, and it decides nothing.
+//! What is in the operator's own folder is touched only through [`operator_file`], to replace one
+//! file as a whole, and through [`LoopRepo::publish`], to add objects and move one branch of ours.
+//! What an agent wrote is read as files and never as a repository. This crate knows no PRD and no
+//! story, and it decides nothing.
 
 mod agent_repo;
 mod blobs;

@@ -1,7 +1,9 @@
-//! The loop's own repository: bare, owning every object it needs, and the only one that we let git work in.
+//! The loop's own repository: bare, owning every object it needs, and the only one that we let git
+//! work in.
 //!
-//! It has no remote, no hook and no configuration beyond what `git init` writes. It never reads metadata that an agent
-//! could have written, and it leaves the operator's repository to [`crate::look_at_project`] and to publishing.
+//! It has no remote, no hook and no configuration beyond what `git init` writes. It never reads
+//! metadata that an agent could have written, and it leaves the operator's repository to
+//! [`crate::look_at_project`] and to publishing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,8 +28,9 @@ pub struct LoopRepo {
 impl LoopRepo {
     /// Makes the repository with the base commit and its history, or finds it made.
     ///
-    /// Objects are copied, never shared, so that nothing the operator does later (a reset, a garbage collection, a
-    /// deleted project) can take the base away. It is built beside its place and moved there when it is whole.
+    /// Objects are copied, never shared, so that nothing the operator does later (a reset, a
+    /// garbage collection, a deleted project) can take the base away. It is built beside its place
+    /// and moved there when it is whole.
     pub fn create(project_root: &Path, repo_dir: &Path, base: &CommitId) -> Result<Self, GitError> {
         let (project, repo_dir) = (absolute(project_root)?, absolute(repo_dir)?);
         if !is_free(&repo_dir)? {
@@ -38,7 +41,11 @@ impl LoopRepo {
         let source = common_git_dir(&project)?;
         let scratch = Scratch::beside(&repo_dir, "new")?;
         init_bare(scratch.path(), &object_format(&source)?)?;
-        Self { git_dir: scratch.path().to_owned(), memory: Memory::default() }.take_in(&project, base)?;
+        Self {
+            git_dir: scratch.path().to_owned(),
+            memory: Memory::default(),
+        }
+        .take_in(&project, base)?;
         scratch.put_at(&repo_dir)?;
         Self::open(&repo_dir)
     }
@@ -51,7 +58,10 @@ impl LoopRepo {
         if attributes != ATTRIBUTES || borrows || !git_dir.join("HEAD").is_file() {
             return Err(GitError::NotALoopRepo { path: git_dir });
         }
-        Ok(Self { git_dir, memory: Memory::default() })
+        Ok(Self {
+            git_dir,
+            memory: Memory::default(),
+        })
     }
 
     /// Where it is.
@@ -63,14 +73,21 @@ impl LoopRepo {
         Git::of_ours(&self.git_dir)
     }
 
-    /// Copies a commit of the operator's with its history, as far as that goes, and holds it by a ref.
+    /// Copies a commit of the operator's with its history, as far as that goes, and holds it by a
+    /// ref.
     fn take_in(&self, project: &Path, base: &CommitId) -> Result<(), GitError> {
         let held = format!("refs/loopwright/base/{base}");
         if read_ref(self.git(), &held)?.is_some() {
             return Ok(());
         }
         let source = common_git_dir(project)?;
-        let words = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"];
+        let words = [
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+        ];
         moment("before", &held);
         let fetched = self
             .git()
@@ -80,21 +97,27 @@ impl LoopRepo {
             .arg(format!("{base}:{held}"))
             .run();
         moment("after", &held);
-        fetched.map(drop).map_err(|error| match has_promisor(&source) {
-            Ok(true) => GitError::PartialClone { path: project.to_owned() },
-            Ok(false) | Err(_) => error,
-        })
+        fetched
+            .map(drop)
+            .map_err(|error| match has_promisor(&source) {
+                Ok(true) => GitError::PartialClone {
+                    path: project.to_owned(),
+                },
+                Ok(false) | Err(_) => error,
+            })
     }
 
     /// Writes the files of a commit into a new folder, with nothing of git's in it.
     ///
-    /// Bytes, modes and links are as recorded: no filter runs, LFS pointers stay pointers, submodules are empty
-    /// folders. The folder appears when it is whole. It is not flushed: after a power cut, make a new one.
+    /// Bytes, modes and links are as recorded: no filter runs, LFS pointers stay pointers,
+    /// submodules are empty folders. The folder appears when it is whole. It is not flushed: after
+    /// a power cut, make a new one.
     pub fn checkout(&self, commit: &CommitId, dir: &Path) -> Result<(), GitError> {
         self.check_out(commit, dir)
     }
 
-    /// Writes the files of a tree into a new folder, as [`LoopRepo::checkout`] does those of a commit.
+    /// Writes the files of a tree into a new folder, as [`LoopRepo::checkout`] does those of a
+    /// commit.
     pub fn checkout_tree(&self, tree: &TreeId, dir: &Path) -> Result<(), GitError> {
         self.check_out(tree, dir)
     }
@@ -107,7 +130,11 @@ impl LoopRepo {
         let private = Scratch::beside(&dir, "checkout-index")?;
         let index = private.path().join("index");
         let place = Scratch::beside(&dir, "checkout")?;
-        self.git().unflushed().env("GIT_INDEX_FILE", &index).args(["read-tree", files.object_id()]).run()?;
+        self.git()
+            .unflushed()
+            .env("GIT_INDEX_FILE", &index)
+            .args(["read-tree", files.object_id()])
+            .run()?;
         self.git()
             .work_tree(place.path())
             .env("GIT_INDEX_FILE", &index)
@@ -135,7 +162,10 @@ impl LoopRepo {
         at_secs: i64,
     ) -> Result<CommitId, GitError> {
         let date = format!("@{at_secs} +0000");
-        let git = self.git().env("GIT_AUTHOR_DATE", &date).env("GIT_COMMITTER_DATE", &date);
+        let git = self
+            .git()
+            .env("GIT_AUTHOR_DATE", &date)
+            .env("GIT_COMMITTER_DATE", &date);
         let git = git.args(["commit-tree", tree]);
         let git = match parent {
             Some(parent) => git.args(["-p", parent.as_str()]),
@@ -153,7 +183,13 @@ impl LoopRepo {
 
     /// A commit's message.
     pub fn message_of(&self, commit: &CommitId) -> Result<String, GitError> {
-        let words = ["log", "-1", "--no-show-signature", "--format=%B", commit.as_str()];
+        let words = [
+            "log",
+            "-1",
+            "--no-show-signature",
+            "--format=%B",
+            commit.as_str(),
+        ];
         Ok(String::from_utf8_lossy(&self.ask(&words)?).into_owned())
     }
 
@@ -163,10 +199,17 @@ impl LoopRepo {
         CommitId::parse(&self.ask_line(&["rev-parse", "--verify", "--end-of-options", &parent])?)
     }
 
-    /// The difference between two commits as a patch, cut after `bytes_max` with a note that says so.
+    /// The difference between two commits as a patch, cut after `bytes_max` with a note that says
+    /// so.
     ///
-    /// Bytes that are not UTF-8 are replaced; no attribute of either tree can hide a file or run a program.
-    pub fn diff(&self, from: &CommitId, to: &CommitId, bytes_max: usize) -> Result<String, GitError> {
+    /// Bytes that are not UTF-8 are replaced; no attribute of either tree can hide a file or run a
+    /// program.
+    pub fn diff(
+        &self,
+        from: &CommitId,
+        to: &CommitId,
+        bytes_max: usize,
+    ) -> Result<String, GitError> {
         self.patch(from, to, &[], bytes_max)
     }
 
@@ -178,9 +221,24 @@ impl LoopRepo {
         path: &[u8],
         bytes_max: usize,
     ) -> Result<String, GitError> {
-        let words = ["diff-tree", "-r", "-p", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames"];
-        let git = self.git().args(words).args([from.object_id(), to.object_id(), "--"]);
-        let git = if path.is_empty() { git } else { git.literal_path(path) };
+        let words = [
+            "diff-tree",
+            "-r",
+            "-p",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-color",
+            "--no-renames",
+        ];
+        let git = self
+            .git()
+            .args(words)
+            .args([from.object_id(), to.object_id(), "--"]);
+        let git = if path.is_empty() {
+            git
+        } else {
+            git.literal_path(path)
+        };
         let git = git.output_bytes_max(bytes_max);
         let command = git.command_line();
         let output = git.outcome()?;
@@ -189,43 +247,79 @@ impl LoopRepo {
         }
         match output.code {
             Some(0) => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            code => Err(GitError::Failed { command, code, stderr: output.stderr }),
+            code => Err(GitError::Failed {
+                command,
+                code,
+                stderr: output.stderr,
+            }),
         }
     }
 
-    /// The paths that differ between two commits, as bytes, in git's order; a moved file is two paths.
+    /// The paths that differ between two commits, as bytes, in git's order; a moved file is two
+    /// paths.
     pub fn changed_paths(&self, from: &CommitId, to: &CommitId) -> Result<Vec<Vec<u8>>, GitError> {
-        let words = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", from.as_str(), to.as_str()];
+        let words = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "--name-only",
+            "--no-renames",
+            from.as_str(),
+            to.as_str(),
+        ];
         let output = self.git().args(words).run()?;
-        Ok(output.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect())
+        Ok(output
+            .split(|byte| *byte == 0)
+            .filter(|path| !path.is_empty())
+            .map(<[u8]>::to_vec)
+            .collect())
     }
 }
 
-/// Makes a bare repository without template: no hooks, no descriptions, nothing that an installation adds.
+/// Makes a bare repository without template: no hooks, no descriptions, nothing that an
+/// installation adds.
 pub(crate) fn init_bare(dir: &Path, object_format: &str) -> Result<(), GitError> {
     let format = format!("--object-format={object_format}");
     Git::of_ours(dir)
-        .args(["init", "--quiet", "--bare", "--template=", "--initial-branch=main", &format])
+        .args([
+            "init",
+            "--quiet",
+            "--bare",
+            "--template=",
+            "--initial-branch=main",
+            &format,
+        ])
         .run()?;
     let info = dir.join("info");
     fs::create_dir_all(&info).map_err(failed("make", &info))?;
     let attributes = info.join("attributes");
     fs::write(&attributes, ATTRIBUTES).map_err(failed("write", &attributes))?;
-    fs::File::open(&attributes).and_then(|file| file.sync_all()).map_err(failed("flush", &attributes))
+    fs::File::open(&attributes)
+        .and_then(|file| file.sync_all())
+        .map_err(failed("flush", &attributes))
 }
 
 pub(crate) fn object_format(git_dir: &Path) -> Result<String, GitError> {
-    Git::of_operator(git_dir).args(["rev-parse", "--show-object-format"]).line()
+    Git::of_operator(git_dir)
+        .args(["rev-parse", "--show-object-format"])
+        .line()
 }
 
 fn has_promisor(git_dir: &Path) -> Result<bool, GitError> {
-    let words = ["config", "--get-regexp", r"^(remote\..*\.promisor|extensions\.partialclone)$"];
+    let words = [
+        "config",
+        "--get-regexp",
+        r"^(remote\..*\.promisor|extensions\.partialclone)$",
+    ];
     Ok(Git::of_operator(git_dir).args(words).outcome()?.code == Some(0))
 }
 
 fn cut_with_note(mut bytes: Vec<u8>, bytes_max: usize) -> String {
     // Half a character at the end would read as damage.
-    let half = bytes.utf8_chunks().last().map_or(0, |chunk| chunk.invalid().len());
+    let half = bytes
+        .utf8_chunks()
+        .last()
+        .map_or(0, |chunk| chunk.invalid().len());
     if half < 4 {
         bytes.truncate(bytes.len() - half);
     }

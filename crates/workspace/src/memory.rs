@@ -1,4 +1,5 @@
-//! What git said of objects. An object never changes under its name, so whoever has asked once need not start git again.
+//! What git said of objects. An object never changes under its name, so whoever has asked once need
+//! not start git again.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,12 @@ type Question = (PathBuf, String);
 
 impl Memory {
     fn recall(&self, question: &Question) -> Option<Arc<[u8]>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).known.get(question).cloned()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .known
+            .get(question)
+            .cloned()
     }
 
     fn keep(&self, question: Question, answer: &Arc<[u8]>) {
@@ -65,7 +71,9 @@ impl LoopRepo {
 
     /// The same where the answer is one line.
     pub(crate) fn ask_line(&self, words: &[&str]) -> Result<String, GitError> {
-        Ok(String::from_utf8_lossy(&self.ask(words)?).trim_end().to_owned())
+        Ok(String::from_utf8_lossy(&self.ask(words)?)
+            .trim_end()
+            .to_owned())
     }
 }
 
@@ -86,11 +94,17 @@ mod tests {
             assert!(memory.recall(&question(number)).is_some());
             assert!(memory.0.lock().expect("whole").bytes <= BYTES_MAX);
         }
-        assert!(memory.recall(&question(0)).is_none(), "it was forgotten to make room");
+        assert!(
+            memory.recall(&question(0)).is_none(),
+            "it was forgotten to make room"
+        );
         let long: Arc<[u8]> = vec![0; ANSWER_BYTES_MAX + 1].into();
         memory.keep(question(1000), &long);
         assert!(memory.recall(&question(1000)).is_none());
         let elsewhere = (PathBuf::from("other"), "99".to_owned());
-        assert!(memory.recall(&elsewhere).is_none(), "each repository speaks for itself");
+        assert!(
+            memory.recall(&elsewhere).is_none(),
+            "each repository speaks for itself"
+        );
     }
 }

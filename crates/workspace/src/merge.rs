@@ -1,7 +1,7 @@
 //! Merges two versions of one text with the one that both came from.
 //!
-//! The three texts go into files of ours with fixed names, so that no attribute and no merge driver has a say. A file
-//! that is no text, or a very long one, is not merged: that counts as a conflict.
+//! The three texts go into files of ours with fixed names, so that no attribute and no merge driver
+//! has a say. A file that is no text, or a very long one, is not merged: that counts as a conflict.
 
 use std::fs;
 use std::path::PathBuf;
@@ -33,20 +33,29 @@ pub(crate) fn merge(
 ) -> Result<Merged, GitError> {
     let mut files = Vec::new();
     for (name, id) in [("ours", ours), ("base", base), ("theirs", theirs)] {
-        let Blob::Whole(text) = blobs.read(id, TEXT_BYTES_MAX)? else { return Ok(Merged::Conflict) };
+        let Blob::Whole(text) = blobs.read(id, TEXT_BYTES_MAX)? else {
+            return Ok(Merged::Conflict);
+        };
         if text.contains(&0) {
             return Ok(Merged::Conflict);
         }
         files.push(written(scratch, name, &text)?);
     }
-    let git = repo.git().args(["merge-file", "-p", "--quiet", "--"]).args(&files);
+    let git = repo
+        .git()
+        .args(["merge-file", "-p", "--quiet", "--"])
+        .args(&files);
     let command = git.command_line();
     let output = git.outcome()?;
     match output.code {
         Some(0) if !output.cut => Ok(Merged::Clean(output.stdout)),
         // The number of conflicts, as far as an exit code can count.
         Some(1..=127) => Ok(Merged::Conflict),
-        code => Err(GitError::Failed { command, code, stderr: output.stderr }),
+        code => Err(GitError::Failed {
+            command,
+            code,
+            stderr: output.stderr,
+        }),
     }
 }
 

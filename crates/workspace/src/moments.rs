@@ -1,6 +1,8 @@
-//! The moments right before and right after each move of a ref and each change of an operator's file.
+//! The moments right before and right after each move of a ref and each change of an operator's
+//! file.
 //!
-//! Nothing happens at them unless a watcher was set, as a crash test does, whose watcher ends the process there.
+//! Nothing happens at them unless a watcher was set, as a crash test does, whose watcher ends the
+//! process there.
 
 use std::sync::OnceLock;
 

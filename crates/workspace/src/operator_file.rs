@@ -1,8 +1,9 @@
 //! Reads one file of the operator's, and replaces it as a whole if it is still what was read.
 //!
-//! The new content is written beside the target, flushed, and renamed over it, so that at every instant, also after
-//! `kill -9` or a power cut, the name holds either the old or the new content. It follows a symbolic link to its
-//! target and keeps mode and owner. Extended attributes and further hard links are not carried over.
+//! The new content is written beside the target, flushed, and renamed over it, so that at every
+//! instant, also after `kill -9` or a power cut, the name holds either the old or the new content.
+//! It follows a symbolic link to its target and keeps mode and owner. Extended attributes and
+//! further hard links are not carried over.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -67,16 +68,23 @@ pub enum FileError {
 
 fn failed(attempt: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
     let path = path.to_owned();
-    move |source| FileError::Io { attempt, path, source }
+    move |source| FileError::Io {
+        attempt,
+        path,
+        source,
+    }
 }
 
-/// Reads a regular file, at most `bytes_max` and one byte more, so that the reader can tell that it is too large.
+/// Reads a regular file, at most `bytes_max` and one byte more, so that the reader can tell that it
+/// is too large.
 pub fn read(path: &Path, bytes_max: usize) -> Result<Snapshot, FileError> {
     let target = fs::canonicalize(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => FileError::Missing,
         _ => failed("find", path)(error),
     })?;
-    let kind = fs::metadata(&target).map_err(failed("look at", path))?.file_type();
+    let kind = fs::metadata(&target)
+        .map_err(failed("look at", path))?
+        .file_type();
     if kind.is_dir() {
         return Err(FileError::Folder);
     }
@@ -91,12 +99,14 @@ pub fn read(path: &Path, bytes_max: usize) -> Result<Snapshot, FileError> {
 fn read_bounded(path: &Path, bytes_max: usize) -> Result<Vec<u8>, FileError> {
     let file = File::open(path).map_err(failed("open", path))?;
     let mut bytes = Vec::new();
-    file.take(bytes_max as u64 + 1).read_to_end(&mut bytes).map_err(failed("read", path))?;
+    file.take(bytes_max as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed("read", path))?;
     Ok(bytes)
 }
 
-/// Replaces the file's content, or refuses when it is not what the snapshot says. Writing the same content again
-/// touches nothing.
+/// Replaces the file's content, or refuses when it is not what the snapshot says. Writing the same
+/// content again touches nothing.
 pub fn replace(snapshot: &Snapshot, new: &[u8]) -> Result<(), FileError> {
     let target = &snapshot.target;
     let old = File::open(target).map_err(|error| match error.kind() {
@@ -146,10 +156,15 @@ fn unchanged(snapshot: &Snapshot) -> Result<(), FileError> {
         }
         now => now?,
     };
-    if now == snapshot.bytes { Ok(()) } else { Err(FileError::Changed) }
+    if now == snapshot.bytes {
+        Ok(())
+    } else {
+        Err(FileError::Changed)
+    }
 }
 
-/// A fixed name, so that what a crash left behind is cleared away by the next write instead of piling up.
+/// A fixed name, so that what a crash left behind is cleared away by the next write instead of
+/// piling up.
 fn scratch_beside(target: &Path) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     target.with_file_name(format!(".{name}.loopwright-new"))
@@ -173,18 +188,26 @@ fn write_scratch(scratch: &Path, old: &File, new: &[u8]) -> Result<(), FileError
     file.write_all(new).map_err(failed("write", scratch))?;
     let mine = file.metadata().map_err(failed("look at", scratch))?;
     if (mine.uid(), mine.gid()) != (metadata.uid(), metadata.gid()) {
-        // Only root may give files away; for everybody else the new file is simply theirs, as with any editor.
-        let _ = fchown(&file, Some(Uid::from_raw(metadata.uid())), Some(Gid::from_raw(metadata.gid())));
+        // Only root may give files away; for everybody else the new file is simply theirs, as with
+        // any editor.
+        let _ = fchown(
+            &file,
+            Some(Uid::from_raw(metadata.uid())),
+            Some(Gid::from_raw(metadata.gid())),
+        );
     }
     let mode = fs::Permissions::from_mode(metadata.mode() & 0o7777);
-    file.set_permissions(mode).map_err(failed("set the mode of", scratch))?;
+    file.set_permissions(mode)
+        .map_err(failed("set the mode of", scratch))?;
     file.sync_all().map_err(failed("flush", scratch))
 }
 
 /// Makes the rename itself survive a power cut.
 fn sync_folder(target: &Path) -> Result<(), FileError> {
     let folder = target.parent().unwrap_or(Path::new("."));
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed("flush", folder))
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(failed("flush", folder))
 }
 
 #[cfg(test)]
@@ -205,7 +228,13 @@ mod tests {
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).expect("a folder");
         let mut names: Vec<String> = entries
-            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .map(|entry| {
+                entry
+                    .expect("an entry")
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned()
+            })
             .collect();
         names.sort();
         names
@@ -215,11 +244,18 @@ mod tests {
     fn a_file_is_replaced_with_its_mode_and_nothing_is_left_beside_it() {
         let (folder, path) = folder_with("old");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("mode set");
-        fs::write(folder.path().join(".prd.json.loopwright-new"), "left by a crash").expect("written");
+        fs::write(
+            folder.path().join(".prd.json.loopwright-new"),
+            "left by a crash",
+        )
+        .expect("written");
         let snapshot = read(&path, MAX).expect("read");
         replace(&snapshot, b"new").expect("replaced");
         assert_eq!(fs::read_to_string(&path).expect("read"), "new");
-        assert_eq!(fs::metadata(&path).expect("metadata").mode() & 0o7777, 0o640);
+        assert_eq!(
+            fs::metadata(&path).expect("metadata").mode() & 0o7777,
+            0o640
+        );
         assert_eq!(names(folder.path()), ["prd.json"]);
     }
 
@@ -229,7 +265,10 @@ mod tests {
         let link = folder.path().join("link.json");
         symlink("prd.json", &link).expect("linked");
         replace(&read(&link, MAX).expect("read"), b"new").expect("replaced");
-        assert_eq!(fs::read_link(&link).expect("still a link"), Path::new("prd.json"));
+        assert_eq!(
+            fs::read_link(&link).expect("still a link"),
+            Path::new("prd.json")
+        );
         assert_eq!(fs::read_to_string(&path).expect("read"), "new");
     }
 
@@ -238,12 +277,21 @@ mod tests {
         let (_folder, path) = folder_with("old");
         let snapshot = read(&path, MAX).expect("read");
         fs::write(&path, "edited").expect("written");
-        assert!(matches!(replace(&snapshot, b"new"), Err(FileError::Changed)));
+        assert!(matches!(
+            replace(&snapshot, b"new"),
+            Err(FileError::Changed)
+        ));
         assert_eq!(fs::read_to_string(&path).expect("read"), "edited");
         fs::write(&path, "old and more").expect("written");
-        assert!(matches!(replace(&snapshot, b"new"), Err(FileError::Changed)));
+        assert!(matches!(
+            replace(&snapshot, b"new"),
+            Err(FileError::Changed)
+        ));
         fs::remove_file(&path).expect("removed");
-        assert!(matches!(replace(&snapshot, b"new"), Err(FileError::Changed)));
+        assert!(matches!(
+            replace(&snapshot, b"new"),
+            Err(FileError::Changed)
+        ));
         assert!(!path.exists());
     }
 
@@ -270,8 +318,14 @@ mod tests {
     fn what_is_not_a_regular_file_is_refused_before_it_is_opened() {
         let (folder, path) = folder_with("old");
         assert!(matches!(read(folder.path(), MAX), Err(FileError::Folder)));
-        assert!(matches!(read(Path::new("/dev/null"), MAX), Err(FileError::NotRegular)));
-        assert!(matches!(read(&folder.path().join("none"), MAX), Err(FileError::Missing)));
+        assert!(matches!(
+            read(Path::new("/dev/null"), MAX),
+            Err(FileError::NotRegular)
+        ));
+        assert!(matches!(
+            read(&folder.path().join("none"), MAX),
+            Err(FileError::Missing)
+        ));
         assert_eq!(
             read(&path, 2).expect("read").bytes().len(),
             3,

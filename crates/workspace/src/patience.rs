@@ -1,6 +1,7 @@
 //! Ends a git that takes too long, with everything that it started.
 //!
-//! It signals the process group of a child that was not yet waited for, so that the number cannot name another group.
+//! It signals the process group of a child that was not yet waited for, so that the number cannot
+//! name another group.
 
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,7 +21,10 @@ pub(crate) struct Patience {
 
 impl Patience {
     pub(crate) fn with(child: &Child) -> Self {
-        Self { child: Pid::from_child(child), is_lost: AtomicBool::new(false) }
+        Self {
+            child: Pid::from_child(child),
+            is_lost: AtomicBool::new(false),
+        }
     }
 
     /// Kills the group when the time is over, unless what is returned was dropped before.

@@ -1,7 +1,8 @@
 //! Looks at the operator's repository, as far as `start` must know it.
 //!
-//! It only asks: no index is refreshed, no lock taken, nothing fetched. Files that the operator never added do not make
-//! the work tree dirty, for a PRD is often one of them, and ignore rules of the operator's own are not known here.
+//! It only asks: no index is refreshed, no lock taken, nothing fetched. Files that the operator
+//! never added do not make the work tree dirty, for a PRD is often one of them, and ignore rules of
+//! the operator's own are not known here.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
@@ -29,7 +30,8 @@ pub struct ProjectView {
     pub detached: bool,
 }
 
-/// Looks at the repository around a folder; `rev` is anything that git takes for a commit, HEAD when there is none.
+/// Looks at the repository around a folder; `rev` is anything that git takes for a commit, HEAD
+/// when there is none.
 pub fn look_at_project(project: &Path, rev: Option<&str>) -> Result<ProjectView, GitError> {
     let project = absolute(project)?;
     let root = top_of(&project)?;
@@ -45,23 +47,34 @@ pub fn look_at_project(project: &Path, rev: Option<&str>) -> Result<ProjectView,
 
 /// The git folder that all work trees of a repository share.
 pub(crate) fn common_git_dir(project: &Path) -> Result<PathBuf, GitError> {
-    one_path(project, &["rev-parse", "--path-format=absolute", "--git-common-dir"])
-        .map_err(|error| not_a_repository(project, error))
+    one_path(
+        project,
+        &["rev-parse", "--path-format=absolute", "--git-common-dir"],
+    )
+    .map_err(|error| not_a_repository(project, error))
 }
 
 fn top_of(project: &Path) -> Result<PathBuf, GitError> {
-    let inside = asked(project, "--is-inside-work-tree").map_err(|error| not_a_repository(project, error))?;
+    let inside = asked(project, "--is-inside-work-tree")
+        .map_err(|error| not_a_repository(project, error))?;
     if !inside {
-        return Err(GitError::NoWorkTree { path: project.to_owned() });
+        return Err(GitError::NoWorkTree {
+            path: project.to_owned(),
+        });
     }
     one_path(project, &["rev-parse", "--show-toplevel"])
 }
 
-/// A refusal with a `.git` in sight has another reason (owner, damage), which only git's own words tell.
+/// A refusal with a `.git` in sight has another reason (owner, damage), which only git's own words
+/// tell.
 fn not_a_repository(project: &Path, error: GitError) -> GitError {
-    let in_sight = project.ancestors().any(|folder| folder.join(".git").exists());
+    let in_sight = project
+        .ancestors()
+        .any(|folder| folder.join(".git").exists());
     match error {
-        GitError::Failed { .. } if !in_sight => GitError::NotARepository { path: project.to_owned() },
+        GitError::Failed { .. } if !in_sight => GitError::NotARepository {
+            path: project.to_owned(),
+        },
         error => error,
     }
 }
@@ -94,10 +107,13 @@ fn commit_of(project: &Path, rev: Option<&str>) -> Result<CommitId, GitError> {
         return Ok(id);
     }
     match rev {
-        Some(revision) if has_commits(project)? => {
-            Err(GitError::UnknownRevision { revision: revision.to_owned(), path: project.to_owned() })
-        }
-        Some(_) | None => Err(GitError::NoCommits { path: project.to_owned() }),
+        Some(revision) if has_commits(project)? => Err(GitError::UnknownRevision {
+            revision: revision.to_owned(),
+            path: project.to_owned(),
+        }),
+        Some(_) | None => Err(GitError::NoCommits {
+            path: project.to_owned(),
+        }),
     }
 }
 
@@ -106,21 +122,41 @@ fn resolve(project: &Path, revision: &str) -> Result<Option<CommitId>, GitError>
         return Ok(None);
     }
     let peeled = format!("{revision}^{{commit}}");
-    let git =
-        Git::found_from(project).args(["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]);
+    let git = Git::found_from(project).args([
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        &peeled,
+    ]);
     let command = git.command_line();
-    let Output { code: Some(0), stdout, .. } = git.outcome()? else { return Ok(None) };
+    let Output {
+        code: Some(0),
+        stdout,
+        ..
+    } = git.outcome()?
+    else {
+        return Ok(None);
+    };
     let text = String::from_utf8(stdout).map_err(|_| GitError::Garbled { command })?;
     CommitId::parse(text.trim_end()).map(Some)
 }
 
 fn has_commits(project: &Path) -> Result<bool, GitError> {
-    let any_ref = Git::found_from(project).args(["for-each-ref", "--count=1"]).run()?;
+    let any_ref = Git::found_from(project)
+        .args(["for-each-ref", "--count=1"])
+        .run()?;
     Ok(!any_ref.is_empty() || resolve(project, "HEAD")?.is_some())
 }
 
 fn is_dirty(root: &Path) -> Result<bool, GitError> {
-    let words = ["status", "--porcelain=v2", "-z", "--untracked-files=no", "--ignore-submodules=dirty"];
+    let words = [
+        "status",
+        "--porcelain=v2",
+        "-z",
+        "--untracked-files=no",
+        "--ignore-submodules=dirty",
+    ];
     Ok(!Git::found_from(root).args(words).run()?.is_empty())
 }
 
@@ -130,7 +166,11 @@ fn is_detached(project: &Path) -> Result<bool, GitError> {
     match git.outcome()? {
         Output { code: Some(0), .. } => Ok(false),
         Output { code: Some(1), .. } => Ok(true),
-        Output { code, stderr, .. } => Err(GitError::Failed { command, code, stderr }),
+        Output { code, stderr, .. } => Err(GitError::Failed {
+            command,
+            code,
+            stderr,
+        }),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Puts accepted work into the operator's repository: objects, and one branch of ours.
 //!
-//! Index, work tree, HEAD, configuration and every other ref stay as they are. Somebody who checks the branch out in
-//! the instant between our look and our write sees it move once; nothing of theirs is lost by that.
+//! Index, work tree, HEAD, configuration and every other ref stay as they are. Somebody who checks
+//! the branch out in the instant between our look and our write sees it move once; nothing of
+//! theirs is lost by that.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -38,7 +39,8 @@ pub enum Published {
 }
 
 impl LoopRepo {
-    /// Moves `branch` (`agent-loop/…`) in the operator's repository from what we last published to `commit`.
+    /// Moves `branch` (`agent-loop/…`) in the operator's repository from what we last published to
+    /// `commit`.
     pub fn publish(
         &self,
         project_root: &Path,
@@ -47,7 +49,9 @@ impl LoopRepo {
         commit: &CommitId,
     ) -> Result<Published, GitError> {
         if !branch.starts_with(BRANCHES) {
-            return Err(GitError::ForeignBranch { name: branch.to_owned() });
+            return Err(GitError::ForeignBranch {
+                name: branch.to_owned(),
+            });
         }
         let name = format!("refs/heads/{branch}");
         check_ref(&name)?;
@@ -66,10 +70,22 @@ impl LoopRepo {
         }
     }
 
-    /// Lets their repository fetch from ours, which sends just what it lacks, whatever it has lost in the meantime.
+    /// Lets their repository fetch from ours, which sends just what it lacks, whatever it has lost
+    /// in the meantime.
     fn send_objects(&self, theirs: &Path, commit: &CommitId) -> Result<(), GitError> {
-        let quiet = ["fetch", "--quiet", "--no-tags", "--no-prune", "--no-write-fetch-head"];
-        let alone = ["--no-auto-maintenance", "--no-write-commit-graph", "--recurse-submodules=no", "--"];
+        let quiet = [
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-prune",
+            "--no-write-fetch-head",
+        ];
+        let alone = [
+            "--no-auto-maintenance",
+            "--no-write-commit-graph",
+            "--recurse-submodules=no",
+            "--",
+        ];
         let git = Git::of_operator(theirs).args(quiet).args(alone);
         git.arg(self.path()).arg(commit.as_str()).run().map(drop)
     }
@@ -96,7 +112,9 @@ fn in_the_way(
 }
 
 fn checked_out_at(theirs: &Path, name: &str) -> Result<Option<PathBuf>, GitError> {
-    let output = Git::of_operator(theirs).args(["worktree", "list", "--porcelain", "-z"]).run()?;
+    let output = Git::of_operator(theirs)
+        .args(["worktree", "list", "--porcelain", "-z"])
+        .run()?;
     let branch = format!("branch {name}");
     let mut at = None;
     for line in output.split(|byte| *byte == 0) {

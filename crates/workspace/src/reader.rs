@@ -1,7 +1,8 @@
 //! Reads single files and folders of a tree, without a checkout.
 //!
-//! What it gives is what was recorded: links are not followed and submodules are not entered. [`TreeReader`] is for many
-//! reads of one tree; the two functions of [`LoopRepo`] are for a single one.
+//! What it gives is what was recorded: links are not followed and submodules are not entered.
+//! [`TreeReader`] is for many reads of one tree; the two functions of [`LoopRepo`] are for a single
+//! one.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -24,7 +25,8 @@ pub enum Listed {
     Entry(Entry),
 }
 
-/// A tree whose paths are in memory and whose contents are read when they are asked for, through one process.
+/// A tree whose paths are in memory and whose contents are read when they are asked for, through
+/// one process.
 #[derive(Debug)]
 pub struct TreeReader {
     entries: Entries,
@@ -32,11 +34,15 @@ pub struct TreeReader {
 }
 
 impl TreeReader {
-    /// The whole content of a file; none when there is no file at this path, be it a folder, a link or a submodule.
+    /// The whole content of a file; none when there is no file at this path, be it a folder, a link
+    /// or a submodule.
     ///
-    /// A file of more than `bytes_max` is an error: half a file may mean something else than the whole.
+    /// A file of more than `bytes_max` is an error: half a file may mean something else than the
+    /// whole.
     pub fn read(&self, path: &Path, bytes_max: usize) -> Result<Option<Vec<u8>>, GitError> {
-        let Some(entry) = self.entry(path)? else { return Ok(None) };
+        let Some(entry) = self.entry(path)? else {
+            return Ok(None);
+        };
         read(&self.blobs, entry, path, bytes_max)
     }
 
@@ -45,7 +51,8 @@ impl TreeReader {
         Ok(self.entries.get(&plain(path)?))
     }
 
-    /// The names in a folder (the empty path is the top), sorted as bytes; empty when there is no such folder.
+    /// The names in a folder (the empty path is the top), sorted as bytes; empty when there is no
+    /// such folder.
     pub fn list(&self, folder: &Path) -> Result<Vec<(OsString, Listed)>, GitError> {
         let folder = plain(folder)?;
         if folder.is_empty() {
@@ -56,14 +63,19 @@ impl TreeReader {
 
     /// All paths that are no folders, in git's order.
     pub fn entries(&self) -> impl Iterator<Item = (&Path, &Entry)> {
-        self.entries.iter().map(|(path, entry)| (as_path(path), entry))
+        self.entries
+            .iter()
+            .map(|(path, entry)| (as_path(path), entry))
     }
 }
 
 impl LoopRepo {
     /// Lists a tree, for reading in it.
     pub fn reader(&self, tree: &dyn TreeLike) -> Result<TreeReader, GitError> {
-        Ok(TreeReader { entries: self.entries_of(tree)?, blobs: Blobs::of(self) })
+        Ok(TreeReader {
+            entries: self.entries_of(tree)?,
+            blobs: Blobs::of(self),
+        })
     }
 
     /// Reads one file of a tree, as [`TreeReader::read`] does.
@@ -75,18 +87,38 @@ impl LoopRepo {
     ) -> Result<Option<Vec<u8>>, GitError> {
         let wanted = plain(path)?;
         let found = self.ls_tree(tree, &wanted)?;
-        let entry = found.into_iter().find(|(path, _)| *path == wanted).and_then(|(_, entry)| entry);
-        entry.map_or(Ok(None), |entry| read(&Blobs::of(self), &entry, path, bytes_max))
+        let entry = found
+            .into_iter()
+            .find(|(path, _)| *path == wanted)
+            .and_then(|(_, entry)| entry);
+        entry.map_or(Ok(None), |entry| {
+            read(&Blobs::of(self), &entry, path, bytes_max)
+        })
     }
 
     /// Lists one folder of a tree, as [`TreeReader::list`] does.
-    pub fn list_folder(&self, tree: &TreeId, folder: &Path) -> Result<Vec<(OsString, Listed)>, GitError> {
+    pub fn list_folder(
+        &self,
+        tree: &TreeId,
+        folder: &Path,
+    ) -> Result<Vec<(OsString, Listed)>, GitError> {
         let folder = plain(folder)?;
-        let wanted = if folder.is_empty() { Vec::new() } else { [&folder[..], b"/"].concat() };
+        let wanted = if folder.is_empty() {
+            Vec::new()
+        } else {
+            [&folder[..], b"/"].concat()
+        };
         let found = self.ls_tree(tree, &wanted)?;
-        let inside = found.into_iter().filter(|(path, _)| split(path).0 == folder);
+        let inside = found
+            .into_iter()
+            .filter(|(path, _)| split(path).0 == folder);
         let mut names: Vec<_> = inside
-            .map(|(path, entry)| (name_of(split(&path).1), entry.map_or(Listed::Folder, Listed::Entry)))
+            .map(|(path, entry)| {
+                (
+                    name_of(split(&path).1),
+                    entry.map_or(Listed::Folder, Listed::Entry),
+                )
+            })
             .collect();
         // Git sorts a folder as if its name ended in a slash.
         names.sort_by(|(one, _), (other, _)| one.cmp(other));
@@ -95,24 +127,45 @@ impl LoopRepo {
 
     /// One level of a tree, or one path of it; a folder has no entry.
     fn ls_tree(&self, tree: &TreeId, path: &[u8]) -> Result<Vec<Line>, GitError> {
-        let git = self.git().args(["ls-tree", "-z", "--full-tree", tree.as_str(), "--"]);
-        let git = if path.is_empty() { git } else { git.literal_path(path) };
+        let git = self
+            .git()
+            .args(["ls-tree", "-z", "--full-tree", tree.as_str(), "--"]);
+        let git = if path.is_empty() {
+            git
+        } else {
+            git.literal_path(path)
+        };
         let command = git.command_line();
         let output = git.run()?;
-        let lines = output.split(|byte| *byte == 0).filter(|line| !line.is_empty());
-        lines.map(|line| listed(line).ok_or_else(|| GitError::Garbled { command: command.clone() })).collect()
+        let lines = output
+            .split(|byte| *byte == 0)
+            .filter(|line| !line.is_empty());
+        lines
+            .map(|line| {
+                listed(line).ok_or_else(|| GitError::Garbled {
+                    command: command.clone(),
+                })
+            })
+            .collect()
     }
 }
 
-fn read(blobs: &Blobs, entry: &Entry, path: &Path, bytes_max: usize) -> Result<Option<Vec<u8>>, GitError> {
+fn read(
+    blobs: &Blobs,
+    entry: &Entry,
+    path: &Path,
+    bytes_max: usize,
+) -> Result<Option<Vec<u8>>, GitError> {
     if !entry.mode.is_regular() {
         return Ok(None);
     }
     match blobs.read(&entry.id, bytes_max)? {
         Blob::Whole(content) => Ok(Some(content)),
-        Blob::TooLarge { bytes } => {
-            Err(GitError::FileTooLarge { path: PathBuf::from(path), bytes, bytes_max })
-        }
+        Blob::TooLarge { bytes } => Err(GitError::FileTooLarge {
+            path: PathBuf::from(path),
+            bytes,
+            bytes_max,
+        }),
     }
 }
 
@@ -121,7 +174,11 @@ fn names<'a>(
     folder: &[u8],
     inside: impl Iterator<Item = (&'a Vec<u8>, &'a Entry)>,
 ) -> Vec<(OsString, Listed)> {
-    let start = if folder.is_empty() { 0 } else { folder.len() + 1 };
+    let start = if folder.is_empty() {
+        0
+    } else {
+        folder.len() + 1
+    };
     let mut found = BTreeMap::new();
     for (path, entry) in inside {
         let rest = &path[start..];

@@ -1,4 +1,5 @@
-//! Names of refs: made from any word, checked by git, read, and moved only from where they are known to be.
+//! Names of refs: made from any word, checked by git, read, and moved only from where they are
+//! known to be.
 //!
 //! Moving a ref here never touches a work tree, an index or HEAD.
 
@@ -33,8 +34,9 @@ pub enum Moved {
 
 /// Writes any word as one component of a ref name, different words as different components.
 ///
-/// Letters, digits, `-`, `_` and `.` stay where git allows them; every other byte becomes `%` and two digits. What
-/// would be too long for a file name keeps its beginning and ends in a hash of the whole word.
+/// Letters, digits, `-`, `_` and `.` stay where git allows them; every other byte becomes `%` and
+/// two digits. What would be too long for a file name keeps its beginning and ends in a hash of the
+/// whole word.
 pub fn ref_component(word: &str) -> String {
     let escaped = escape(word.as_bytes());
     if escaped.len() <= COMPONENT_BYTES_MAX {
@@ -61,26 +63,39 @@ fn escape(word: &[u8]) -> String {
             b'-' => index != 0,
             _ => byte.is_ascii_alphanumeric() || byte == b'_',
         };
-        if plain { out.push(char::from(byte)) } else { out.push_str(&format!("%{byte:02X}")) }
+        if plain {
+            out.push(char::from(byte))
+        } else {
+            out.push_str(&format!("%{byte:02X}"))
+        }
     }
     out
 }
 
-/// The FNV-1a hash with 128 bits: the same on every machine and in every version, which is all that is asked of it.
+/// The FNV-1a hash with 128 bits: the same on every machine and in every version, which is all that
+/// is asked of it.
 fn fnv_128(bytes: &[u8]) -> u128 {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-    bytes.iter().fold(OFFSET, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME))
+    bytes.iter().fold(OFFSET, |hash, &byte| {
+        (hash ^ u128::from(byte)).wrapping_mul(PRIME)
+    })
 }
 
 /// Lets git judge a full name.
 pub(crate) fn check_ref(name: &str) -> Result<(), GitError> {
-    let bad = || GitError::BadRef { name: name.chars().take(300).collect() };
+    let bad = || GitError::BadRef {
+        name: name.chars().take(300).collect(),
+    };
     if !name.starts_with("refs/") || name.contains('\0') {
         return Err(bad());
     }
     let output = Git::alone().args(["check-ref-format", name]).outcome()?;
-    if output.code == Some(0) { Ok(()) } else { Err(bad()) }
+    if output.code == Some(0) {
+        Ok(())
+    } else {
+        Err(bad())
+    }
 }
 
 /// Where a ref of any repository points.
@@ -89,7 +104,10 @@ pub(crate) fn read_ref(git: Git, name: &str) -> Result<Option<CommitId>, GitErro
     let command = git.command_line();
     let text = String::from_utf8(git.run()?).map_err(|_| GitError::Garbled { command })?;
     // The pattern also matches names below it.
-    let found = text.lines().filter_map(|line| line.split_once(' ')).find(|(_, found)| *found == name);
+    let found = text
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .find(|(_, found)| *found == name);
     found.map(|(id, _)| CommitId::parse(id)).transpose()
 }
 
@@ -103,7 +121,10 @@ pub(crate) fn update_ref(
     let nothing = "0".repeat(to.as_str().len());
     let from = from.map_or(nothing.as_str(), CommitId::as_str);
     moment("before", name);
-    let moved = git.args(["update-ref", "--no-deref", name, to.as_str(), from]).run().map(drop);
+    let moved = git
+        .args(["update-ref", "--no-deref", name, to.as_str(), from])
+        .run()
+        .map(drop);
     moment("after", name);
     moved
 }
@@ -116,7 +137,12 @@ impl LoopRepo {
     }
 
     /// Moves a ref from where it is known to be; `None` means that it must not exist.
-    pub fn move_ref(&self, name: &str, from: Option<&CommitId>, to: &CommitId) -> Result<Moved, GitError> {
+    pub fn move_ref(
+        &self,
+        name: &str,
+        from: Option<&CommitId>,
+        to: &CommitId,
+    ) -> Result<Moved, GitError> {
         check_ref(name)?;
         match self.try_move(name, from, to) {
             Err(GitError::Failed { .. }) if clear_stale_lock(self.path(), name) => {
@@ -126,7 +152,12 @@ impl LoopRepo {
         }
     }
 
-    fn try_move(&self, name: &str, from: Option<&CommitId>, to: &CommitId) -> Result<Moved, GitError> {
+    fn try_move(
+        &self,
+        name: &str,
+        from: Option<&CommitId>,
+        to: &CommitId,
+    ) -> Result<Moved, GitError> {
         let found = read_ref(self.git(), name)?;
         if found.as_ref() == Some(to) {
             return Ok(Moved::AlreadyThere);
@@ -134,18 +165,29 @@ impl LoopRepo {
         if found.as_ref() != from {
             return Ok(Moved::Refused { found });
         }
-        let Err(error) = update_ref(self.git(), name, from, to) else { return Ok(Moved::Done) };
+        let Err(error) = update_ref(self.git(), name, from, to) else {
+            return Ok(Moved::Done);
+        };
         // Somebody may have been faster than we between reading and writing.
         let now = read_ref(self.git(), name)?;
-        if now == found { Err(error) } else { Ok(Moved::Refused { found: now }) }
+        if now == found {
+            Err(error)
+        } else {
+            Ok(Moved::Refused { found: now })
+        }
     }
 }
 
-/// Clears away the lock that a power cut left on a ref of our own repository; without this no move would ever succeed.
+/// Clears away the lock that a power cut left on a ref of our own repository; without this no move
+/// would ever succeed.
 fn clear_stale_lock(git_dir: &Path, name: &str) -> bool {
     let lock = git_dir.join(format!("{name}.lock"));
-    let age = fs::symlink_metadata(&lock).and_then(|found| found.modified()).ok();
-    let stale = age.and_then(|since| since.elapsed().ok()).is_some_and(|age| age > LOCK_AGE_MAX);
+    let age = fs::symlink_metadata(&lock)
+        .and_then(|found| found.modified())
+        .ok();
+    let stale = age
+        .and_then(|since| since.elapsed().ok())
+        .is_some_and(|age| age > LOCK_AGE_MAX);
     stale && fs::remove_file(&lock).is_ok()
 }
 
@@ -180,7 +222,10 @@ mod tests {
         ] {
             let component = ref_component(word);
             assert_eq!(component, expected, "{word:?}");
-            for name in [format!("refs/loopwright/{component}"), format!("refs/heads/{component}/1")] {
+            for name in [
+                format!("refs/loopwright/{component}"),
+                format!("refs/heads/{component}/1"),
+            ] {
                 check_ref(&name).unwrap_or_else(|error| panic!("{word:?}: {error}"));
             }
         }
@@ -197,10 +242,19 @@ mod tests {
 
     #[test]
     fn names_that_git_does_not_take_are_refused() {
-        for name in
-            ["", "HEAD", "refs/heads/a..b", "refs/heads/x.lock", "refs/heads/a b", "--help", "refs/a\0b"]
-        {
-            assert!(matches!(check_ref(name), Err(GitError::BadRef { .. })), "{name:?}");
+        for name in [
+            "",
+            "HEAD",
+            "refs/heads/a..b",
+            "refs/heads/x.lock",
+            "refs/heads/a b",
+            "--help",
+            "refs/a\0b",
+        ] {
+            assert!(
+                matches!(check_ref(name), Err(GitError::BadRef { .. })),
+                "{name:?}"
+            );
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Names that git refuses in a tree because some system would open its metadata, or a link instead of it, by them.
+//! Names that git refuses in a tree because some system would open its metadata, or a link instead
+//! of it, by them.
 //!
-//! Git is the judge in the end; this says beforehand, a little more strictly, what it would refuse, so that one such
-//! name costs one file and not the whole snapshot.
+//! Git is the judge in the end; this says beforehand, a little more strictly, what it would refuse,
+//! so that one such name costs one file and not the whole snapshot.
 
 use crate::walk::Kind;
 
@@ -11,15 +12,21 @@ pub(crate) fn is_reserved(name: &[u8], kind: Kind) -> bool {
     name.split(|byte| *byte == b'\\').any(|part| {
         let name = as_some_systems_see_it(part);
         let is_git = matches!(name.as_str(), ".git" | "git~1");
-        let modules = [".gitmodules", "gitmod~", "gi7eba~"].iter().any(|start| name.starts_with(start));
+        let modules = [".gitmodules", "gitmod~", "gi7eba~"]
+            .iter()
+            .any(|start| name.starts_with(start));
         is_git || (modules && kind == Kind::Link)
     })
 }
 
-/// Without case, without the characters that HFS+ passes over, without what NTFS cuts off at the end.
+/// Without case, without the characters that HFS+ passes over, without what NTFS cuts off at the
+/// end.
 fn as_some_systems_see_it(part: &[u8]) -> String {
     let text = String::from_utf8_lossy(part).to_lowercase();
-    let seen: String = text.chars().filter(|character| !is_passed_over(*character)).collect();
+    let seen: String = text
+        .chars()
+        .filter(|character| !is_passed_over(*character))
+        .collect();
     let name = seen.split(':').next().unwrap_or_default();
     name.trim_end_matches([' ', '.']).to_owned()
 }

@@ -1,8 +1,9 @@
 //! Things are built beside the place they are meant for and moved there when they are whole.
 //!
-//! The scratch name is fixed, so that what a crash left behind is cleared away by the next try instead of piling up.
-//! Two processes building the same thing at once are kept apart by the loop's lease, not here. Work that has no place of
-//! its own, and of which several pieces may be under way, gets a new name each time.
+//! The scratch name is fixed, so that what a crash left behind is cleared away by the next try
+//! instead of piling up. Two processes building the same thing at once are kept apart by the loop's
+//! lease, not here. Work that has no place of its own, and of which several pieces may be under
+//! way, gets a new name each time.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -40,12 +41,17 @@ impl Scratch {
         Ok(Self { path })
     }
 
-    /// Makes an empty folder inside a repository of ours, clearing away what crashes left there long ago.
+    /// Makes an empty folder inside a repository of ours, clearing away what crashes left there
+    /// long ago.
     pub(crate) fn inside(git_dir: &Path) -> Result<Self, GitError> {
         let folder = git_dir.join("loopwright-scratch");
         fs::create_dir_all(&folder).map_err(failed("make", &folder))?;
         clear_old(&folder);
-        let path = folder.join(format!("{}-{}", process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
+        let path = folder.join(format!(
+            "{}-{}",
+            process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        ));
         // A folder by this name is from a process of the same number that is gone.
         clear_away(&path)?;
         fs::create_dir(&path).map_err(failed("make", &path))?;
@@ -60,7 +66,9 @@ impl Scratch {
     pub(crate) fn put_at(self, target: &Path) -> Result<(), GitError> {
         fs::rename(&self.path, target).map_err(failed("put in place", target))?;
         let parent = target.parent().unwrap_or(Path::new("/"));
-        File::open(parent).and_then(|folder| folder.sync_all()).map_err(failed("flush", parent))
+        File::open(parent)
+            .and_then(|folder| folder.sync_all())
+            .map_err(failed("flush", parent))
     }
 }
 
@@ -73,10 +81,17 @@ impl Drop for Scratch {
 
 /// Best effort: what cannot be cleared away is in nobody's way.
 fn clear_old(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
     for path in entries.flatten().map(|entry| entry.path()) {
-        let since = fs::symlink_metadata(&path).and_then(|found| found.modified()).ok();
-        if since.and_then(|since| since.elapsed().ok()).is_some_and(|age| age > AGE_MAX) {
+        let since = fs::symlink_metadata(&path)
+            .and_then(|found| found.modified())
+            .ok();
+        if since
+            .and_then(|since| since.elapsed().ok())
+            .is_some_and(|age| age > AGE_MAX)
+        {
             let _ = clear_away(&path);
         }
     }

@@ -1,10 +1,12 @@
-//! Turns the files of a checkout into a tree of ours, as `git add -A` would, without trusting anything in it.
+//! Turns the files of a checkout into a tree of ours, as `git add -A` would, without trusting
+//! anything in it.
 //!
-//! We read the files and hand git their bytes: git itself is never pointed at the checkout, so hooks, configuration,
-//! filters and attributes in it mean nothing. What the base tracks is read whatever any `.gitignore` says. Of the rest,
-//! what the rules of the base ignore stays out even if the agent changed them, or it could plant a `node_modules` that
-//! no install replaces; what only the agent's rules ignore stays out too, since a story may rightly bring a new build
-//! folder, but is named, or it could hide a file from its judge. Stopping the agent first is the caller's.
+//! We read the files and hand git their bytes: git itself is never pointed at the checkout, so
+//! hooks, configuration, filters and attributes in it mean nothing. What the base tracks is read
+//! whatever any `.gitignore` says. Of the rest, what the rules of the base ignore stays out even if
+//! the agent changed them, or it could plant a `node_modules` that no install replaces; what only
+//! the agent's rules ignore stays out too, since a story may rightly bring a new build folder, but
+//! is named, or it could hide a file from its judge. Stopping the agent first is the caller's.
 
 use std::path::{Path, PathBuf};
 
@@ -27,12 +29,13 @@ pub struct Snapshot {
     pub tree: TreeId,
     /// Whether that is another tree than the base's.
     pub changed: bool,
-    /// What is not in the tree although no rule of the checkout ignores it; the first thousand, in the order of paths.
+    /// What is not in the tree although no rule of the checkout ignores it; the first thousand, in
+    /// the order of paths.
     pub left_out: Vec<LeftOut>,
     /// How many there were.
     pub n_left_out: usize,
-    /// What is not in the tree because of rules that the base does not have; the first thousand, in the order of paths.
-    /// A folder stands for all that is in it.
+    /// What is not in the tree because of rules that the base does not have; the first thousand, in
+    /// the order of paths. A folder stands for all that is in it.
     pub newly_ignored: Vec<PathBuf>,
     /// How many there were.
     pub n_newly_ignored: usize,
@@ -64,21 +67,26 @@ pub enum Reason {
     InTheWay,
     /// The rules of the base ignore it; those of the checkout no longer do.
     IgnoredByBase,
-    /// No rule ignores it, but its name says that a tool filled it (`node_modules`, `.venv`, `target`, `__pycache__`),
-    /// and the base has nothing in it.
+    /// No rule ignores it, but its name says that a tool filled it (`node_modules`, `.venv`,
+    /// `target`, `__pycache__`), and the base has nothing in it.
     BuildFolder,
 }
 
 impl LeftOut {
     pub(crate) fn new(path: &[u8], reason: Reason) -> Self {
-        Self { path: as_path(path).to_owned(), reason }
+        Self {
+            path: as_path(path).to_owned(),
+            reason,
+        }
     }
 }
 
 impl LoopRepo {
-    /// Reads the files under `dir` into a tree; paths in `keep_from_base` are as in the base, whatever was done there.
+    /// Reads the files under `dir` into a tree; paths in `keep_from_base` are as in the base,
+    /// whatever was done there.
     ///
-    /// Links are stored as links. A repository that the agent made inside is taken as plain files, without its `.git`.
+    /// Links are stored as links. A repository that the agent made inside is taken as plain files,
+    /// without its `.git`.
     pub fn snapshot(
         &self,
         dir: &Path,
@@ -97,10 +105,20 @@ impl LoopRepo {
         }
         let tree = self.write_tree(&gathered.entries, &scratch)?;
         let (left_out, n_left_out) = first(gathered.left_out);
-        let newly_ignored = gathered.newly_ignored.iter().map(|path| as_path(path).to_owned());
+        let newly_ignored = gathered
+            .newly_ignored
+            .iter()
+            .map(|path| as_path(path).to_owned());
         let (newly_ignored, n_newly_ignored) = first(newly_ignored.collect());
         let changed = tree != base_tree;
-        Ok(Snapshot { tree, changed, left_out, n_left_out, newly_ignored, n_newly_ignored })
+        Ok(Snapshot {
+            tree,
+            changed,
+            left_out,
+            n_left_out,
+            newly_ignored,
+            n_newly_ignored,
+        })
     }
 }
 
@@ -119,12 +137,17 @@ fn keep(path: &[u8], base: &Entries, entries: &mut Entries) -> Vec<LeftOut> {
         entries.remove(gone);
     }
     let kept = below(base, path).chain(base.get_key_value(path));
-    let kept: Vec<_> = kept.map(|(path, entry)| (path.clone(), entry.clone())).collect();
+    let kept: Vec<_> = kept
+        .map(|(path, entry)| (path.clone(), entry.clone()))
+        .collect();
     let mut in_the_way = Vec::new();
     if !kept.is_empty() {
         // A file or a link may stand where the path needs a folder.
         in_the_way.extend(above(path).filter(|above| entries.remove(*above).is_some()));
     }
     entries.extend(kept);
-    in_the_way.into_iter().map(|path| LeftOut::new(path, Reason::InTheWay)).collect()
+    in_the_way
+        .into_iter()
+        .map(|path| LeftOut::new(path, Reason::InTheWay))
+        .collect()
 }

@@ -1,7 +1,7 @@
 //! Streams the contents of files and links into the loop's repository, all through one process.
 //!
-//! `git fast-import` gets bytes from us and opens no file of the checkout itself; it stores only what the repository
-//! does not have yet. It makes no commit and moves no ref.
+//! `git fast-import` gets bytes from us and opens no file of the checkout itself; it stores only
+//! what the repository does not have yet. It makes no commit and moves no ref.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -44,12 +44,20 @@ pub(crate) fn store(
         }
         pipe.write_all(b"done\n").map_err(pipe_broke)
     })?;
-    let ids = if modes.is_empty() { BTreeMap::new() } else { read_marks(&marks)? };
+    let ids = if modes.is_empty() {
+        BTreeMap::new()
+    } else {
+        read_marks(&marks)?
+    };
     for (mark, found) in (1..).zip(files) {
-        let Some(mode) = modes.get(&mark) else { continue };
+        let Some(mode) = modes.get(&mark) else {
+            continue;
+        };
         // Every file that was sent must have come back, or the tree would lack it without a word.
         let id = ids.get(&mark).ok_or_else(garbled)?.clone();
-        gathered.entries.insert(found.path, Entry { mode: *mode, id });
+        gathered
+            .entries
+            .insert(found.path, Entry { mode: *mode, id });
     }
     Ok(())
 }
@@ -71,13 +79,17 @@ pub(crate) fn store_blobs(
         pipe.write_all(b"done\n").map_err(pipe_broke)
     })?;
     let mut ids = read_marks(&marks)?;
-    (1..=contents.len()).map(|mark| ids.remove(&mark).ok_or_else(garbled)).collect()
+    (1..=contents.len())
+        .map(|mark| ids.remove(&mark).ok_or_else(garbled))
+        .collect()
 }
 
 fn fast_import(repo: &LoopRepo, marks: &Path) -> Git {
     let mut export = OsString::from("--export-marks=");
     export.push(marks);
-    repo.git().args(["fast-import", "--quiet", "--done"]).arg(export)
+    repo.git()
+        .args(["fast-import", "--quiet", "--done"])
+        .arg(export)
 }
 
 /// What became of one file.
@@ -98,7 +110,9 @@ impl Source<'_> {
     fn send(&self, mark: usize, found: &Found, pipe: &mut dyn Write) -> Result<Sent, GitError> {
         let sent = match found.kind {
             Kind::Link => match self.tree.link(&found.path)? {
-                Got::It(target) => Got::It(send_bytes(mark, &target, pipe).map(|()| Sent::As(Mode::Link))?),
+                Got::It(target) => {
+                    Got::It(send_bytes(mark, &target, pipe).map(|()| Sent::As(Mode::Link))?)
+                }
                 Got::Unreadable => Got::Unreadable,
                 Got::Gone => Got::Gone,
             },
@@ -111,7 +125,9 @@ impl Source<'_> {
         match sent {
             Got::It(sent) => Ok(sent),
             Got::Unreadable => Ok(Sent::Not(Reason::Unreadable)),
-            Got::Gone => Err(GitError::Changed { path: self.tree.shown(&found.path) }),
+            Got::Gone => Err(GitError::Changed {
+                path: self.tree.shown(&found.path),
+            }),
         }
     }
 
@@ -128,18 +144,34 @@ impl Source<'_> {
         write!(pipe, "blob\nmark :{mark}\ndata {size}\n").map_err(pipe_broke)?;
         self.copy(file, size, path, pipe)?;
         pipe.write_all(b"\n").map_err(pipe_broke)?;
-        Ok(Sent::As(if executable { Mode::Executable } else { Mode::File }))
+        Ok(Sent::As(if executable {
+            Mode::Executable
+        } else {
+            Mode::File
+        }))
     }
 
     /// Sends exactly the bytes that were announced.
-    fn copy(&self, mut file: File, size: u64, path: &[u8], pipe: &mut dyn Write) -> Result<(), GitError> {
+    fn copy(
+        &self,
+        mut file: File,
+        size: u64,
+        path: &[u8],
+        pipe: &mut dyn Write,
+    ) -> Result<(), GitError> {
         let mut chunk = [0; CHUNK_BYTES];
         let mut left = size;
         while left > 0 {
-            let wanted = usize::try_from(left).unwrap_or(CHUNK_BYTES).min(CHUNK_BYTES);
-            let n_read = file.read(&mut chunk[..wanted]).map_err(failed("read", &self.tree.shown(path)))?;
+            let wanted = usize::try_from(left)
+                .unwrap_or(CHUNK_BYTES)
+                .min(CHUNK_BYTES);
+            let n_read = file
+                .read(&mut chunk[..wanted])
+                .map_err(failed("read", &self.tree.shown(path)))?;
             if n_read == 0 {
-                return Err(GitError::Changed { path: self.tree.shown(path) });
+                return Err(GitError::Changed {
+                    path: self.tree.shown(path),
+                });
             }
             pipe.write_all(&chunk[..n_read]).map_err(pipe_broke)?;
             left -= n_read as u64;
@@ -148,10 +180,14 @@ impl Source<'_> {
     }
 
     fn base_size(&self, path: &[u8]) -> Result<u64, GitError> {
-        let Some(entry) = self.base.get(path).filter(|entry| !entry.is_gitlink()) else { return Ok(0) };
+        let Some(entry) = self.base.get(path).filter(|entry| !entry.is_gitlink()) else {
+            return Ok(0);
+        };
         let git = self.repo.git().args(["cat-file", "-s", entry.id.as_str()]);
         let command = git.command_line();
-        git.line()?.parse().map_err(|_| GitError::Garbled { command })
+        git.line()?
+            .parse()
+            .map_err(|_| GitError::Garbled { command })
     }
 }
 
@@ -169,9 +205,13 @@ fn read_marks(path: &Path) -> Result<BTreeMap<usize, ObjectId>, GitError> {
         let (mark, id) = line.strip_prefix(':')?.split_once(' ')?;
         Some((mark.parse().ok()?, ObjectId::parse(id).ok()?))
     };
-    text.lines().map(|text| line(text).ok_or_else(garbled)).collect()
+    text.lines()
+        .map(|text| line(text).ok_or_else(garbled))
+        .collect()
 }
 
 fn garbled() -> GitError {
-    GitError::Garbled { command: "fast-import".to_owned() }
+    GitError::Garbled {
+        command: "fast-import".to_owned(),
+    }
 }

@@ -1,6 +1,8 @@
-//! Finds what commits of the operator's repository say in their trailers, such as `Story-Id: login-1`.
+//! Finds what commits of the operator's repository say in their trailers, such as `Story-Id:
+//! login-1`.
 //!
-//! It only reads, and it does not know what a trailer means. Values are compared as they are, never as patterns.
+//! It only reads, and it does not know what a trailer means. Values are compared as they are, never
+//! as patterns.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,18 +24,27 @@ pub struct BranchTrailers {
 const BRANCHES_MAX: usize = 200;
 
 /// What the history of a commit says for a trailer.
-pub fn trailers_of(project: &Path, commit: &CommitId, key: &str) -> Result<BTreeSet<String>, GitError> {
+pub fn trailers_of(
+    project: &Path,
+    commit: &CommitId,
+    key: &str,
+) -> Result<BTreeSet<String>, GitError> {
     values(project, key, &[commit.as_str()])
 }
 
-/// Branches below `prefix` (`agent-loop/`) that a commit does not have, with what they say beyond it.
+/// Branches below `prefix` (`agent-loop/`) that a commit does not have, with what they say beyond
+/// it.
 pub fn trailers_beyond(
     project: &Path,
     commit: &CommitId,
     prefix: &str,
     key: &str,
 ) -> Result<Vec<BranchTrailers>, GitError> {
-    let words = ["for-each-ref", "--sort=-committerdate", "--format=%(refname)"];
+    let words = [
+        "for-each-ref",
+        "--sort=-committerdate",
+        "--format=%(refname)",
+    ];
     let git = Git::found_from(project)
         .args(words)
         .arg(format!("--count={BRANCHES_MAX}"))
@@ -49,7 +60,8 @@ pub fn trailers_beyond(
     Ok(found)
 }
 
-/// Only commits that have the word at all are looked into; plumbing, so that no configuration has a say.
+/// Only commits that have the word at all are looked into; plumbing, so that no configuration has a
+/// say.
 fn values(project: &Path, key: &str, revisions: &[&str]) -> Result<BTreeSet<String>, GitError> {
     let format = format!("--format=%(trailers:key={key},valueonly,unfold)");
     let git = Git::found_from(project)
@@ -60,5 +72,10 @@ fn values(project: &Path, key: &str, revisions: &[&str]) -> Result<BTreeSet<Stri
         .args(revisions)
         .arg("--");
     let text = String::from_utf8_lossy(&git.run()?).into_owned();
-    Ok(text.lines().map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned).collect())
+    Ok(text
+        .lines()
+        .map(str::trim)
+        .filter(|value| !value.is_empty())
+        .map(str::to_owned)
+        .collect())
 }

@@ -1,7 +1,7 @@
 //! Reads a folder that an agent has written: names, kinds and contents, never following a link.
 //!
-//! Every step goes through the folder above it without following links, so that no name can lead out of the tree,
-//! even while somebody still writes there. Nothing is changed.
+//! Every step goes through the folder above it without following links, so that no name can lead
+//! out of the tree, even while somebody still writes there. Nothing is changed.
 
 use std::fs::File;
 use std::io;
@@ -43,14 +43,23 @@ pub(crate) enum Got<T> {
     Gone,
 }
 
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const FOLDER: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
 /// Without waiting, since a pipe may have been put where a file was.
-const FILE: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+const FILE: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::CLOEXEC);
 
 impl Tree {
     pub(crate) fn open(top: &Path) -> Result<Self, GitError> {
         let fd = openat(CWD, top, FOLDER, Mode::empty()).map_err(failed("open", top))?;
-        Ok(Self { top: top.to_owned(), fd })
+        Ok(Self {
+            top: top.to_owned(),
+            fd,
+        })
     }
 
     /// The path as people know it.
@@ -95,20 +104,29 @@ impl Tree {
             return Err(Errno::NOENT);
         }
         let size = u64::try_from(stat.st_size).unwrap_or(0);
-        Ok((File::from(fd), size, Mode::from_raw_mode(stat.st_mode).contains(Mode::XUSR)))
+        Ok((
+            File::from(fd),
+            size,
+            Mode::from_raw_mode(stat.st_mode).contains(Mode::XUSR),
+        ))
     }
 
     /// Where a link points, as it is written in it.
     pub(crate) fn link(&self, path: &[u8]) -> Result<Got<Vec<u8>>, GitError> {
         let (folder, name) = split(path);
-        let target = self.folder(folder).and_then(|fd| readlinkat(&fd, name, Vec::new()));
+        let target = self
+            .folder(folder)
+            .and_then(|fd| readlinkat(&fd, name, Vec::new()));
         self.got("read", path, target.map(std::ffi::CString::into_bytes))
     }
 
     /// Goes down one folder at a time: a single long path would follow links on its way.
     fn folder(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
         let mut fd = openat(&self.fd, ".", FOLDER, Mode::empty())?;
-        for name in path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()) {
+        for name in path
+            .split(|byte| *byte == b'/')
+            .filter(|name| !name.is_empty())
+        {
             fd = openat(&fd, name, FOLDER, Mode::empty())?;
         }
         Ok(fd)
@@ -123,7 +141,9 @@ impl Tree {
         match result {
             Ok(it) => Ok(Got::It(it)),
             Err(Errno::ACCESS | Errno::PERM | Errno::NAMETOOLONG) => Ok(Got::Unreadable),
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::INVAL | Errno::NXIO) => Ok(Got::Gone),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::INVAL | Errno::NXIO) => {
+                Ok(Got::Gone)
+            }
             Err(error) => Err(failed(attempt, &self.shown(path))(io::Error::from(error))),
         }
     }

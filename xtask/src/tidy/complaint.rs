@@ -1,6 +1,7 @@
 //! A broken rule: where, which one, what is wrong there, and how to mend it.
 //!
-//! All complaints are alike in weight. A rule that may be broken is no rule, so there are no warnings.
+//! All complaints are alike in weight. A rule that may be broken is no rule, so there are no
+//! warnings.
 
 use std::fmt;
 
@@ -51,19 +52,27 @@ impl Rule {
                 "put the version into [workspace.dependencies] of the root manifest, below a comment that says \
                  why we take the crate, and write `name.workspace = true` in the member"
             }
-            Self::Header => "start the file with `//!`: what it is for and what it deliberately does not do",
+            Self::Header => {
+                "start the file with `//!`: what it is for and what it deliberately does not do"
+            }
             Self::FileSize => {
                 "split the file along its subjects; an entry in xtask/tidy-exceptions.txt only shrinks"
             }
-            Self::FunctionSize => "split the function; an entry in xtask/tidy-exceptions.txt only shrinks",
+            Self::FunctionSize => {
+                "split the function; an entry in xtask/tidy-exceptions.txt only shrinks"
+            }
             Self::Words => {
                 "a task is an issue, a limit is a sentence in the docs, a test that cannot run is removed"
             }
-            Self::Paths => "write the path relative to the workspace, or invent one: `/home/you/project`",
+            Self::Paths => {
+                "write the path relative to the workspace, or invent one: `/home/you/project`"
+            }
             Self::Errors => {
                 "write docs/errors/CODE.md with `# CODE: what is wrong` on top, and a test that names the code"
             }
-            Self::Decisions => "name the file `NNNN-words-with-dashes.md`, with the next free number",
+            Self::Decisions => {
+                "name the file `NNNN-words-with-dashes.md`, with the next free number"
+            }
             Self::Lockfiles => {
                 "generate the lock file again with `npm config set omit-lockfile-registry-resolved true`"
             }
@@ -81,14 +90,31 @@ pub(super) struct Complaint {
 }
 
 impl Complaint {
-    pub(super) fn new(rule: Rule, path: &str, line_number: usize, message: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), line_number, rule, message: message.into() }
+    pub(super) fn new(
+        rule: Rule,
+        path: &str,
+        line_number: usize,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            path: path.to_owned(),
+            line_number,
+            rule,
+            message: message.into(),
+        }
     }
 }
 
 impl fmt::Display for Complaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {} ({})", self.path, self.line_number, self.message, self.rule.name())
+        write!(
+            f,
+            "{}:{}: {} ({})",
+            self.path,
+            self.line_number,
+            self.message,
+            self.rule.name()
+        )
     }
 }
 

@@ -1,5 +1,5 @@
-//! The rule `edges`: which crate of ours may use which. The table is the architecture, so a row changes only
-//! together with a page in `docs/decisions`.
+//! The rule `edges`: which crate of ours may use which. The table is the architecture, so a row
+//! changes only together with a page in `docs/decisions`.
 //!
 //! An edge that follows from two others is still an edge: a crate that is used is named.
 
@@ -52,21 +52,32 @@ const TABLE: [(&str, Allowed); 17] = [
 ];
 
 pub(super) fn check(tree: &Tree, packages: &[Package]) -> Vec<Complaint> {
-    packages.iter().flat_map(|package| check_package(tree.text(&package.manifest), package)).collect()
+    packages
+        .iter()
+        .flat_map(|package| check_package(tree.text(&package.manifest), package))
+        .collect()
 }
 
 fn check_package(manifest: &str, package: &Package) -> Vec<Complaint> {
     let complaint =
         |line_number, message| Complaint::new(Rule::Edges, &package.manifest, line_number, message);
     let Some((_, allowed)) = TABLE.iter().find(|(name, _)| *name == package.name) else {
-        let message =
-            format!("`{}` is new: a new crate needs a page in docs/decisions and a row here", package.name);
+        let message = format!(
+            "`{}` is new: a new crate needs a page in docs/decisions and a row here",
+            package.name
+        );
         return vec![complaint(1, message)];
     };
-    let ours = package.dependencies.iter().filter(|dependency| dependency.origin == Origin::Workspace);
+    let ours = package
+        .dependencies
+        .iter()
+        .filter(|dependency| dependency.origin == Origin::Workspace);
     let refused = ours.filter(|dependency| !is_allowed(allowed, dependency));
-    let message = |dependency: &Dependency| format!("`{}` must not use `{}`", package.name, dependency.name);
-    refused.map(|dependency| complaint(line_of(manifest, &dependency.name), message(dependency))).collect()
+    let message =
+        |dependency: &Dependency| format!("`{}` must not use `{}`", package.name, dependency.name);
+    refused
+        .map(|dependency| complaint(line_of(manifest, &dependency.name), message(dependency)))
+        .collect()
 }
 
 /// Tests may use the test kit, whatever they test; otherwise they are bound like the crate itself.
@@ -79,7 +90,8 @@ fn is_allowed(allowed: &Allowed, dependency: &Dependency) -> bool {
     by_table || (dependency.kind == Kind::Dev && name == "testkit")
 }
 
-/// Finds where a manifest names a dependency; the first line when it names it in a way we do not read.
+/// Finds where a manifest names a dependency; the first line when it names it in a way we do not
+/// read.
 pub(super) fn line_of(manifest: &str, dependency: &str) -> usize {
     let entries = entries(manifest);
     let named = entries.iter().find(|entry| {
@@ -101,48 +113,115 @@ mod tests {
         for (name, dependency, kind, expected) in [
             ("kernel", "prd", Kind::Normal, None),
             ("journal", "prd", Kind::Normal, None),
-            ("kernel", "journal", Kind::Normal, at_2("`kernel` must not use `journal`")),
-            ("web", "kernel", Kind::Normal, at_2("`web` must not use `kernel`")),
+            (
+                "kernel",
+                "journal",
+                Kind::Normal,
+                at_2("`kernel` must not use `journal`"),
+            ),
+            (
+                "web",
+                "kernel",
+                Kind::Normal,
+                at_2("`web` must not use `kernel`"),
+            ),
             ("publish", "views", Kind::Build, None),
-            ("publish", "sandbox", Kind::Build, at_2("`publish` must not use `sandbox`")),
+            (
+                "publish",
+                "sandbox",
+                Kind::Build,
+                at_2("`publish` must not use `sandbox`"),
+            ),
             ("prd", "testkit", Kind::Dev, None),
-            ("prd", "testkit", Kind::Normal, at_2("`prd` must not use `testkit`")),
-            ("prd", "kernel", Kind::Dev, at_2("`prd` must not use `kernel`")),
+            (
+                "prd",
+                "testkit",
+                Kind::Normal,
+                at_2("`prd` must not use `testkit`"),
+            ),
+            (
+                "prd",
+                "kernel",
+                Kind::Dev,
+                at_2("`prd` must not use `kernel`"),
+            ),
             ("cli", "engine", Kind::Normal, None),
-            ("cli", "testkit", Kind::Normal, at_2("`cli` must not use `testkit`")),
-            ("testkit", "cli", Kind::Normal, at_2("`testkit` must not use `cli`")),
-            ("xtask", "prd", Kind::Normal, at_2("`xtask` must not use `prd`")),
+            (
+                "cli",
+                "testkit",
+                Kind::Normal,
+                at_2("`cli` must not use `testkit`"),
+            ),
+            (
+                "testkit",
+                "cli",
+                Kind::Normal,
+                at_2("`testkit` must not use `cli`"),
+            ),
+            (
+                "xtask",
+                "prd",
+                Kind::Normal,
+                at_2("`xtask` must not use `prd`"),
+            ),
             ("bench", "cli", Kind::Normal, None),
         ] {
             let seen = check_one(name, dependency, kind, Origin::Workspace);
-            assert_eq!(seen, Vec::from_iter(expected), "{name} to {dependency}, {kind:?}");
+            assert_eq!(
+                seen,
+                Vec::from_iter(expected),
+                "{name} to {dependency}, {kind:?}"
+            );
         }
     }
 
     #[test]
     fn crates_of_others_are_no_edges() {
-        assert_eq!(check_one("prd", "journal", Kind::Normal, Origin::Outside), Vec::<String>::new());
+        assert_eq!(
+            check_one("prd", "journal", Kind::Normal, Origin::Outside),
+            Vec::<String>::new()
+        );
     }
 
     #[test]
     fn an_unknown_crate_is_refused() {
         let expected = "m/Cargo.toml:1: `helpers` is new: a new crate needs a page in docs/decisions and a row here \
                         (edges)";
-        assert_eq!(check_one("helpers", "prd", Kind::Normal, Origin::Workspace), [expected]);
+        assert_eq!(
+            check_one("helpers", "prd", Kind::Normal, Origin::Workspace),
+            [expected]
+        );
     }
 
     fn check_one(name: &str, dependency: &str, kind: Kind, origin: Origin) -> Vec<String> {
         let manifest = format!("[dependencies]\n{dependency}.workspace = true\n");
-        let dependencies = vec![Dependency { name: dependency.to_owned(), kind, origin }];
-        let package = Package { name: name.to_owned(), manifest: "m/Cargo.toml".to_owned(), dependencies };
-        shown(&check(&Tree::of(&[("m/Cargo.toml", &manifest)]), &[package]))
+        let dependencies = vec![Dependency {
+            name: dependency.to_owned(),
+            kind,
+            origin,
+        }];
+        let package = Package {
+            name: name.to_owned(),
+            manifest: "m/Cargo.toml".to_owned(),
+            dependencies,
+        };
+        shown(&check(
+            &Tree::of(&[("m/Cargo.toml", &manifest)]),
+            &[package],
+        ))
     }
 
     #[test]
     fn a_dependency_is_found_on_line() {
         for (manifest, expected) in [
-            ("[package]\nname = \"prd\"\n[dependencies]\nprd.workspace = true\n", 4),
-            ("[dependencies]\ntools.prd = true\nprd = { workspace = true }\n", 3),
+            (
+                "[package]\nname = \"prd\"\n[dependencies]\nprd.workspace = true\n",
+                4,
+            ),
+            (
+                "[dependencies]\ntools.prd = true\nprd = { workspace = true }\n",
+                3,
+            ),
             ("[dependencies.prd]\nworkspace = true\n", 2),
             ("[package]\nname = \"prd\"\n", 1),
         ] {

@@ -1,5 +1,5 @@
-//! The list of files that may break a size rule, and the ratchet on it: an entry never allows more than is
-//! there, so what was once made smaller cannot grow back.
+//! The list of files that may break a size rule, and the ratchet on it: an entry never allows more
+//! than is there, so what was once made smaller cannot grow back.
 
 use super::complaint::{Complaint, Rule};
 
@@ -17,7 +17,9 @@ pub(super) struct Exception {
 
 /// Reads the list; each line that cannot be read is a complaint.
 pub(super) fn parse(text: &str) -> (Vec<Exception>, Vec<Complaint>) {
-    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    let lines = (1..)
+        .zip(text.lines())
+        .filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
     let (mut exceptions, mut complaints) = (Vec::new(), Vec::new());
     for (line_number, line) in lines {
         match parse_line(line_number, line) {
@@ -35,17 +37,37 @@ pub(super) fn parse(text: &str) -> (Vec<Exception>, Vec<Complaint>) {
 
 fn parse_line(line_number: usize, line: &str) -> Option<Exception> {
     let words: Vec<&str> = line.split_whitespace().collect();
-    let [name, path, allowed] = words[..] else { return None };
-    let rule = [Rule::FileSize, Rule::FunctionSize].into_iter().find(|rule| rule.name() == name)?;
-    Some(Exception { line_number, rule, path: path.to_owned(), allowed: allowed.parse().ok()? })
+    let [name, path, allowed] = words[..] else {
+        return None;
+    };
+    let rule = [Rule::FileSize, Rule::FunctionSize]
+        .into_iter()
+        .find(|rule| rule.name() == name)?;
+    Some(Exception {
+        line_number,
+        rule,
+        path: path.to_owned(),
+        allowed: allowed.parse().ok()?,
+    })
 }
 
-/// Complains about an entry that is larger than it need be. `count` is what the file has now, if it is there.
-pub(super) fn ratchet(exception: &Exception, count: Option<usize>, limit: usize) -> Option<Complaint> {
+/// Complains about an entry that is larger than it need be. `count` is what the file has now, if it
+/// is there.
+pub(super) fn ratchet(
+    exception: &Exception,
+    count: Option<usize>,
+    limit: usize,
+) -> Option<Complaint> {
     let message = match count {
-        None => format!("`{}` is gone or not measured: remove the entry", exception.path),
+        None => format!(
+            "`{}` is gone or not measured: remove the entry",
+            exception.path
+        ),
         Some(count) if count <= limit => {
-            format!("`{}` keeps the general limit of {limit}: remove the entry", exception.path)
+            format!(
+                "`{}` keeps the general limit of {limit}: remove the entry",
+                exception.path
+            )
         }
         Some(count) if count < exception.allowed => {
             format!(
@@ -55,7 +77,12 @@ pub(super) fn ratchet(exception: &Exception, count: Option<usize>, limit: usize)
         }
         Some(_) => return None,
     };
-    Some(Complaint::new(exception.rule, LIST, exception.line_number, message))
+    Some(Complaint::new(
+        exception.rule,
+        LIST,
+        exception.line_number,
+        message,
+    ))
 }
 
 #[cfg(test)]
@@ -68,12 +95,23 @@ mod tests {
         let bad = format!(
             "{LIST}:1: the line is neither `file-size PATH N` nor `function-size PATH N` (file-size)"
         );
-        let exception = |rule, allowed| Exception { line_number: 1, rule, path: "a.rs".to_owned(), allowed };
+        let exception = |rule, allowed| Exception {
+            line_number: 1,
+            rule,
+            path: "a.rs".to_owned(),
+            allowed,
+        };
         for (line, expected) in [
             ("# a comment", Ok(None)),
             ("", Ok(None)),
-            ("file-size a.rs 700", Ok(Some(exception(Rule::FileSize, 700)))),
-            ("function-size a.rs 2", Ok(Some(exception(Rule::FunctionSize, 2)))),
+            (
+                "file-size a.rs 700",
+                Ok(Some(exception(Rule::FileSize, 700))),
+            ),
+            (
+                "function-size a.rs 2",
+                Ok(Some(exception(Rule::FunctionSize, 2))),
+            ),
             ("words a.rs 2", Err(&bad)),
             ("file-size a.rs", Err(&bad)),
             ("file-size a.rs many", Err(&bad)),
@@ -83,20 +121,37 @@ mod tests {
                 Ok(exception) => (Vec::from_iter(exception), None),
                 Err(complaint) => (Vec::new(), Some(complaint.clone())),
             };
-            assert_eq!((exceptions, shown(&complaints)), (expected, Vec::from_iter(complaint)), "{line}");
+            assert_eq!(
+                (exceptions, shown(&complaints)),
+                (expected, Vec::from_iter(complaint)),
+                "{line}"
+            );
         }
     }
 
     #[test]
     fn the_list_only_shrinks() {
-        let exception =
-            Exception { line_number: 3, rule: Rule::FileSize, path: "a.rs".to_owned(), allowed: 700 };
+        let exception = Exception {
+            line_number: 3,
+            rule: Rule::FileSize,
+            path: "a.rs".to_owned(),
+            allowed: 700,
+        };
         for (count, expected) in [
             (Some(700), None),
             (Some(701), None),
-            (Some(650), Some("`a.rs` has 650 where 700 are allowed: shrink it to 650")),
-            (Some(600), Some("`a.rs` keeps the general limit of 600: remove the entry")),
-            (None, Some("`a.rs` is gone or not measured: remove the entry")),
+            (
+                Some(650),
+                Some("`a.rs` has 650 where 700 are allowed: shrink it to 650"),
+            ),
+            (
+                Some(600),
+                Some("`a.rs` keeps the general limit of 600: remove the entry"),
+            ),
+            (
+                None,
+                Some("`a.rs` is gone or not measured: remove the entry"),
+            ),
         ] {
             let seen = ratchet(&exception, count, 600).map(|complaint| complaint.to_string());
             let expected = expected.map(|message| format!("{LIST}:3: {message} (file-size)"));

@@ -1,5 +1,5 @@
-//! The rule `homes`: a heavy crate has few homes, so that it can be replaced, and so that the pure crates
-//! stay pure.
+//! The rule `homes`: a heavy crate has few homes, so that it can be replaced, and so that the pure
+//! crates stay pure.
 //!
 //! Light crates are free: their price is the line in the root manifest with its reason.
 
@@ -22,34 +22,82 @@ enum InTests {
 }
 
 const HOMES: [Home; 9] = [
-    Home { dependency: "rusqlite", crates: &["journal"], in_tests: InTests::Bound },
-    Home { dependency: "saphyr-parser", crates: &["prd"], in_tests: InTests::Bound },
-    Home { dependency: "clap", crates: &["cli"], in_tests: InTests::Bound },
-    Home { dependency: "clap_complete", crates: &["cli"], in_tests: InTests::Bound },
     Home {
-        dependency: "tokio",
-        crates: &["engine", "sandbox", "agents", "publish", "web", "cli", "testkit"],
+        dependency: "rusqlite",
+        crates: &["journal"],
         in_tests: InTests::Bound,
     },
-    Home { dependency: "axum", crates: &["web"], in_tests: InTests::Bound },
-    Home { dependency: "agent-client-protocol", crates: &["acp"], in_tests: InTests::Bound },
-    Home { dependency: "futures", crates: &["acp"], in_tests: InTests::Bound },
+    Home {
+        dependency: "saphyr-parser",
+        crates: &["prd"],
+        in_tests: InTests::Bound,
+    },
+    Home {
+        dependency: "clap",
+        crates: &["cli"],
+        in_tests: InTests::Bound,
+    },
+    Home {
+        dependency: "clap_complete",
+        crates: &["cli"],
+        in_tests: InTests::Bound,
+    },
+    Home {
+        dependency: "tokio",
+        crates: &[
+            "engine", "sandbox", "agents", "publish", "web", "cli", "testkit",
+        ],
+        in_tests: InTests::Bound,
+    },
+    Home {
+        dependency: "axum",
+        crates: &["web"],
+        in_tests: InTests::Bound,
+    },
+    Home {
+        dependency: "agent-client-protocol",
+        crates: &["acp"],
+        in_tests: InTests::Bound,
+    },
+    Home {
+        dependency: "futures",
+        crates: &["acp"],
+        in_tests: InTests::Bound,
+    },
     // A test may well end with any error; a boundary of ours names its own.
-    Home { dependency: "anyhow", crates: &["xtask"], in_tests: InTests::Free },
+    Home {
+        dependency: "anyhow",
+        crates: &["xtask"],
+        in_tests: InTests::Free,
+    },
 ];
 
 pub(super) fn check(tree: &Tree, packages: &[Package]) -> Vec<Complaint> {
-    packages.iter().flat_map(|package| check_package(tree.text(&package.manifest), package)).collect()
+    packages
+        .iter()
+        .flat_map(|package| check_package(tree.text(&package.manifest), package))
+        .collect()
 }
 
 fn check_package(manifest: &str, package: &Package) -> Vec<Complaint> {
     let refused = package.dependencies.iter().filter_map(|dependency| {
-        let home = HOMES.iter().find(|home| home.dependency == dependency.name)?;
+        let home = HOMES
+            .iter()
+            .find(|home| home.dependency == dependency.name)?;
         (!is_at_home(home, package, dependency)).then_some(home)
     });
     let complaint = |home: &Home| {
-        let message = format!("`{}` belongs to {} only", home.dependency, home.crates.join(", "));
-        Complaint::new(Rule::Homes, &package.manifest, line_of(manifest, home.dependency), message)
+        let message = format!(
+            "`{}` belongs to {} only",
+            home.dependency,
+            home.crates.join(", ")
+        );
+        Complaint::new(
+            Rule::Homes,
+            &package.manifest,
+            line_of(manifest, home.dependency),
+            message,
+        )
     };
     refused.map(complaint).collect()
 }
@@ -70,24 +118,59 @@ mod tests {
         let at_2 = |message: &str| Some(format!("m/Cargo.toml:2: {message} (homes)"));
         for (name, dependency, kind, expected) in [
             ("journal", "rusqlite", Kind::Normal, None),
-            ("engine", "rusqlite", Kind::Normal, at_2("`rusqlite` belongs to journal only")),
-            ("engine", "rusqlite", Kind::Dev, at_2("`rusqlite` belongs to journal only")),
+            (
+                "engine",
+                "rusqlite",
+                Kind::Normal,
+                at_2("`rusqlite` belongs to journal only"),
+            ),
+            (
+                "engine",
+                "rusqlite",
+                Kind::Dev,
+                at_2("`rusqlite` belongs to journal only"),
+            ),
             ("prd", "saphyr-parser", Kind::Normal, None),
-            ("cli", "saphyr-parser", Kind::Normal, at_2("`saphyr-parser` belongs to prd only")),
-            ("bench", "clap", Kind::Normal, at_2("`clap` belongs to cli only")),
+            (
+                "cli",
+                "saphyr-parser",
+                Kind::Normal,
+                at_2("`saphyr-parser` belongs to prd only"),
+            ),
+            (
+                "bench",
+                "clap",
+                Kind::Normal,
+                at_2("`clap` belongs to cli only"),
+            ),
             ("testkit", "tokio", Kind::Normal, None),
             ("kernel", "serde", Kind::Normal, None),
             ("xtask", "anyhow", Kind::Normal, None),
             ("prd", "anyhow", Kind::Dev, None),
-            ("prd", "anyhow", Kind::Build, at_2("`anyhow` belongs to xtask only")),
+            (
+                "prd",
+                "anyhow",
+                Kind::Build,
+                at_2("`anyhow` belongs to xtask only"),
+            ),
         ] {
             let manifest = format!("[dependencies]\n{dependency}.workspace = true\n");
-            let dependencies =
-                vec![Dependency { name: dependency.to_owned(), kind, origin: Origin::Outside }];
-            let package =
-                Package { name: name.to_owned(), manifest: "m/Cargo.toml".to_owned(), dependencies };
+            let dependencies = vec![Dependency {
+                name: dependency.to_owned(),
+                kind,
+                origin: Origin::Outside,
+            }];
+            let package = Package {
+                name: name.to_owned(),
+                manifest: "m/Cargo.toml".to_owned(),
+                dependencies,
+            };
             let seen = check(&Tree::of(&[("m/Cargo.toml", &manifest)]), &[package]);
-            assert_eq!(shown(&seen), Vec::from_iter(expected), "{dependency} in {name}, {kind:?}");
+            assert_eq!(
+                shown(&seen),
+                Vec::from_iter(expected),
+                "{dependency} in {name}, {kind:?}"
+            );
         }
     }
 }

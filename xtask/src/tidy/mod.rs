@@ -1,8 +1,8 @@
-//! The house rules that neither the compiler nor a linter knows: which crate may use which, how large a
-//! file may grow, which words and paths must not be there, what must be documented.
+//! The house rules that neither the compiler nor a linter knows: which crate may use which, how
+//! large a file may grow, which words and paths must not be there, what must be documented.
 //!
-//! Each rule is a pure function over the files or over the declared dependencies, so it is tested without
-//! git and without cargo. No rule mends anything: it complains, and says how to mend.
+//! Each rule is a pure function over the files or over the declared dependencies, so it is tested
+//! without git and without cargo. No rule mends anything: it complains, and says how to mend.
 
 mod complaint;
 mod decisions;

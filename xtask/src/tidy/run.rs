@@ -1,4 +1,5 @@
-//! Applies every rule and shows every complaint at once, so that one run is enough to mend them all.
+//! Applies every rule and shows every complaint at once, so that one run is enough to mend them
+//! all.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -18,7 +19,11 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let packages = Metadata::load(root)?.packages;
     let complaints = complaints(&tree, &packages);
     if complaints.is_empty() {
-        say(format!("tidy: {} files and {} crates, no complaint", tree.paths().count(), packages.len()));
+        say(format!(
+            "tidy: {} files and {} crates, no complaint",
+            tree.paths().count(),
+            packages.len()
+        ));
         return Ok(());
     }
     hand_out(report(&complaints))?;
@@ -37,7 +42,9 @@ fn complaints(tree: &Tree, packages: &[Package]) -> BTreeSet<Complaint> {
         decisions::check,
         lockfiles::check,
     ];
-    let first = of_the_packages.into_iter().flat_map(|rule| rule(tree, packages));
+    let first = of_the_packages
+        .into_iter()
+        .flat_map(|rule| rule(tree, packages));
     let second = of_the_tree.into_iter().flat_map(|rule| rule(tree));
     first.chain(second).collect()
 }
@@ -61,8 +68,11 @@ mod tests {
 
     #[test]
     fn a_report_is_sorted_and_says_how_to_mend_each_rule_once() {
-        let tree =
-            Tree::of(&[("b.rs", "fn main() {}\n"), ("a.rs", "fn main() {}\n"), ("c.rs", "//! Fine.\n")]);
+        let tree = Tree::of(&[
+            ("b.rs", "fn main() {}\n"),
+            ("a.rs", "fn main() {}\n"),
+            ("c.rs", "//! Fine.\n"),
+        ]);
         let expected = "\
 a.rs:1: the file does not start with `//!` (header)
 b.rs:1: the file does not start with `//!` (header)

@@ -1,4 +1,5 @@
-//! As much of Rust's grammar as the rules need: where string literals are, and where the tests begin.
+//! As much of Rust's grammar as the rules need: where string literals are, and where the tests
+//! begin.
 //!
 //! This is no parser. It trusts that the file compiles, which an earlier step of CI has shown.
 
@@ -12,7 +13,11 @@ pub(super) struct Literal<'a> {
 /// Finds every string literal that is neither in a comment nor in the test module.
 pub(super) fn string_literals(source: &str) -> Vec<Literal<'_>> {
     let n_lines = lines_before_tests(source);
-    let length = source.split_inclusive('\n').take(n_lines).map(str::len).sum();
+    let length = source
+        .split_inclusive('\n')
+        .take(n_lines)
+        .map(str::len)
+        .sum();
     let mut rest = &source[..length];
     let mut line_number = 1;
     let mut literals = Vec::new();
@@ -28,15 +33,18 @@ pub(super) fn string_literals(source: &str) -> Vec<Literal<'_>> {
     literals
 }
 
-/// Counts the lines before the test module, or all of them. Only a module with a body ends the count: the
-/// line `mod tests;` may stand at the top of a long file.
+/// Counts the lines before the test module, or all of them. Only a module with a body ends the
+/// count: the line `mod tests;` may stand at the top of a long file.
 pub(super) fn lines_before_tests(source: &str) -> usize {
     let lines: Vec<&str> = source.lines().collect();
     let starts_tests = |index: &usize| {
-        let mut after =
-            lines[index + 1..].iter().skip_while(|line| line.starts_with("#[") || line.starts_with("//"));
+        let mut after = lines[index + 1..]
+            .iter()
+            .skip_while(|line| line.starts_with("#[") || line.starts_with("//"));
         lines[*index] == "#[cfg(test)]"
-            && after.next().is_some_and(|line| line.starts_with("mod ") && line.ends_with('{'))
+            && after
+                .next()
+                .is_some_and(|line| line.starts_with("mod ") && line.ends_with('{'))
     };
     (0..lines.len()).find(starts_tests).unwrap_or(lines.len())
 }
@@ -47,8 +55,14 @@ struct Token {
 }
 
 fn next_token(rest: &str) -> Token {
-    let other = |length| Token { length, is_string: false };
-    let string = |length| Token { length, is_string: true };
+    let other = |length| Token {
+        length,
+        is_string: false,
+    };
+    let string = |length| Token {
+        length,
+        is_string: true,
+    };
     if rest.starts_with("//") {
         other(rest.find('\n').unwrap_or(rest.len()))
     } else if rest.starts_with("/*") {
@@ -73,7 +87,11 @@ fn block_comment_length(rest: &str) -> usize {
         let is_open = rest[at..].starts_with("/*");
         let is_close = rest[at..].starts_with("*/");
         at += if is_open || is_close { 2 } else { 1 };
-        depth = if is_open { depth + 1 } else { depth - usize::from(is_close) };
+        depth = if is_open {
+            depth + 1
+        } else {
+            depth - usize::from(is_close)
+        };
         if depth == 0 {
             return at;
         }
@@ -118,14 +136,31 @@ mod tests {
             (r#"f("a", "b");"#, vec![(1, r#""a""#), (1, r#""b""#)]),
             ("// \"no\"\n\"yes\"", vec![(2, "\"yes\"")]),
             ("/* \"no\" /* */ \"no\" */ \"yes\"", vec![(1, "\"yes\"")]),
-            (r#""say \"a\\" "b""#, vec![(1, r#""say \"a\\""#), (1, r#""b""#)]),
-            ("r#\"a \" b\"# \"c\"", vec![(1, "r#\"a \" b\"#"), (1, "\"c\"")]),
-            (r#"let r#type = '"'; f::<'a>('\'', "b")"#, vec![(1, r#""b""#)]),
-            ("\"two\nlines\" \"b\"", vec![(1, "\"two\nlines\""), (2, "\"b\"")]),
-            ("\"a\"\n#[cfg(test)]\nmod tests {\n\"no\" }", vec![(1, "\"a\"")]),
+            (
+                r#""say \"a\\" "b""#,
+                vec![(1, r#""say \"a\\""#), (1, r#""b""#)],
+            ),
+            (
+                "r#\"a \" b\"# \"c\"",
+                vec![(1, "r#\"a \" b\"#"), (1, "\"c\"")],
+            ),
+            (
+                r#"let r#type = '"'; f::<'a>('\'', "b")"#,
+                vec![(1, r#""b""#)],
+            ),
+            (
+                "\"two\nlines\" \"b\"",
+                vec![(1, "\"two\nlines\""), (2, "\"b\"")],
+            ),
+            (
+                "\"a\"\n#[cfg(test)]\nmod tests {\n\"no\" }",
+                vec![(1, "\"a\"")],
+            ),
         ] {
-            let seen: Vec<_> =
-                string_literals(source).iter().map(|found| (found.line_number, found.text)).collect();
+            let seen: Vec<_> = string_literals(source)
+                .iter()
+                .map(|found| (found.line_number, found.text))
+                .collect();
             assert_eq!(seen, expected, "{source}");
         }
     }
@@ -136,7 +171,10 @@ mod tests {
             ("", 0),
             ("a\nb\n", 2),
             ("a\n#[cfg(test)]\nmod tests {\n}\n", 1),
-            ("a\n#[cfg(test)]\n#[path = \"x\"]\n// Why.\nmod tests {\n}\n", 1),
+            (
+                "a\n#[cfg(test)]\n#[path = \"x\"]\n// Why.\nmod tests {\n}\n",
+                1,
+            ),
             ("#[cfg(test)]\nmod tests;\nb\n", 3),
             ("#[cfg(test)]\nfn helper() {\n}\n", 3),
         ] {

@@ -1,7 +1,7 @@
 //! As much of TOML as our manifests use: tables, keys, and values that may span lines in brackets.
 //!
-//! Strings over several lines are not read. A manifest is read again by cargo, so what is misread here is
-//! at worst a wrong complaint.
+//! Strings over several lines are not read. A manifest is read again by cargo, so what is misread
+//! here is at worst a wrong complaint.
 
 /// One `key = value`, with the table that it stands in.
 #[derive(Debug, PartialEq, Eq)]
@@ -25,18 +25,28 @@ pub(super) fn entries(text: &str) -> Vec<Entry> {
             }
             depth += brackets(line);
         } else if let Some(name) = line.strip_prefix('[') {
-            name.trim_end_matches(']').trim_start_matches('[').trim().clone_into(&mut table);
+            name.trim_end_matches(']')
+                .trim_start_matches('[')
+                .trim()
+                .clone_into(&mut table);
         } else if let Some((key, value)) = line.split_once('=') {
             let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
             depth = brackets(&value);
-            entries.push(Entry { line_number, table: table.clone(), key, value });
+            entries.push(Entry {
+                line_number,
+                table: table.clone(),
+                key,
+                value,
+            });
         }
     }
     entries
 }
 
 fn without_comment(line: &str) -> &str {
-    outside_strings(line).find(|(_, c)| *c == '#').map_or(line, |(at, _)| &line[..at])
+    outside_strings(line)
+        .find(|(_, c)| *c == '#')
+        .map_or(line, |(at, _)| &line[..at])
 }
 
 /// Counts how many brackets are left open.
@@ -78,12 +88,24 @@ mod tests {
             ("", vec![]),
             ("# a = 1\n", vec![]),
             ("a = 1\n", vec![entry(1, "", "a", "1")]),
-            ("[t]\n\na = \"#\" # why\n", vec![entry(3, "t", "a", "\"#\"")]),
-            ("[[bin]]\nname = \"x\"\n", vec![entry(2, "bin", "name", "\"x\"")]),
-            ("[t.'cfg(unix)'.d]\na.b = true\n", vec![entry(2, "t.'cfg(unix)'.d", "a.b", "true")]),
+            (
+                "[t]\n\na = \"#\" # why\n",
+                vec![entry(3, "t", "a", "\"#\"")],
+            ),
+            (
+                "[[bin]]\nname = \"x\"\n",
+                vec![entry(2, "bin", "name", "\"x\"")],
+            ),
+            (
+                "[t.'cfg(unix)'.d]\na.b = true\n",
+                vec![entry(2, "t.'cfg(unix)'.d", "a.b", "true")],
+            ),
             (
                 "[t]\na = { x = [\n  \"]\", # why\n  \"y\",\n] }\nb = 1\n",
-                vec![entry(2, "t", "a", "{ x = [\"]\",\"y\",] }"), entry(6, "t", "b", "1")],
+                vec![
+                    entry(2, "t", "a", "{ x = [\"]\",\"y\",] }"),
+                    entry(6, "t", "b", "1"),
+                ],
             ),
         ] {
             assert_eq!(entries(text), expected, "{text}");

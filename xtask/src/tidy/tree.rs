@@ -1,6 +1,8 @@
-//! The files that belong to the project, with their text: what git tracks, and what it would if asked.
+//! The files that belong to the project, with their text: what git tracks, and what it would if
+//! asked.
 //!
-//! Ignored files are not here, and neither are links: what they point to is either here too or not ours.
+//! Ignored files are not here, and neither are links: what they point to is either here too or not
+//! ours.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,15 +16,23 @@ use crate::talk::say;
 /// Passed over where git cannot tell what is ignored.
 const IGNORED_FOLDERS: [&str; 3] = [".git", "target", "node_modules"];
 
-/// The files by path, relative to the workspace and with forward slashes; `None` is a file that is no text.
+/// The files by path, relative to the workspace and with forward slashes; `None` is a file that is
+/// no text.
 pub(super) struct Tree(BTreeMap<String, Option<String>>);
 
 impl Tree {
     pub(super) fn load(root: &Path) -> Result<Self> {
         let paths = list(root)?;
-        let files = paths.into_iter().map(|path| Ok((read(&root.join(&path))?, path)));
+        let files = paths
+            .into_iter()
+            .map(|path| Ok((read(&root.join(&path))?, path)));
         let files: Result<Vec<_>> = files.collect();
-        Ok(Self(files?.into_iter().map(|(text, path)| (path, text)).collect()))
+        Ok(Self(
+            files?
+                .into_iter()
+                .map(|(text, path)| (path, text))
+                .collect(),
+        ))
     }
 
     pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
@@ -31,29 +41,50 @@ impl Tree {
 
     /// Every text file as (path, text).
     pub(super) fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().filter_map(|(path, text)| Some((path.as_str(), text.as_deref()?)))
+        self.0
+            .iter()
+            .filter_map(|(path, text)| Some((path.as_str(), text.as_deref()?)))
     }
 
     /// The text of one file, empty when there is no such file.
     pub(super) fn text(&self, path: &str) -> &str {
-        self.0.get(path).and_then(Option::as_deref).unwrap_or_default()
+        self.0
+            .get(path)
+            .and_then(Option::as_deref)
+            .unwrap_or_default()
     }
 
     #[cfg(test)]
     pub(super) fn of(files: &[(&str, &str)]) -> Self {
-        Self(files.iter().map(|(path, text)| (path.to_string(), Some(text.to_string()))).collect())
+        Self(
+            files
+                .iter()
+                .map(|(path, text)| (path.to_string(), Some(text.to_string())))
+                .collect(),
+        )
     }
 }
 
 /// Tells whether a path has this extension; ours are all in lower case.
 pub(super) fn has_extension(path: &str, extension: &str) -> bool {
-    Path::new(path).extension().is_some_and(|found| found == extension)
+    Path::new(path)
+        .extension()
+        .is_some_and(|found| found == extension)
 }
 
-/// An answer without the root manifest is no answer: the checkout lies in a folder that an outer repository
-/// ignores.
+/// An answer without the root manifest is no answer: the checkout lies in a folder that an outer
+/// repository ignores.
 fn list(root: &Path) -> Result<Vec<String>> {
-    let git = Invocation::program("git", &["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    let git = Invocation::program(
+        "git",
+        &[
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ],
+    );
     let mut paths: Vec<String> = match git.read(root) {
         Ok(text) => text.split_terminator('\0').map(str::to_owned).collect(),
         Err(_) => Vec::new(),
@@ -70,10 +101,16 @@ fn list(root: &Path) -> Result<Vec<String>> {
 
 fn walk(root: &Path, folder: &str, paths: &mut Vec<String>) -> Result<()> {
     let place = root.join(folder);
-    for entry in fs::read_dir(&place).with_context(|| format!("cannot list `{}`", place.display()))? {
+    for entry in
+        fs::read_dir(&place).with_context(|| format!("cannot list `{}`", place.display()))?
+    {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
+        let path = if folder.is_empty() {
+            name.clone()
+        } else {
+            format!("{folder}/{name}")
+        };
         if !entry.file_type()?.is_dir() {
             paths.push(path);
         } else if !IGNORED_FOLDERS.contains(&name.as_str()) {
@@ -89,7 +126,9 @@ fn is_plain_file(path: &Path) -> bool {
 
 fn read(path: &Path) -> Result<Option<String>> {
     let bytes = fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-    Ok(String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')))
+    Ok(String::from_utf8(bytes)
+        .ok()
+        .filter(|text| !text.contains('\0')))
 }
 
 #[cfg(test)]
@@ -102,7 +141,12 @@ mod tests {
         for folder in ["src/deep", "target/debug", ".git"] {
             fs::create_dir_all(root.join(folder)).unwrap();
         }
-        for file in ["Cargo.toml", "src/deep/a.rs", "target/debug/b.rs", ".git/config"] {
+        for file in [
+            "Cargo.toml",
+            "src/deep/a.rs",
+            "target/debug/b.rs",
+            ".git/config",
+        ] {
             fs::write(root.join(file), "text").unwrap();
         }
         let mut paths = Vec::new();

@@ -1,12 +1,16 @@
 //! The rule `words`: marks of unfinished work and switched-off tests do not reach the main branch.
 //!
-//! Prose is not searched: a document may well speak of these words. They are put together from pieces here,
-//! so that this file does not complain about itself.
+//! Prose is not searched: a document may well speak of these words. They are put together from
+//! pieces here, so that this file does not complain about itself.
 
 use super::complaint::{Complaint, Rule};
 use super::tree::{Tree, has_extension};
 
-const WORDS: [&str; 3] = [concat!("to", "do"), concat!("fix", "me"), concat!("xx", "x")];
+const WORDS: [&str; 3] = [
+    concat!("to", "do"),
+    concat!("fix", "me"),
+    concat!("xx", "x"),
+];
 const DEBUG_MACRO: &str = concat!("db", "g!");
 const SWITCHED_OFF: &str = concat!("#[", "ignore");
 
@@ -18,15 +22,27 @@ pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
 }
 
 fn is_searched(path: &str) -> bool {
-    path == ".ci/run" || ["rs", "sh", "toml"].iter().any(|extension| has_extension(path, extension))
+    path == ".ci/run"
+        || ["rs", "sh", "toml"]
+            .iter()
+            .any(|extension| has_extension(path, extension))
 }
 
 fn check_text(path: &str, text: &str) -> Vec<Complaint> {
     let lines = (1..).zip(text.lines());
-    let hits =
-        lines.flat_map(|(line_number, line)| banned(line).into_iter().map(move |what| (line_number, what)));
-    let complaint =
-        |(line_number, what)| Complaint::new(Rule::Words, path, line_number, format!("`{what}` is banned"));
+    let hits = lines.flat_map(|(line_number, line)| {
+        banned(line)
+            .into_iter()
+            .map(move |what| (line_number, what))
+    });
+    let complaint = |(line_number, what)| {
+        Complaint::new(
+            Rule::Words,
+            path,
+            line_number,
+            format!("`{what}` is banned"),
+        )
+    };
     hits.map(complaint).collect()
 }
 
@@ -50,11 +66,14 @@ fn is_word_character(c: char) -> bool {
 }
 
 fn has_debug_macro(line: &str) -> bool {
-    line.match_indices(DEBUG_MACRO).any(|(at, _)| !line[..at].ends_with(is_word_character))
+    line.match_indices(DEBUG_MACRO)
+        .any(|(at, _)| !line[..at].ends_with(is_word_character))
 }
 
 fn has_switched_off_test(line: &str) -> bool {
-    let mut rests = line.match_indices(SWITCHED_OFF).map(|(at, found)| line[at + found.len()..].trim_start());
+    let mut rests = line
+        .match_indices(SWITCHED_OFF)
+        .map(|(at, found)| line[at + found.len()..].trim_start());
     rests.any(|rest| rest.starts_with([']', '=']))
 }
 
@@ -87,11 +106,20 @@ mod tests {
     #[test]
     fn only_sources_are_searched() {
         let text = format!("one\n{}\n", WORDS[0]);
-        for (path, is_refused) in
-            [("a.rs", true), ("a.sh", true), ("Cargo.toml", true), (".ci/run", true), ("a.md", false)]
-        {
-            let expected = is_refused.then(|| format!("{path}:2: `{}` is banned (words)", WORDS[0]));
-            assert_eq!(shown(&check(&Tree::of(&[(path, &text)]))), Vec::from_iter(expected), "{path}");
+        for (path, is_refused) in [
+            ("a.rs", true),
+            ("a.sh", true),
+            ("Cargo.toml", true),
+            (".ci/run", true),
+            ("a.md", false),
+        ] {
+            let expected =
+                is_refused.then(|| format!("{path}:2: `{}` is banned (words)", WORDS[0]));
+            assert_eq!(
+                shown(&check(&Tree::of(&[(path, &text)]))),
+                Vec::from_iter(expected),
+                "{path}"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The client against agents that speak the protocol well, badly or not at all: there is always an end, and it is told.
+//! The client against agents that speak the protocol well, badly or not at all: there is always an
+//! end, and it is told.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -12,13 +13,25 @@ struct Client {
 impl Client {
     fn of(program: &str, args: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_acp-client-for-tests"));
-        command.arg(program).args(args).current_dir(env!("CARGO_TARGET_TMPDIR"));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .arg(program)
+            .args(args)
+            .current_dir(env!("CARGO_TARGET_TMPDIR"));
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         Self { command }
     }
 
     fn fake(mode: &str) -> Self {
-        Self::of("python3", &[concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake/agent.py"), mode])
+        Self::of(
+            "python3",
+            &[
+                concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fake/agent.py"),
+                mode,
+            ],
+        )
     }
 
     fn with(mut self, name: &str, value: &str) -> Self {
@@ -28,7 +41,12 @@ impl Client {
 
     fn start(mut self, prompt: &str) -> Child {
         let mut child = self.command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(prompt.as_bytes()).unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(prompt.as_bytes())
+            .unwrap();
         child
     }
 
@@ -36,8 +54,16 @@ impl Client {
     fn told(self, prompt: &str) -> String {
         let output = self.start(prompt).wait_with_output().unwrap();
         let errors = String::from_utf8(output.stderr).unwrap();
-        let last = errors.lines().last().map(|line| format!("stderr: {line}\n")).unwrap_or_default();
-        let end = if output.status.success() { "ended well" } else { "ended badly" };
+        let last = errors
+            .lines()
+            .last()
+            .map(|line| format!("stderr: {line}\n"))
+            .unwrap_or_default();
+        let end = if output.status.success() {
+            "ended well"
+        } else {
+            "ended badly"
+        };
         format!("{}{last}{end}", String::from_utf8(output.stdout).unwrap())
     }
 }
@@ -59,7 +85,10 @@ fn check(mode: &str, expected: &str) {
 #[test]
 fn a_turn_is_told() {
     let folder = std::fs::canonicalize(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let said = format!("{{\"type\":\"text\",\"text\":\"6 characters in {}\"}}\n", folder.display());
+    let said = format!(
+        "{{\"type\":\"text\",\"text\":\"6 characters in {}\"}}\n",
+        folder.display()
+    );
     check("well", &format!("{HELLO}{said}{GOODBYE}"));
     // More than any pipe holds.
     let told = Client::fake("well").told(&"x".repeat(3_000_000));
@@ -112,7 +141,11 @@ fn an_agent_that_is_none_is_an_end() {
             &[][..],
             "stderr: cannot start `/no/such/agent`: command not found, or not to be run\nended badly",
         ),
-        ("true", &[], "stderr: the agent ended before it had answered\nended badly"),
+        (
+            "true",
+            &[],
+            "stderr: the agent ended before it had answered\nended badly",
+        ),
         (
             "echo",
             &["usage: agent [--acp]"],
@@ -126,7 +159,11 @@ fn an_agent_that_is_none_is_an_end() {
              stderr: the agent answered with an error\nended badly",
         ),
     ] {
-        assert_eq!(Client::of(program, args).told("Do it."), expected, "{program}");
+        assert_eq!(
+            Client::of(program, args).told("Do it."),
+            expected,
+            "{program}"
+        );
     }
 }
 
@@ -160,7 +197,10 @@ fn a_model_is_chosen_or_missing() {
     let told = Client::fake("well").with("ACP_MODEL", "b").told("Do it.");
     assert!(told.contains(r#"{"type":"model","id":"b"}"#), "{told}");
     let told = Client::fake("well").with("ACP_MODEL", "z").told("Do it.");
-    assert!(told.ends_with("stderr: the agent has no model `z`; it has a, b\nended badly"), "{told}");
+    assert!(
+        told.ends_with("stderr: the agent has no model `z`; it has a, b\nended badly"),
+        "{told}"
+    );
 }
 
 /// The past that an agent tells of a session is no part of the turn.
@@ -168,19 +208,34 @@ fn a_model_is_chosen_or_missing() {
 fn a_session_is_gone_on_with() {
     for mode in ["loads", "resumes"] {
         let told = Client::fake(mode).with("ACP_RESUME", "s1").told("Do it.");
-        assert!(told.contains(r#"{"type":"session","id":"s1","resumed":true}"#), "{told}");
-        assert!(!told.contains("the past") && told.ends_with(GOODBYE), "{told}");
+        assert!(
+            told.contains(r#"{"type":"session","id":"s1","resumed":true}"#),
+            "{told}"
+        );
+        assert!(
+            !told.contains("the past") && told.ends_with(GOODBYE),
+            "{told}"
+        );
     }
-    let told = Client::fake("loads").with("ACP_RESUME", "s2").told("Do it.");
+    let told = Client::fake("loads")
+        .with("ACP_RESUME", "s2")
+        .told("Do it.");
     assert!(
         told.ends_with("stderr: no session found: Internal error: no such session\nended badly"),
         "{told}"
     );
-    let told = Client::fake("refuses").with("ACP_RESUME", "s1").told("Do it.");
-    assert!(told.contains("\"code\":-32000") && !told.contains("no session"), "{told}");
+    let told = Client::fake("refuses")
+        .with("ACP_RESUME", "s1")
+        .told("Do it.");
+    assert!(
+        told.contains("\"code\":-32000") && !told.contains("no session"),
+        "{told}"
+    );
     let told = Client::fake("well").with("ACP_RESUME", "s1").told("Do it.");
     assert!(
-        told.ends_with("stderr: no session found: the agent cannot go on with a session\nended badly"),
+        told.ends_with(
+            "stderr: no session found: the agent cannot go on with a session\nended badly"
+        ),
         "{told}"
     );
 }
@@ -189,19 +244,27 @@ fn a_session_is_gone_on_with() {
 #[test]
 fn pieces_of_a_message_are_put_together() {
     let told = Client::fake("flood").told("Do it.");
-    let lines = told.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let texts: Vec<String> = lines.filter_map(|line| line["text"].as_str().map(str::to_owned)).collect();
+    let lines = told
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let texts: Vec<String> = lines
+        .filter_map(|line| line["text"].as_str().map(str::to_owned))
+        .collect();
     assert!(texts.len() < 200, "{}", texts.len());
     let expected: String = (0..20000).map(|n| format!("word{n} ")).collect();
     assert_eq!(texts.concat(), expected);
     assert!(told.ends_with(GOODBYE), "{}", told.lines().count());
 }
 
-/// A signal is passed on in the agent's own words; one that does not heed them is not waited for for ever.
+/// A signal is passed on in the agent's own words; one that does not heed them is not waited for
+/// for ever.
 #[test]
 fn a_signal_cancels_the_turn() {
     for (mode, expected) in [
-        ("waits", "{\"type\":\"cancelling\"}\n{\"type\":\"stopped\",\"reason\":\"cancelled\"}\n"),
+        (
+            "waits",
+            "{\"type\":\"cancelling\"}\n{\"type\":\"stopped\",\"reason\":\"cancelled\"}\n",
+        ),
         ("deaf", "{\"type\":\"cancelling\"}\n"),
     ] {
         let mut child = Client::fake(mode).start("Do it.");
@@ -209,10 +272,19 @@ fn a_signal_cancels_the_turn() {
         let mut line = String::new();
         while !line.contains("tool_started") {
             line.clear();
-            assert!(lines.read_line(&mut line).unwrap() > 0, "{mode}: it ended too early");
+            assert!(
+                lines.read_line(&mut line).unwrap() > 0,
+                "{mode}: it ended too early"
+            );
         }
         let id = child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-TERM", &id])
+                .status()
+                .unwrap()
+                .success()
+        );
         let mut rest = String::new();
         lines.read_to_string(&mut rest).unwrap();
         assert!(rest.ends_with(expected), "{mode}: {rest}");

@@ -1,4 +1,5 @@
-//! The log of opencode on standard error: what it keeps from its stream, why its own server failed and why it asks again.
+//! The log of opencode on standard error: what it keeps from its stream, why its own server failed
+//! and why it asks again.
 //!
 //! Only lines of its own are read, and of those only the field that names an error.
 
@@ -8,16 +9,21 @@ use crate::evidence::Evidence;
 /// The error behind a reference that the stream gives instead of words.
 pub(super) fn error_of(log: &str, reference: &str) -> Option<String> {
     let sign = format!(" ref={reference} ");
-    let line = log.lines().rev().find(|line| is_error(line) && line.contains(&sign))?;
+    let line = log
+        .lines()
+        .rev()
+        .find(|line| is_error(line) && line.contains(&sign))?;
     field(line, "error")
 }
 
-/// The last failed request, if nothing came of it: the model has done nothing since, to the millisecond.
+/// The last failed request, if nothing came of it: the model has done nothing since, to the
+/// millisecond.
 pub(super) fn last_failed_request(log: &str, progress_ms: u64) -> Option<Evidence> {
     let is_failed = |line: &&str| is_error(line) && line.contains(" message=\"stream error\" ");
     let line = log.lines().rev().find(is_failed)?;
     let at_ms = iso_ms(line.strip_prefix("timestamp=")?)?;
-    // A request that was refused has one text; one that broke off has the fields of what came instead.
+    // A request that was refused has one text; one that broke off has the fields of what came
+    // instead.
     let text = field(line, "error.error").or_else(|| field(line, "error.error.message"));
     let mut evidence = Evidence::of_text(&text.unwrap_or_default());
     for name in ["error.error.code", "error.error.type"] {
@@ -34,7 +40,9 @@ fn is_error(line: &str) -> bool {
 fn field(line: &str, name: &str) -> Option<String> {
     let sign = format!(" {name}=");
     let value = &line[line.find(&sign)? + sign.len()..];
-    let quoted = serde_json::Deserializer::from_str(value).into_iter::<String>().next();
+    let quoted = serde_json::Deserializer::from_str(value)
+        .into_iter::<String>()
+        .next();
     let bare = || value.split(' ').next().map(str::to_owned);
     quoted.and_then(Result::ok).or_else(bare)
 }
@@ -60,24 +68,37 @@ mod tests {
 
     #[test]
     fn an_error_is_found_by_its_reference() {
-        assert_eq!(error_of(LOG, "err_1").as_deref(), Some("Model not found: \"x\""));
+        assert_eq!(
+            error_of(LOG, "err_1").as_deref(),
+            Some("Model not found: \"x\"")
+        );
         assert_eq!(error_of(LOG, "err_2"), None);
     }
 
     #[test]
     fn a_failed_request_counts_until_the_model_goes_on() {
         const AT_MS: u64 = 1_794_800_528_333;
-        let seen = |log: &str, ms| last_failed_request(log, ms).map(|evidence| evidence.text().to_owned());
+        let seen =
+            |log: &str, ms| last_failed_request(log, ms).map(|evidence| evidence.text().to_owned());
         let said = "AI_APICallError: Rate limit reached. Please try again in 8s.";
         for (progress_ms, expected) in [(0, Some(said)), (AT_MS, Some(said)), (AT_MS + 1, None)] {
             assert_eq!(seen(LOG, progress_ms).as_deref(), expected, "{progress_ms}");
         }
-        assert_eq!(seen("timestamp=yesterday level=ERROR message=\"stream error\" x", 0), None);
+        assert_eq!(
+            seen(
+                "timestamp=yesterday level=ERROR message=\"stream error\" x",
+                0
+            ),
+            None
+        );
         let broken = "timestamp=2026-11-16T03:54:49.184Z level=ERROR run=3 message=\"stream error\" small=false \
             error.error.message=\"Overloaded.\" error.error.type=server_error error.error.code=server_is_overloaded";
         let evidence = last_failed_request(broken, 0);
         assert_eq!(evidence.as_ref().map(Evidence::text), Some("Overloaded."));
-        let codes = evidence.iter().flat_map(Evidence::codes).collect::<Vec<_>>();
+        let codes = evidence
+            .iter()
+            .flat_map(Evidence::codes)
+            .collect::<Vec<_>>();
         assert_eq!(codes, ["server_is_overloaded", "server_error"]);
     }
 }

@@ -22,7 +22,15 @@ const MONTHS: [&str; 12] = [
     "november",
     "december",
 ];
-const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+const WEEKDAYS: [&str; 7] = [
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+];
 
 /// Zones with one meaning everywhere (RFC 822), in hours.
 const ZONES: [(&str, i64); 12] = [
@@ -108,8 +116,8 @@ fn settle(day: &Day, time: i64, now: i64, passed: Passed) -> Option<i64> {
     }
 }
 
-/// A time of day that has passed means tomorrow. Within its own minute it has not passed yet: seconds are not written,
-/// so the end of that minute is meant at the latest.
+/// A time of day that has passed means tomorrow. Within its own minute it has not passed yet:
+/// seconds are not written, so the end of that minute is meant at the latest.
 fn next_time_of_day(today: i64, now: i64) -> i64 {
     if today > now {
         today
@@ -158,8 +166,16 @@ fn try_day(scan: &mut Scan<'_>) -> Option<Day> {
 fn read_iso_date(scan: &mut Scan<'_>) -> Option<Day> {
     let mut ahead = *scan;
     let year = ahead.number(4).filter(|year| *year >= 1970)?;
-    let month = if ahead.take('-') { ahead.number(2)? } else { return None };
-    let day = if ahead.take('-') { ahead.number(2)? } else { return None };
+    let month = if ahead.take('-') {
+        ahead.number(2)?
+    } else {
+        return None;
+    };
+    let day = if ahead.take('-') {
+        ahead.number(2)?
+    } else {
+        return None;
+    };
     ahead.take('t');
     *scan = ahead;
     civil::days(i64::from(year), month, day).map(Day::Date)
@@ -195,14 +211,19 @@ fn read_written_date(scan: &mut Scan<'_>) -> Option<Day> {
 }
 
 fn skip_ordinal(scan: &mut Scan<'_>) {
-    if scan.peek_word().is_some_and(|word| ["st", "nd", "rd", "th"].contains(&word)) {
+    if scan
+        .peek_word()
+        .is_some_and(|word| ["st", "nd", "rd", "th"].contains(&word))
+    {
         scan.word();
     }
 }
 
 /// Names may be cut, down to three letters.
 fn name_index(names: &[&str], word: &str) -> Option<i64> {
-    let at = names.iter().position(|name| word.len() >= 3 && name.starts_with(word))?;
+    let at = names
+        .iter()
+        .position(|name| word.len() >= 3 && name.starts_with(word))?;
     i64::try_from(at).ok()
 }
 
@@ -210,8 +231,16 @@ fn name_index(names: &[&str], word: &str) -> Option<i64> {
 fn read_time(scan: &mut Scan<'_>) -> Option<i64> {
     let hour = i64::from(scan.number(2)?);
     let has_minutes = scan.take(':');
-    let minute = if has_minutes { i64::from(scan.number(2)?) } else { 0 };
-    let second = if has_minutes && scan.take(':') { i64::from(scan.number(2)?) } else { 0 };
+    let minute = if has_minutes {
+        i64::from(scan.number(2)?)
+    } else {
+        0
+    };
+    let second = if has_minutes && scan.take(':') {
+        i64::from(scan.number(2)?)
+    } else {
+        0
+    };
     if scan.rest().starts_with('.') && scan.rest()[1..].starts_with(|c: char| c.is_ascii_digit()) {
         scan.take('.');
         scan.digits();
@@ -231,15 +260,17 @@ fn read_time(scan: &mut Scan<'_>) -> Option<i64> {
     is_time.then_some(hour * HOUR + minute * MINUTE + second)
 }
 
-/// The offset of the zone that is named here in seconds, the machine's own where none is named, nothing where it is not
-/// known.
+/// The offset of the zone that is named here in seconds, the machine's own where none is named,
+/// nothing where it is not known.
 fn read_zone(scan: &mut Scan<'_>, clock: &Clock) -> Option<i64> {
     let local = i64::from(clock.local_offset_secs);
     let text = scan.rest().trim_start();
     if let Some(inside) = text.strip_prefix('(') {
         return named_zone(inside.split(')').next()?.trim(), clock);
     }
-    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || "/_+-:".contains(c))).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !(c.is_ascii_alphanumeric() || "/_+-:".contains(c)))
+        .unwrap_or(text.len());
     let word = text[..end].trim_end_matches([':', '-']);
     if word.contains('/') && word.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return named_zone(word, clock);
@@ -248,7 +279,10 @@ fn read_zone(scan: &mut Scan<'_>, clock: &Clock) -> Option<i64> {
 }
 
 fn named_zone(name: &str, clock: &Clock) -> Option<i64> {
-    let by_operator = clock.zones.iter().find(|(zone, _)| zone.eq_ignore_ascii_case(name));
+    let by_operator = clock
+        .zones
+        .iter()
+        .find(|(zone, _)| zone.eq_ignore_ascii_case(name));
     if let Some((_, offset)) = by_operator {
         return Some(i64::from(*offset));
     }
@@ -257,8 +291,19 @@ fn named_zone(name: &str, clock: &Clock) -> Option<i64> {
     if base.is_empty() && offset.is_empty() {
         return None;
     }
-    let hours = if base.is_empty() { 0 } else { ZONES.iter().find(|(zone, _)| *zone == base)?.1 };
-    Some(hours * HOUR + if offset.is_empty() { 0 } else { read_offset(offset)? })
+    let hours = if base.is_empty() {
+        0
+    } else {
+        ZONES.iter().find(|(zone, _)| *zone == base)?.1
+    };
+    Some(
+        hours * HOUR
+            + if offset.is_empty() {
+                0
+            } else {
+                read_offset(offset)?
+            },
+    )
 }
 
 /// `+02:00`, `+0200`, `-8`.
@@ -266,6 +311,10 @@ fn read_offset(text: &str) -> Option<i64> {
     let sign = if text.starts_with('-') { -1 } else { 1 };
     let digits: String = text[1..].chars().filter(|c| *c != ':').collect();
     let number: i64 = digits.parse().ok()?;
-    let (hours, minutes) = if digits.len() > 2 { (number / 100, number % 100) } else { (number, 0) };
+    let (hours, minutes) = if digits.len() > 2 {
+        (number / 100, number % 100)
+    } else {
+        (number, 0)
+    };
     (hours <= 14 && minutes < 60).then_some(sign * (hours * HOUR + minutes * MINUTE))
 }

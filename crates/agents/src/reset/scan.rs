@@ -35,9 +35,22 @@ impl<'a> Scan<'a> {
     /// Skips what stands between a sign and its time: `: `, ` in `, ` at `, `_at`.
     pub(super) fn skip_fillers(&mut self) {
         loop {
-            self.rest = self.rest.trim_start_matches(|c: char| c.is_whitespace() || ":=\"'·~_,(".contains(c));
+            self.rest = self
+                .rest
+                .trim_start_matches(|c: char| c.is_whitespace() || ":=\"'·~_,(".contains(c));
             let before = self.rest.len();
-            for filler in ["in", "at", "after", "on", "by", "about", "approximately", "again", "the", "and"] {
+            for filler in [
+                "in",
+                "at",
+                "after",
+                "on",
+                "by",
+                "about",
+                "approximately",
+                "again",
+                "the",
+                "and",
+            ] {
                 if self.peek_word() == Some(filler) {
                     self.word();
                 }
@@ -49,7 +62,9 @@ impl<'a> Scan<'a> {
     }
 
     pub(super) fn skip_blanks(&mut self) {
-        self.rest = self.rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+        self.rest = self
+            .rest
+            .trim_start_matches(|c: char| c.is_whitespace() || c == ',');
     }
 
     pub(super) fn rest(&self) -> &'a str {
@@ -64,13 +79,19 @@ impl<'a> Scan<'a> {
     }
 
     pub(super) fn peek_word(&self) -> Option<&'a str> {
-        let end = self.rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .find(|c: char| !c.is_ascii_alphabetic())
+            .unwrap_or(self.rest.len());
         (end > 0).then(|| &self.rest[..end])
     }
 
     /// The digits here, if there are any, and goes behind them.
     pub(super) fn digits(&mut self) -> Option<&'a str> {
-        let end = self.rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(self.rest.len());
         let digits = &self.rest[..end];
         self.rest = &self.rest[end..];
         (end > 0).then_some(digits)
@@ -79,7 +100,11 @@ impl<'a> Scan<'a> {
     /// A whole number of at most so many digits, and goes behind it; stays otherwise.
     pub(super) fn number(&mut self, digits_max: usize) -> Option<u32> {
         let mut ahead = *self;
-        let number = ahead.digits().filter(|digits| digits.len() <= digits_max)?.parse().ok()?;
+        let number = ahead
+            .digits()
+            .filter(|digits| digits.len() <= digits_max)?
+            .parse()
+            .ok()?;
         *self = ahead;
         Some(number)
     }
@@ -105,7 +130,8 @@ impl<'a> Scan<'a> {
         Some(ms)
     }
 
-    /// A duration: `8s`, `1.5s`, `3 hours 20 minutes`, `3h20m`, and a bare number where the sign says what it means.
+    /// A duration: `8s`, `1.5s`, `3 hours 20 minutes`, `3h20m`, and a bare number where the sign
+    /// says what it means.
     pub(super) fn duration_ms(&mut self, is_bare_seconds: bool) -> Option<u64> {
         let mut ahead = *self;
         let mut secs = 0.0;
@@ -140,15 +166,25 @@ impl<'a> Scan<'a> {
         let mut ahead = *self;
         let whole = ahead.digits()?;
         let mut beyond = ahead;
-        let fraction = if beyond.take('.') { beyond.digits() } else { None };
+        let fraction = if beyond.take('.') {
+            beyond.digits()
+        } else {
+            None
+        };
         if fraction.is_some() {
             ahead = beyond;
         }
-        let number: f64 = format!("{whole}.{}", fraction.unwrap_or("0")).parse().ok()?;
+        let number: f64 = format!("{whole}.{}", fraction.unwrap_or("0"))
+            .parse()
+            .ok()?;
         let mut spaced = ahead;
         spaced.skip_blanks();
         let unit = spaced.word().and_then(|word| {
-            let singular = if word.len() > 2 { word.trim_end_matches('s') } else { word };
+            let singular = if word.len() > 2 {
+                word.trim_end_matches('s')
+            } else {
+                word
+            };
             UNITS.iter().find(|(unit, _)| singular == *unit)
         });
         match unit {

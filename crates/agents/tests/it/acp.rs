@@ -1,4 +1,5 @@
-//! What our ACP client tells: ends, errors that agents put where they do not belong, and honest talk about errors.
+//! What our ACP client tells: ends, errors that agents put where they do not belong, and honest
+//! talk about errors.
 
 use agents::{CommandSpec, Ended, Exit, Kind, Task};
 use serde_json::{Value, json};
@@ -11,7 +12,9 @@ fn turn(events: &[Value], end: &Value) -> Vec<u8> {
         json!({"type": "session", "id": "s1", "resumed": false}),
     ];
     let all = begin.iter().chain(events).chain([end]);
-    all.map(|event| format!("{event}\n")).collect::<String>().into_bytes()
+    all.map(|event| format!("{event}\n"))
+        .collect::<String>()
+        .into_bytes()
 }
 
 fn stopped(reason: &str) -> Value {
@@ -24,7 +27,10 @@ fn outcome(events: &[Value], end: &Value) -> String {
 
 fn failed(error: &Value) -> String {
     let mut event = json!({"type": "error", "during": "session/prompt"});
-    event.as_object_mut().unwrap().extend(error.as_object().unwrap().clone());
+    event
+        .as_object_mut()
+        .unwrap()
+        .extend(error.as_object().unwrap().clone());
     word(&read(Kind::Acp, &turn(&[], &event), &Exit::with_code(3)).outcome)
 }
 
@@ -46,7 +52,10 @@ fn a_turn_that_stopped_is() {
 #[test]
 fn an_error_means() {
     for (error, expected) in [
-        (json!({"code": -32000, "message": "Authentication required"}), "not logged in"),
+        (
+            json!({"code": -32000, "message": "Authentication required"}),
+            "not logged in",
+        ),
         (
             json!({"code": -32603, "message": "Internal error", "data": {"errorKind": "rate_limit"}}),
             "rate limited",
@@ -76,7 +85,10 @@ fn an_error_means() {
             json!({"code": 429, "message": "Please retry in 5.0s.\nSuggested retry after 5s."}),
             "rate limited for 5000 ms",
         ),
-        (json!({"code": 500, "message": "An internal error has occurred."}), "overloaded"),
+        (
+            json!({"code": 500, "message": "An internal error has occurred."}),
+            "overloaded",
+        ),
         (json!({"code": 503, "message": "?"}), "overloaded"),
         // opencode's has nothing but words.
         (
@@ -85,9 +97,18 @@ fn an_error_means() {
             "rate limited for 8000 ms",
         ),
         // What every internal error is called is no word about a server.
-        (json!({"code": -32603, "message": "Internal error"}), "protocol: error -32603 without a word"),
-        (json!({"code": -32603, "message": "Internal error: x is null"}), "protocol: x is null"),
-        (json!({"code": -32601, "message": "Method not found"}), "protocol: Method not found"),
+        (
+            json!({"code": -32603, "message": "Internal error"}),
+            "protocol: error -32603 without a word",
+        ),
+        (
+            json!({"code": -32603, "message": "Internal error: x is null"}),
+            "protocol: x is null",
+        ),
+        (
+            json!({"code": -32601, "message": "Method not found"}),
+            "protocol: Method not found",
+        ),
         (
             json!({"code": -32600, "message": "Invalid request", "data": "unsupported ACP protocol version 7"}),
             "protocol: Invalid request: unsupported ACP protocol version 7",
@@ -106,11 +127,16 @@ fn an_error_in_the_chat_is_one_where_nothing_else_was_done() {
         json!({"type": "tool_started", "tool": "Bash", "detail": "ls"}),
         json!({"type": "tool_ended", "failed": false}),
     ];
-    let used = json!({"type": "usage", "input": 10, "cached": 0, "written_to_cache": 0, "output": 3});
+    let used =
+        json!({"type": "usage", "input": 10, "cached": 0, "written_to_cache": 0, "output": 3});
     let failing = |is: bool| json!({"type": "failing", "is": is});
     let with_tool = |said: &str| [&tool[..], &[text(said)]].concat();
     for (name, events, expected) in [
-        ("the agent says that it fails", vec![failing(true), text(limit)], "rate limited"),
+        (
+            "the agent says that it fails",
+            vec![failing(true), text(limit)],
+            "rate limited",
+        ),
         (
             "it fails after work",
             [&tool[..], &[failing(true), text(limit), used.clone()]].concat(),
@@ -118,10 +144,19 @@ fn an_error_in_the_chat_is_one_where_nothing_else_was_done() {
         ),
         (
             "it failed, and went on",
-            vec![failing(true), failing(false), text("All is well."), used.clone()],
+            vec![
+                failing(true),
+                failing(false),
+                text("All is well."),
+                used.clone(),
+            ],
             "done",
         ),
-        ("it fails without a word", vec![failing(true)], "protocol: its turn failed"),
+        (
+            "it fails without a word",
+            vec![failing(true)],
+            "protocol: its turn failed",
+        ),
         ("a line that is an error", vec![text(limit)], "rate limited"),
         (
             "a limit",
@@ -130,28 +165,60 @@ fn an_error_in_the_chat_is_one_where_nothing_else_was_done() {
         ),
         (
             "trouble",
-            vec![text("We’re currently experiencing high demand, which may cause temporary errors.")],
+            vec![text(
+                "We’re currently experiencing high demand, which may cause temporary errors.",
+            )],
             "overloaded",
         ),
         (
             "a body",
-            vec![text(r#"{"error": {"code": "context_length_exceeded", "message": "too long"}}"#)],
+            vec![text(
+                r#"{"error": {"code": "context_length_exceeded", "message": "too long"}}"#,
+            )],
             "context overflow",
         ),
-        ("a status", vec![text("unexpected status 401 Unauthorized: bad key")], "not logged in"),
-        ("a model that used tokens", vec![text("Rate limit reached means 429."), used.clone()], "done"),
-        ("a model that used tools", with_tool("Rate limit reached means 429."), "done"),
         (
-            "a model that answers as it was asked",
-            vec![text(r#"{"verdict": "PASS", "reason": "a 429 rate limit is handled"}"#)],
+            "a status",
+            vec![text("unexpected status 401 Unauthorized: bad key")],
+            "not logged in",
+        ),
+        (
+            "a model that used tokens",
+            vec![text("Rate limit reached means 429."), used.clone()],
             "done",
         ),
-        ("a model that says more", vec![text("Rate limit reached means 429.\nThe retry is right.")], "done"),
-        ("a model that speaks at length", vec![text(&"A rate limit is handled. ".repeat(20))], "done"),
-        ("a model that speaks of itself", vec![text("I handle the rate limit now.")], "done"),
+        (
+            "a model that used tools",
+            with_tool("Rate limit reached means 429."),
+            "done",
+        ),
+        (
+            "a model that answers as it was asked",
+            vec![text(
+                r#"{"verdict": "PASS", "reason": "a 429 rate limit is handled"}"#,
+            )],
+            "done",
+        ),
+        (
+            "a model that says more",
+            vec![text("Rate limit reached means 429.\nThe retry is right.")],
+            "done",
+        ),
+        (
+            "a model that speaks at length",
+            vec![text(&"A rate limit is handled. ".repeat(20))],
+            "done",
+        ),
+        (
+            "a model that speaks of itself",
+            vec![text("I handle the rate limit now.")],
+            "done",
+        ),
         (
             "loose words",
-            vec![text("Done: the request that timed out asks for authentication again.")],
+            vec![text(
+                "Done: the request that timed out asks for authentication again.",
+            )],
             "done",
         ),
         ("nothing", vec![], "done"),
@@ -163,8 +230,16 @@ fn an_error_in_the_chat_is_one_where_nothing_else_was_done() {
 #[test]
 fn what_is_not_told_is_not_known() {
     let usage = |event: Value| {
-        let usage = read(Kind::Acp, &turn(&[event], &stopped("end_turn")), &Exit::with_code(0)).usage;
-        (usage.tokens.map(|tokens| tokens.total()), usage.cost_micro_usd)
+        let usage = read(
+            Kind::Acp,
+            &turn(&[event], &stopped("end_turn")),
+            &Exit::with_code(0),
+        )
+        .usage;
+        (
+            usage.tokens.map(|tokens| tokens.total()),
+            usage.cost_micro_usd,
+        )
     };
     for (event, expected) in [
         (json!({"type": "alive"}), (None, None)),
@@ -185,16 +260,24 @@ fn what_is_not_told_is_not_known() {
 
 #[test]
 fn what_could_not_be_allowed_is_told() {
-    let asked = |allowed: bool| json!({"type": "permission", "what": "rm -rf /", "allowed": allowed});
+    let asked =
+        |allowed: bool| json!({"type": "permission", "what": "rm -rf /", "allowed": allowed});
     assert_eq!(outcome(&[asked(true)], &stopped("end_turn")), "done");
-    assert_eq!(outcome(&[asked(false)], &stopped("end_turn")), "permission denied");
+    assert_eq!(
+        outcome(&[asked(false)], &stopped("end_turn")),
+        "permission denied"
+    );
 }
 
-/// An agent that never gets to its turn: all there is, is what our client says, and what the agent printed.
+/// An agent that never gets to its turn: all there is, is what our client says, and what the agent
+/// printed.
 #[test]
 fn a_turn_that_never_began_is() {
     let quiet = |stderr: &str| {
-        let exit = Exit { stderr_tail: stderr.to_owned(), ..Exit::with_code(3) };
+        let exit = Exit {
+            stderr_tail: stderr.to_owned(),
+            ..Exit::with_code(3)
+        };
         word(&read(Kind::Acp, b"", &exit).outcome)
     };
     for (stderr, expected) in [
@@ -206,7 +289,10 @@ fn a_turn_that_never_began_is() {
             "error: the turn failed: the agent has no model `x`; it has a, b",
             "protocol: error: the turn failed: the agent has no model `x`; it has a, b",
         ),
-        ("error: the turn failed: no session found: gone", "interrupted"),
+        (
+            "error: the turn failed: no session found: gone",
+            "interrupted",
+        ),
         (
             "Not logged in; run `agent login`\nerror: the turn failed: the agent ended before it had answered",
             "not logged in",
@@ -214,46 +300,99 @@ fn a_turn_that_never_began_is() {
     ] {
         assert_eq!(quiet(stderr), expected, "{stderr}");
     }
-    let noise = b"the agent printed: \"{\\\"type\\\":\\\"stopped\\\",\\\"reason\\\":\\\"end_turn\\\"}\"\n";
+    let noise =
+        b"the agent printed: \"{\\\"type\\\":\\\"stopped\\\",\\\"reason\\\":\\\"end_turn\\\"}\"\n";
     let summary = read(Kind::Acp, noise, &Exit::with_code(3));
-    assert!(word(&summary.outcome).starts_with("protocol"), "{summary:?}");
+    assert!(
+        word(&summary.outcome).starts_with("protocol"),
+        "{summary:?}"
+    );
     assert_eq!(summary.n_strange_lines, 1);
 }
 
 #[test]
 fn a_turn_that_was_cut_off_is() {
     let text = json!({"type": "text", "text": "I begin."});
-    let retrying =
-        json!({"type": "retrying", "why": "Reconnecting... waiting for network (Connection failed)"});
+    let retrying = json!({"type": "retrying", "why": "Reconnecting... waiting for network (Connection failed)"});
     let tool = json!({"type": "tool_started", "tool": "Bash", "detail": "sleep"});
     let idle = Exit::with_signal(9, Ended::IdleTimeout);
     for (name, last, exit, expected) in [
-        ("the agent died", text.clone(), Exit::with_code(3), "interrupted"),
-        ("a signal of somebody's", text.clone(), Exit::with_code(130), "interrupted"),
-        ("we stopped it", text, Exit::with_signal(15, Ended::Stopped), "interrupted"),
-        ("nothing more came", json!({"type": "alive"}), idle.clone(), "network"),
-        ("it waits for its server", retrying, Exit::with_signal(9, Ended::WallTimeout), "network"),
+        (
+            "the agent died",
+            text.clone(),
+            Exit::with_code(3),
+            "interrupted",
+        ),
+        (
+            "a signal of somebody's",
+            text.clone(),
+            Exit::with_code(130),
+            "interrupted",
+        ),
+        (
+            "we stopped it",
+            text,
+            Exit::with_signal(15, Ended::Stopped),
+            "interrupted",
+        ),
+        (
+            "nothing more came",
+            json!({"type": "alive"}),
+            idle.clone(),
+            "network",
+        ),
+        (
+            "it waits for its server",
+            retrying,
+            Exit::with_signal(9, Ended::WallTimeout),
+            "network",
+        ),
         ("its tool hangs", tool, idle, "failed"),
     ] {
-        assert_eq!(word(&read(Kind::Acp, &turn(&[], &last), &exit).outcome), expected, "{name}");
+        assert_eq!(
+            word(&read(Kind::Acp, &turn(&[], &last), &exit).outcome),
+            expected,
+            "{name}"
+        );
     }
 }
 
-/// Who is asked to end answers that it was cancelled, and ends its tools first; why it was asked decides.
+/// Who is asked to end answers that it was cancelled, and ends its tools first; why it was asked
+/// decides.
 #[test]
 fn a_turn_that_was_cancelled_is() {
     let tool = json!({"type": "tool_started", "tool": "Bash", "detail": "sleep"});
     let cancelling = json!({"type": "cancelling"});
     let ended = json!({"type": "tool_ended", "failed": true});
     let said = json!({"type": "text", "text": "Stopped."});
-    let idle = Exit { ended: Ended::IdleTimeout, ..Exit::with_code(0) };
+    let idle = Exit {
+        ended: Ended::IdleTimeout,
+        ..Exit::with_code(0)
+    };
     for (name, before, exit, expected) in [
-        ("somebody's signal", vec![], Exit::with_code(0), "interrupted"),
-        ("our own", vec![], Exit { ended: Ended::Stopped, ..Exit::with_code(0) }, "interrupted"),
+        (
+            "somebody's signal",
+            vec![],
+            Exit::with_code(0),
+            "interrupted",
+        ),
+        (
+            "our own",
+            vec![],
+            Exit {
+                ended: Ended::Stopped,
+                ..Exit::with_code(0)
+            },
+            "interrupted",
+        ),
         ("it was silent", vec![], idle.clone(), "network"),
         ("its tool was silent", vec![tool], idle, "failed"),
     ] {
-        let events = [&before[..], &[cancelling.clone(), ended.clone(), said.clone()]].concat();
+        let events = [
+            &before[..],
+            &[cancelling.clone(), ended.clone(), said.clone()],
+        ]
+        .concat();
         for end in ["cancelled", "end_turn"] {
             let summary = read(Kind::Acp, &turn(&events, &stopped(end)), &exit);
             assert_eq!(word(&summary.outcome), expected, "{name}, {end}");
@@ -276,5 +415,8 @@ fn the_config_home_is_filled_in() {
     assert_eq!(acp.args.last().unwrap(), "--home=/state/a/x");
     assert_eq!(acp.filled_in(&env)["HOME_OF_IT"], "/state/a");
     assert_eq!(acp.env["LOOPWRIGHT_CONFIG_HOME"], "/state/a");
-    assert_eq!(command(Kind::Codex).filled_in(&env)["HOME_OF_IT"], "{config_home}");
+    assert_eq!(
+        command(Kind::Codex).filled_in(&env)["HOME_OF_IT"],
+        "{config_home}"
+    );
 }

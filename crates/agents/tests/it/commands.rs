@@ -54,7 +54,10 @@ fn a_fresh_session_is_started_by() {
             Kind::Gemini,
             "gemini --output-format stream-json --yolo --skip-trust --allowed-mcp-server-names=none -m provider/model-1 --more",
         ),
-        (Kind::Acp, "/bin/loopwright acp-client --model provider/model-1 --effort high -- '' --more"),
+        (
+            Kind::Acp,
+            "/bin/loopwright acp-client --model provider/model-1 --effort high -- '' --more",
+        ),
         (Kind::Command, "'' --more"),
     ] {
         assert_eq!(spec(kind, Session::Fresh).shown(), expected, "{kind:?}");
@@ -65,49 +68,100 @@ fn a_fresh_session_is_started_by() {
 fn a_session_is_named_or_resumed_by() {
     let uuid = "8a8fb6ce-63c9-4459-8b21-abd68df754b1";
     for (kind, named, resumed) in [
-        (Kind::Codex, String::new(), format!("--more resume {uuid} -")),
-        (Kind::Claude, format!("--session-id {uuid} --more"), format!("--resume {uuid} --more")),
-        (Kind::Pi, format!("--session-id {uuid} --more"), format!("--session-id {uuid} --more")),
-        (Kind::Opencode, String::new(), format!("--session {uuid} --more")),
-        (Kind::Gemini, String::new(), format!("--resume {uuid} --more")),
-        (Kind::Acp, String::new(), format!("--resume {uuid} -- '' --more")),
+        (
+            Kind::Codex,
+            String::new(),
+            format!("--more resume {uuid} -"),
+        ),
+        (
+            Kind::Claude,
+            format!("--session-id {uuid} --more"),
+            format!("--resume {uuid} --more"),
+        ),
+        (
+            Kind::Pi,
+            format!("--session-id {uuid} --more"),
+            format!("--session-id {uuid} --more"),
+        ),
+        (
+            Kind::Opencode,
+            String::new(),
+            format!("--session {uuid} --more"),
+        ),
+        (
+            Kind::Gemini,
+            String::new(),
+            format!("--resume {uuid} --more"),
+        ),
+        (
+            Kind::Acp,
+            String::new(),
+            format!("--resume {uuid} -- '' --more"),
+        ),
     ] {
         let fresh = spec(kind, Session::Fresh).shown();
         let shown = spec(kind, Session::FreshAs(id())).shown();
-        assert!(if named.is_empty() { shown == fresh } else { shown.ends_with(&named) }, "{kind:?}: {shown}");
+        assert!(
+            if named.is_empty() {
+                shown == fresh
+            } else {
+                shown.ends_with(&named)
+            },
+            "{kind:?}: {shown}"
+        );
         let shown = spec(kind, Session::Resume(id())).shown();
         assert!(shown.ends_with(&resumed), "{kind:?}: {shown}");
     }
 }
 
-/// The prompt goes in by standard input, which is closed after it; it is no argument, since those are short and seen by
-/// every user of the machine.
+/// The prompt goes in by standard input, which is closed after it; it is no argument, since those
+/// are short and seen by every user of the machine.
 #[test]
 fn the_prompt_is_on_standard_input() {
     for kind in Kind::ALL {
         let spec = spec(kind, Session::Fresh);
         assert_eq!(spec.stdin, "Do it.\n", "{kind:?}");
-        assert!(!spec.args.iter().any(|arg| arg.contains("Do it.")), "{kind:?}");
+        assert!(
+            !spec.args.iter().any(|arg| arg.contains("Do it.")),
+            "{kind:?}"
+        );
     }
 }
 
-/// Every CLI has a config home of ours, and the operator's credentials are linked into it, one file each.
+/// Every CLI has a config home of ours, and the operator's credentials are linked into it, one file
+/// each.
 #[test]
 fn i09_credentials_are_used_in_place() {
     let shown = |kind| {
         let spec = spec(kind, Session::Fresh);
-        let homes = spec.env.values().filter(|value| value.starts_with("/state/agents/a")).count();
-        let links: Vec<String> =
-            spec.links.iter().map(|link| format!("{} to {}/{}", link.at, link.folder, link.file)).collect();
+        let homes = spec
+            .env
+            .values()
+            .filter(|value| value.starts_with("/state/agents/a"))
+            .count();
+        let links: Vec<String> = spec
+            .links
+            .iter()
+            .map(|link| format!("{} to {}/{}", link.at, link.folder, link.file))
+            .collect();
         assert!(homes > 0, "{kind:?}");
         links.join(", ")
     };
     for (kind, expected) in [
         (Kind::Codex, "auth.json to .codex/auth.json"),
-        (Kind::Claude, ".credentials.json to .claude/.credentials.json"),
+        (
+            Kind::Claude,
+            ".credentials.json to .claude/.credentials.json",
+        ),
         (Kind::Pi, "auth.json to .pi/agent/auth.json"),
-        (Kind::Opencode, "data/opencode/auth.json to .local/share/opencode/auth.json"),
-        (Kind::Gemini, ".gemini/oauth_creds.json to .gemini/oauth_creds.json"),
+        (
+            Kind::Opencode,
+            "data/opencode/auth.json to .local/share/opencode/auth.json",
+        ),
+        (
+            Kind::Gemini,
+            ".gemini/oauth_creds.json to .gemini/oauth_creds.json",
+        ),
         (Kind::Acp, ""),
     ] {
         assert_eq!(shown(kind), expected, "{kind:?}");
@@ -125,13 +179,21 @@ fn the_facts_are() {
     ] {
         let facts = kind.facts();
         let spec = spec(kind, Session::Fresh);
-        assert_eq!((facts.stop_signal, facts.wall_secs), (signal, wall_minutes * 60), "{kind:?}");
+        assert_eq!(
+            (facts.stop_signal, facts.wall_secs),
+            (signal, wall_minutes * 60),
+            "{kind:?}"
+        );
         assert_eq!(
             (spec.stop_signal, spec.wall_secs, spec.idle_secs),
             (signal, facts.wall_secs, facts.idle_secs)
         );
         let version = agents::Version::find(version).unwrap();
-        assert_eq!(facts.judge(version), agents::VersionVerdict::Tried, "{kind:?}");
+        assert_eq!(
+            facts.judge(version),
+            agents::VersionVerdict::Tried,
+            "{kind:?}"
+        );
         assert_eq!(Kind::of_word(kind.word()), Some(kind));
     }
 }
@@ -139,8 +201,16 @@ fn the_facts_are() {
 #[test]
 fn two_schemas_are_two_files() {
     let file = |schema: &str| {
-        let task = Task { schema: Some(schema.to_owned()), ..task(Session::Fresh) };
-        Kind::Codex.command(&task).files.pop().map(|file| file.path).unwrap()
+        let task = Task {
+            schema: Some(schema.to_owned()),
+            ..task(Session::Fresh)
+        };
+        Kind::Codex
+            .command(&task)
+            .files
+            .pop()
+            .map(|file| file.path)
+            .unwrap()
     };
     assert_ne!(file("{}"), file("{ }"));
     assert_eq!(file("{}"), file("{}"));

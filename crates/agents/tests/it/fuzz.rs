@@ -1,6 +1,7 @@
 //! Recorded streams, damaged at random: no panic, and bounded whatever comes.
 //!
-//! `LOOPWRIGHT_FUZZ_SEED` replays one seed; without it the seed is fixed, so that every run tries the same inputs.
+//! `LOOPWRIGHT_FUZZ_SEED` replays one seed; without it the seed is fixed, so that every run tries
+//! the same inputs.
 
 use agents::{Ended, Exit, Kind, Parser, RunSummary, find_reset};
 
@@ -12,12 +13,19 @@ const FIXED_SEED: u64 = 2026;
 const ROUNDS: u64 = 3000;
 
 fn seeds() -> Vec<(Kind, Vec<u8>)> {
-    let mut paths: Vec<_> = std::fs::read_dir(cases()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<_> = std::fs::read_dir(cases())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     paths.sort();
-    let streams =
-        paths.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    let streams = paths.into_iter().filter(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "jsonl")
+    });
     let named = streams.map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), path));
-    named.map(|(name, path)| (kind(&name), std::fs::read(path).unwrap())).collect()
+    named
+        .map(|(name, path)| (kind(&name), std::fs::read(path).unwrap()))
+        .collect()
 }
 
 /// Pieces that parsers are fond of tripping over.
@@ -65,19 +73,49 @@ fn exit(random: &mut Random) -> Exit {
         0 => Ended::WallTimeout,
         1 => Ended::IdleTimeout,
         2 => Ended::Stopped,
-        3 => Ended::CannotStart { why: "no".to_owned() },
+        3 => Ended::CannotStart {
+            why: "no".to_owned(),
+        },
         _ => Ended::Itself,
     };
-    let code = [None, Some(0), Some(1), Some(-1), Some(144), Some(255), Some(i32::MAX), Some(i32::MIN)]
-        [random.below(8)];
-    Exit { ended, code, signal: None, stderr_tail: "429 try again at 9:26 PM".to_owned() }
+    let code = [
+        None,
+        Some(0),
+        Some(1),
+        Some(-1),
+        Some(144),
+        Some(255),
+        Some(i32::MAX),
+        Some(i32::MIN),
+    ][random.below(8)];
+    Exit {
+        ended,
+        code,
+        signal: None,
+        stderr_tail: "429 try again at 9:26 PM".to_owned(),
+    }
 }
 
 fn assert_bounded(summary: &RunSummary) {
     const SHOWN_BYTES: usize = 2000;
-    assert!(summary.message.as_ref().is_none_or(|text| text.len() < SHOWN_BYTES));
-    assert!(summary.strange_line.as_ref().is_none_or(|text| text.len() < SHOWN_BYTES));
-    assert!(summary.answer.as_ref().is_none_or(|text| text.len() <= 1024 * 1024));
+    assert!(
+        summary
+            .message
+            .as_ref()
+            .is_none_or(|text| text.len() < SHOWN_BYTES)
+    );
+    assert!(
+        summary
+            .strange_line
+            .as_ref()
+            .is_none_or(|text| text.len() < SHOWN_BYTES)
+    );
+    assert!(
+        summary
+            .answer
+            .as_ref()
+            .is_none_or(|text| text.len() <= 1024 * 1024)
+    );
     assert!(summary.tool_calls.len() <= 200);
     assert!(format!("{:?}", summary.outcome).len() < 2 * SHOWN_BYTES);
 }
@@ -94,7 +132,11 @@ fn damaged_streams_neither_panic_nor_grow() {
             damage(&mut random, &mut bytes);
         }
         // Some are read as if they came from another program.
-        let kind = if random.below(8) == 0 { Kind::ALL[random.below(Kind::ALL.len())] } else { *kind };
+        let kind = if random.below(8) == 0 {
+            Kind::ALL[random.below(Kind::ALL.len())]
+        } else {
+            *kind
+        };
         let mut parser = Parser::new(kind);
         let mut rest = &bytes[..];
         while !rest.is_empty() {
@@ -160,7 +202,8 @@ fn any_text_may_be_asked_for_a_reset() {
         let n_words = random.below(12);
         let text: String = (0..n_words)
             .map(|_| {
-                words[random.below(words.len())].to_owned() + if random.below(2) == 0 { " " } else { "" }
+                words[random.below(words.len())].to_owned()
+                    + if random.below(2) == 0 { " " } else { "" }
             })
             .collect();
         find_reset(&text, &clock());
@@ -181,12 +224,18 @@ fn a_flood_is_survived() {
     }
     let mut parser = Parser::new(Kind::Codex);
     for n in 0..10_000 {
-        let item = format!("{{\"type\":\"command_execution\",\"command\":\"{}\"}}", "c".repeat(1000));
+        let item = format!(
+            "{{\"type\":\"command_execution\",\"command\":\"{}\"}}",
+            "c".repeat(1000)
+        );
         parser.push(format!("{{\"type\":\"item.started\",\"item\":{item}}}\n").as_bytes());
         parser.push(format!("{{\"type\":\"unheard.of.{n}\"}}\n").as_bytes());
     }
     assert!(format!("{parser:?}").len() < 500_000);
     let summary = parser.finish(&Exit::with_code(0), &clock());
     assert_bounded(&summary);
-    assert_eq!((summary.n_tool_calls, summary.n_unknown_events), (10_000, 10_000));
+    assert_eq!(
+        (summary.n_tool_calls, summary.n_unknown_events),
+        (10_000, 10_000)
+    );
 }

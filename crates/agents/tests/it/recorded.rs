@@ -1,4 +1,5 @@
-//! Streams that were recorded from the real CLIs, the decoys included, each with what it must be taken for.
+//! Streams that were recorded from the real CLIs, the decoys included, each with what it must be
+//! taken for.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,10 @@ fn stopped(signal: i32) -> Exit {
 
 /// A signal of ours that the program turned into an exit code.
 fn stopped_with(code: i32) -> Exit {
-    Exit { ended: Ended::Stopped, ..Exit::with_code(code) }
+    Exit {
+        ended: Ended::Stopped,
+        ..Exit::with_code(code)
+    }
 }
 
 type Row = (&'static str, Exit, &'static str);
@@ -74,7 +78,11 @@ fn claude() -> Vec<Row> {
         ("claude.success", code(0), "done"),
         ("claude.toolerror", code(0), "done"),
         ("claude.usage_limit_apikey", code(1), "rate limited"),
-        ("claude.usage_limit_oauth", code(1), "usage limit until +18890s"),
+        (
+            "claude.usage_limit_oauth",
+            code(1),
+            "usage limit until +18890s",
+        ),
     ]
 }
 
@@ -83,7 +91,11 @@ fn codex() -> Vec<Row> {
         ("codex.apply_patch", code(0), "done"),
         ("codex.ctxoverflow", code(1), "context overflow"),
         ("codex.decoy", code(0), "done"),
-        ("codex.down", Exit::with_signal(9, Ended::WallTimeout), "network"),
+        (
+            "codex.down",
+            Exit::with_signal(9, Ended::WallTimeout),
+            "network",
+        ),
         ("codex.down", Exit::with_signal(9, Ended::Itself), "network"),
         ("codex.err401", code(1), "not logged in"),
         ("codex.err429", code(1), "rate limited"),
@@ -94,7 +106,11 @@ fn codex() -> Vec<Row> {
         ("codex.sigint_tool", code(1), "interrupted"),
         ("codex.sigint_tool", stopped_with(1), "interrupted"),
         ("codex.sigterm_stream", stopped(15), "interrupted"),
-        ("codex.sigterm_tool", Exit::with_signal(15, Ended::Itself), "interrupted"),
+        (
+            "codex.sigterm_tool",
+            Exit::with_signal(15, Ended::Itself),
+            "interrupted",
+        ),
         ("codex.success", code(0), "done"),
         ("codex.toolerror", code(0), "done"),
         ("codex.usage_limit", code(1), "usage limit until +6910s"),
@@ -117,28 +133,57 @@ fn others() -> Vec<Row> {
         ("gemini.sigterm_tool", stopped(9), "interrupted"),
         ("gemini.success", code(0), "done"),
         ("gemini.toolerror", code(0), "done"),
-        // It goes round for ever: whoever ends it, and be it right after it has summed itself up, it is not done.
-        ("opencode.ctxoverflow", Exit::with_signal(9, Ended::WallTimeout), "context overflow"),
-        ("opencode.ctxoverflow", Exit::with_signal(9, Ended::IdleTimeout), "context overflow"),
+        // It goes round for ever: whoever ends it, and be it right after it has summed itself up,
+        // it is not done.
+        (
+            "opencode.ctxoverflow",
+            Exit::with_signal(9, Ended::WallTimeout),
+            "context overflow",
+        ),
+        (
+            "opencode.ctxoverflow",
+            Exit::with_signal(9, Ended::IdleTimeout),
+            "context overflow",
+        ),
         ("opencode.ctxoverflow", stopped(15), "interrupted"),
         // It knows no reason for the end of a stream and asks again, for ever.
-        ("opencode.drop", Exit::with_signal(9, Ended::WallTimeout), "network"),
+        (
+            "opencode.drop",
+            Exit::with_signal(9, Ended::WallTimeout),
+            "network",
+        ),
         (
             "opencode.nokey",
             code(1),
             "protocol: ProviderModelNotFoundError: Model not found: openai/gpt-5. Did you mean: gpt-5, gpt-5.6, gpt-5.1?",
         ),
         // It asks again in silence, but for its log.
-        ("opencode.retrying", Exit::with_signal(9, Ended::IdleTimeout), "rate limited for 8000 ms"),
-        ("opencode.overloaded", Exit::with_signal(9, Ended::WallTimeout), "overloaded"),
+        (
+            "opencode.retrying",
+            Exit::with_signal(9, Ended::IdleTimeout),
+            "rate limited for 8000 ms",
+        ),
+        (
+            "opencode.overloaded",
+            Exit::with_signal(9, Ended::WallTimeout),
+            "overloaded",
+        ),
         // It summed itself up and went on to a good end, of which its exit code knows nothing.
         ("opencode.recovered", code(1), "done"),
-        ("opencode.recovered", Exit::with_signal(15, Ended::Itself), "interrupted"),
+        (
+            "opencode.recovered",
+            Exit::with_signal(15, Ended::Itself),
+            "interrupted",
+        ),
         ("opencode.err401", code(1), "not logged in"),
         ("opencode.err429", code(1), "rate limited for 8000 ms"),
         ("opencode.err500", code(1), "overloaded"),
         ("opencode.resume", code(0), "done"),
-        ("opencode.sigint_tool", Exit::with_signal(2, Ended::Itself), "interrupted"),
+        (
+            "opencode.sigint_tool",
+            Exit::with_signal(2, Ended::Itself),
+            "interrupted",
+        ),
         ("opencode.sigterm_stream", stopped(15), "interrupted"),
         ("opencode.sigterm_tool", stopped(15), "interrupted"),
         ("opencode.success", code(0), "done"),
@@ -149,7 +194,11 @@ fn others() -> Vec<Row> {
         ("pi.err429", code(0), "rate limited for 8000 ms"),
         ("pi.err500", code(0), "overloaded"),
         ("pi.nokey", code(1), "not logged in"),
-        ("pi.sigint_tool", Exit::with_signal(2, Ended::Itself), "interrupted"),
+        (
+            "pi.sigint_tool",
+            Exit::with_signal(2, Ended::Itself),
+            "interrupted",
+        ),
         ("pi.sigterm_stream", code(143), "interrupted"),
         ("pi.sigterm_tool", stopped_with(143), "interrupted"),
         ("pi.success", code(0), "done"),
@@ -161,19 +210,33 @@ fn others() -> Vec<Row> {
 fn every_recorded_stream_is_taken_for_what_it_is() {
     for (case, exit, expected) in table() {
         let summary = replay(case, exit.clone());
-        assert_eq!(word(&summary.outcome), expected, "{case} with {exit:?}: {:?}", summary.message);
+        assert_eq!(
+            word(&summary.outcome),
+            expected,
+            "{case} with {exit:?}: {:?}",
+            summary.message
+        );
         assert_eq!(summary.n_unknown_events, 0, "{case}");
         assert_eq!(summary.n_strange_lines, 0, "{case}");
-        let names_a_session =
-            !["opencode.sigterm_stream", "opencode.retrying", "gemini.nokey"].contains(&case);
+        let names_a_session = ![
+            "opencode.sigterm_stream",
+            "opencode.retrying",
+            "gemini.nokey",
+        ]
+        .contains(&case);
         assert_eq!(summary.session.is_some(), names_a_session, "{case}");
     }
 }
 
 #[test]
 fn no_recording_is_left_out() {
-    let listed: BTreeSet<String> = table().into_iter().map(|(case, ..)| case.to_owned()).collect();
-    let entries = std::fs::read_dir(cases()).unwrap().map(|entry| entry.unwrap().file_name());
+    let listed: BTreeSet<String> = table()
+        .into_iter()
+        .map(|(case, ..)| case.to_owned())
+        .collect();
+    let entries = std::fs::read_dir(cases())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
     let names = entries.filter_map(|name| Some(name.to_str()?.strip_suffix(".jsonl")?.to_owned()));
     let missing: Vec<String> = names.filter(|name| !listed.contains(name)).collect();
     assert_eq!(missing, Vec::<String>::new());
@@ -183,9 +246,16 @@ fn no_recording_is_left_out() {
 fn a_success_tells_what_was_done() {
     let told = |case: &str| {
         let summary = replay(case, code(0));
-        let Tokens { input, cached, output } = summary.usage.tokens.unwrap();
-        let calls: Vec<String> =
-            summary.tool_calls.iter().map(|call| format!("{} {:?}", call.tool, call.failed)).collect();
+        let Tokens {
+            input,
+            cached,
+            output,
+        } = summary.usage.tokens.unwrap();
+        let calls: Vec<String> = summary
+            .tool_calls
+            .iter()
+            .map(|call| format!("{} {:?}", call.tool, call.failed))
+            .collect();
         let answer = summary.answer.unwrap_or_default();
         format!(
             "{answer} | {} | {input} {cached} {output} | {:?}",
@@ -198,24 +268,63 @@ fn a_success_tells_what_was_done() {
             "codex.success",
             "All done: hello.txt created. | command_execution Some(false) | 2000 400 60 | None",
         ),
-        ("codex.toolerror", "The tool failed. | command_execution Some(true) | 2000 400 60 | None"),
-        ("codex.apply_patch", "ok | file_change Some(false) | 2000 400 60 | None"),
-        ("claude.success", "All done: hello.txt created. | Bash Some(false) | 2000 400 60 | Some(7020)"),
-        ("claude.toolerror", "The tool failed. | Bash Some(true) | 2000 400 60 | Some(7020)"),
+        (
+            "codex.toolerror",
+            "The tool failed. | command_execution Some(true) | 2000 400 60 | None",
+        ),
+        (
+            "codex.apply_patch",
+            "ok | file_change Some(false) | 2000 400 60 | None",
+        ),
+        (
+            "claude.success",
+            "All done: hello.txt created. | Bash Some(false) | 2000 400 60 | Some(7020)",
+        ),
+        (
+            "claude.toolerror",
+            "The tool failed. | Bash Some(true) | 2000 400 60 | Some(7020)",
+        ),
         (
             "claude.schema",
             "{\"verdict\":\"approve\",\"notes\":\"fine\"} | StructuredOutput Some(false) | 1000 200 30 | Some(3510)",
         ),
-        ("claude.schema_bad", "still not json | StructuredOutput Some(true) | 3000 600 90 | Some(10530)"),
-        ("acp.codex_success", "All done. | exec_command Some(false) | 2000 400 60 | None"),
-        ("acp.claude_success", "All done. | Bash Some(false) | 2000 400 60 | Some(7020)"),
-        ("acp.gemini_success", "All done. | execute Some(false) | 2400 0 60 | None"),
+        (
+            "claude.schema_bad",
+            "still not json | StructuredOutput Some(true) | 3000 600 90 | Some(10530)",
+        ),
+        (
+            "acp.codex_success",
+            "All done. | exec_command Some(false) | 2000 400 60 | None",
+        ),
+        (
+            "acp.claude_success",
+            "All done. | Bash Some(false) | 2000 400 60 | Some(7020)",
+        ),
+        (
+            "acp.gemini_success",
+            "All done. | execute Some(false) | 2400 0 60 | None",
+        ),
         // opencode tells the tokens of its last request only.
-        ("acp.opencode_success", "All done. | execute Some(false) | 1000 200 30 | None"),
-        ("pi.success", "All done: hello.txt created. | bash Some(false) | 2000 400 60 | Some(2160)"),
-        ("pi.toolerror", "The tool failed. | bash Some(true) | 2000 400 60 | Some(2160)"),
-        ("opencode.success", "All done: hello.txt created. | bash Some(false) | 2000 400 60 | None"),
-        ("opencode.toolerror", "The tool failed. | bash Some(true) | 2000 400 60 | None"),
+        (
+            "acp.opencode_success",
+            "All done. | execute Some(false) | 1000 200 30 | None",
+        ),
+        (
+            "pi.success",
+            "All done: hello.txt created. | bash Some(false) | 2000 400 60 | Some(2160)",
+        ),
+        (
+            "pi.toolerror",
+            "The tool failed. | bash Some(true) | 2000 400 60 | Some(2160)",
+        ),
+        (
+            "opencode.success",
+            "All done: hello.txt created. | bash Some(false) | 2000 400 60 | None",
+        ),
+        (
+            "opencode.toolerror",
+            "The tool failed. | bash Some(true) | 2000 400 60 | None",
+        ),
         (
             "gemini.success",
             "All done: hello.txt created. | run_shell_command Some(false) | 2000 400 60 | None",
@@ -225,7 +334,8 @@ fn a_success_tells_what_was_done() {
     }
 }
 
-/// The first run of the resumed session used as much as the second: 1000 anew, 200 cached, 30 written.
+/// The first run of the resumed session used as much as the second: 1000 anew, 200 cached, 30
+/// written.
 #[test]
 fn a_resumed_session_is_counted_once() {
     for (case, cost) in [("codex", None), ("claude", Some(3510))] {
@@ -233,8 +343,18 @@ fn a_resumed_session_is_counted_once() {
             "codex" => replay("codex.schema_bad", code(0)).usage,
             _ => agents::Usage::default(),
         };
-        let second = replay(&format!("{case}.resume"), code(0)).usage.beyond(&first);
-        assert_eq!(second.tokens, Some(Tokens { input: 1000, cached: 200, output: 30 }), "{case}");
+        let second = replay(&format!("{case}.resume"), code(0))
+            .usage
+            .beyond(&first);
+        assert_eq!(
+            second.tokens,
+            Some(Tokens {
+                input: 1000,
+                cached: 200,
+                output: 30
+            }),
+            "{case}"
+        );
         assert_eq!(second.cost_micro_usd, cost, "{case}");
     }
 }

@@ -39,14 +39,19 @@ pub(crate) fn read(kind: Kind, stdout: &[u8], exit: &Exit) -> RunSummary {
 }
 
 pub(crate) fn replay(case: &str, exit: Exit) -> RunSummary {
-    let exit = Exit { stderr_tail: stderr(case), ..exit };
+    let exit = Exit {
+        stderr_tail: stderr(case),
+        ..exit
+    };
     read(kind(case), &stdout(case), &exit)
 }
 
 /// An outcome in one word, for tables.
 pub(crate) fn word(outcome: &Outcome) -> String {
     match outcome {
-        Outcome::UsageLimit { until_ms: Some(ms) } => format!("usage limit until +{}s", (ms - NOW_MS) / 1000),
+        Outcome::UsageLimit { until_ms: Some(ms) } => {
+            format!("usage limit until +{}s", (ms - NOW_MS) / 1000)
+        }
         Outcome::UsageLimit { until_ms: None } => "usage limit".to_owned(),
         Outcome::RateLimited { after_ms: Some(ms) } => format!("rate limited for {ms} ms"),
         Outcome::RateLimited { after_ms: None } => "rate limited".to_owned(),

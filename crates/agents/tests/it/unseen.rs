@@ -1,4 +1,5 @@
-//! Samples that nobody recorded and that a stranger might bring: other wordings, other formats of times, decoys, damage.
+//! Samples that nobody recorded and that a stranger might bring: other wordings, other formats of
+//! times, decoys, damage.
 
 use agents::{Ended, Exit, Kind};
 use serde_json::{Value, json};
@@ -25,7 +26,10 @@ fn check<Row: std::fmt::Debug>(rows: impl IntoIterator<Item = (Row, String, &'st
 fn claude(result: Value) -> String {
     lines(&[
         json!({"type": "system", "subtype": "init", "session_id": "s1"}),
-        merged(json!({"type": "result", "subtype": "success", "is_error": true, "session_id": "s1"}), result),
+        merged(
+            json!({"type": "result", "subtype": "success", "is_error": true, "session_id": "s1"}),
+            result,
+        ),
     ])
 }
 
@@ -56,30 +60,87 @@ fn pi(message: &str) -> String {
 #[test]
 fn claude_words_its_limits() {
     let rows = [
-        ("5-hour limit reached ∙ resets 3am", "usage limit until +26950s"),
-        ("5-hour limit reached · resets 3pm (UTC)", "usage limit until +70150s"),
-        ("You've hit your session limit · resets 9pm (UTC)", "usage limit until +5350s"),
-        ("You’ve hit your session limit · resets 9pm (UTC)", "usage limit until +5350s"),
-        ("You've hit your weekly limit · resets Mon 12:00am (UTC)", "usage limit until +16150s"),
-        ("Weekly limit reached ∙ resets Nov 18 at 5pm (UTC)", "usage limit until +250150s"),
-        ("You've hit your Opus limit · resets 9pm (UTC)", "usage limit until +5350s"),
-        ("Opus weekly limit reached ∙ resets Nov 18, 5pm", "usage limit until +250150s"),
-        ("You've hit your limit · resets 9pm (UTC)", "usage limit until +5350s"),
-        ("You've hit your limit · resets Nov 20 at 12am (UTC)", "usage limit until +361750s"),
-        ("You're out of extra usage · resets 9pm (UTC)", "usage limit until +5350s"),
-        ("You’re out of extra usage · resets 9pm (UTC)", "usage limit until +5350s"),
-        ("Claude AI usage limit reached|1794790000", "usage limit until +18890s"),
-        ("Claude AI usage limit reached|1794790000000", "usage limit until +18890s"),
-        ("Claude usage limit reached. Your limit will reset at 9pm (UTC).", "usage limit until +5350s"),
-        ("Your limit will reset at 9 PM UTC. usage limit reached", "usage limit until +5350s"),
+        (
+            "5-hour limit reached ∙ resets 3am",
+            "usage limit until +26950s",
+        ),
+        (
+            "5-hour limit reached · resets 3pm (UTC)",
+            "usage limit until +70150s",
+        ),
+        (
+            "You've hit your session limit · resets 9pm (UTC)",
+            "usage limit until +5350s",
+        ),
+        (
+            "You’ve hit your session limit · resets 9pm (UTC)",
+            "usage limit until +5350s",
+        ),
+        (
+            "You've hit your weekly limit · resets Mon 12:00am (UTC)",
+            "usage limit until +16150s",
+        ),
+        (
+            "Weekly limit reached ∙ resets Nov 18 at 5pm (UTC)",
+            "usage limit until +250150s",
+        ),
+        (
+            "You've hit your Opus limit · resets 9pm (UTC)",
+            "usage limit until +5350s",
+        ),
+        (
+            "Opus weekly limit reached ∙ resets Nov 18, 5pm",
+            "usage limit until +250150s",
+        ),
+        (
+            "You've hit your limit · resets 9pm (UTC)",
+            "usage limit until +5350s",
+        ),
+        (
+            "You've hit your limit · resets Nov 20 at 12am (UTC)",
+            "usage limit until +361750s",
+        ),
+        (
+            "You're out of extra usage · resets 9pm (UTC)",
+            "usage limit until +5350s",
+        ),
+        (
+            "You’re out of extra usage · resets 9pm (UTC)",
+            "usage limit until +5350s",
+        ),
+        (
+            "Claude AI usage limit reached|1794790000",
+            "usage limit until +18890s",
+        ),
+        (
+            "Claude AI usage limit reached|1794790000000",
+            "usage limit until +18890s",
+        ),
+        (
+            "Claude usage limit reached. Your limit will reset at 9pm (UTC).",
+            "usage limit until +5350s",
+        ),
+        (
+            "Your limit will reset at 9 PM UTC. usage limit reached",
+            "usage limit until +5350s",
+        ),
         (
             "You've reached your usage limit for Claude. Resets in 2 hours 5 minutes.",
             "usage limit until +7500s",
         ),
-        ("You've hit your usage limit. It resets in 2h 5m", "usage limit until +7500s"),
-        ("Limit reached · resets 2026-11-15T21:00:00Z · /upgrade", "usage limit until +5350s"),
+        (
+            "You've hit your usage limit. It resets in 2h 5m",
+            "usage limit until +7500s",
+        ),
+        (
+            "Limit reached · resets 2026-11-15T21:00:00Z · /upgrade",
+            "usage limit until +5350s",
+        ),
         ("You've hit your monthly spend limit", "billing"),
-        ("You've hit your monthly spend limit · resets Dec 1 at 12am (UTC)", "usage limit until +1312150s"),
+        (
+            "You've hit your monthly spend limit · resets Dec 1 at 12am (UTC)",
+            "usage limit until +1312150s",
+        ),
         (
             "Usage limit reached for this account. Come back tomorrow at 6:00 AM UTC",
             "usage limit until +37750s",
@@ -88,7 +149,11 @@ fn claude_words_its_limits() {
     for status in [Some(429), None] {
         check(rows.map(|(said, expected)| {
             let text = claude(json!({"api_error_status": status, "result": said}));
-            ((said, status), seen(Kind::Claude, &text, &Exit::with_code(1)), expected)
+            (
+                (said, status),
+                seen(Kind::Claude, &text, &Exit::with_code(1)),
+                expected,
+            )
         }));
     }
 }
@@ -97,13 +162,23 @@ fn claude_words_its_limits() {
 #[test]
 fn claude_is_told_of_its_allowance() {
     let told = |status: &str| {
-        let info = json!({"status": status, "resetsAt": 1_794_778_310, "rateLimitType": "seven_day"});
+        let info =
+            json!({"status": status, "resetsAt": 1_794_778_310, "rateLimitType": "seven_day"});
         json!({"type": "rate_limit_event", "rate_limit_info": info})
     };
     let begin = json!({"type": "system", "subtype": "init", "session_id": "s1"});
-    let end = |more: Value| merged(json!({"type": "result", "subtype": "success", "session_id": "s1"}), more);
-    let said = json!({"type": "assistant", "message": {"content": [{"type": "text", "text": "on"}]}});
-    let idle = Exit { ended: Ended::IdleTimeout, ..Exit::with_code(143) };
+    let end = |more: Value| {
+        merged(
+            json!({"type": "result", "subtype": "success", "session_id": "s1"}),
+            more,
+        )
+    };
+    let said =
+        json!({"type": "assistant", "message": {"content": [{"type": "text", "text": "on"}]}});
+    let idle = Exit {
+        ended: Ended::IdleTimeout,
+        ..Exit::with_code(143)
+    };
     let limit = "usage limit until +7200s";
     check(
         [
@@ -251,7 +326,9 @@ fn pi_words_its_failures() {
 #[test]
 fn opencode_words_its_failures() {
     let open = |data: Value| {
-        lines(&[json!({"type": "error", "sessionID": "s1", "error": {"name": "APIError", "data": data}})])
+        lines(&[
+            json!({"type": "error", "sessionID": "s1", "error": {"name": "APIError", "data": data}}),
+        ])
     };
     check(
         [
@@ -312,28 +389,43 @@ fn gemini_words_its_failures() {
     );
 }
 
-/// What tools print, what models say, what is on standard error: none of it makes a limit of a success or of another failure.
+/// What tools print, what models say, what is on standard error: none of it makes a limit of a
+/// success or of another failure.
 #[test]
 fn decoys_are_not_taken() {
     let loud = "You've hit your usage limit. Try again at 9:26 PM. 429 Too Many Requests. Not logged in · Please run /login. \
         Prompt is too long. Claude AI usage limit reached|1794790000";
     let tool = |text: &str| json!({"type": "user", "message": {"content": [{"type": "tool_result", "is_error": true, "content": text}]}});
-    let said = json!({"type": "assistant", "message": {"content": [{"type": "text", "text": loud}]}});
+    let said =
+        json!({"type": "assistant", "message": {"content": [{"type": "text", "text": loud}]}});
     let begin = json!({"type": "system", "subtype": "init", "session_id": "s1"});
-    let end = |more: Value| merged(json!({"type": "result", "session_id": "s1", "subtype": "success"}), more);
-    let loudly = |code: i32| Exit { stderr_tail: loud.to_owned(), ..Exit::with_code(code) };
+    let end = |more: Value| {
+        merged(
+            json!({"type": "result", "session_id": "s1", "subtype": "success"}),
+            more,
+        )
+    };
+    let loudly = |code: i32| Exit {
+        stderr_tail: loud.to_owned(),
+        ..Exit::with_code(code)
+    };
     let codex_tool = json!({"type": "item.completed", "item": {"type": "command_execution", "aggregated_output": loud, "exit_code": 1, "status": "failed"}});
     let codex_error = json!({"type": "item.completed", "item": {"type": "error", "message": loud}});
     let thread = json!({"type": "thread.started", "thread_id": "t1"});
     let turn = json!({"type": "turn.completed", "usage": {"input_tokens": 1}});
-    let failed =
-        json!({"type": "turn.failed", "error": {"message": "unexpected status 500 Internal Server Error"}});
+    let failed = json!({"type": "turn.failed", "error": {"message": "unexpected status 500 Internal Server Error"}});
     let notice = json!({"type": "error", "message": format!("Reconnecting... 1/5 ({loud})")});
-    let message = json!({"type": "item.completed", "item": {"type": "agent_message", "text": loud}});
+    let message =
+        json!({"type": "item.completed", "item": {"type": "agent_message", "text": loud}});
     for (kind, events, exit, expected) in [
         (
             Kind::Claude,
-            vec![begin.clone(), tool(loud), said.clone(), end(json!({"is_error": false, "result": loud}))],
+            vec![
+                begin.clone(),
+                tool(loud),
+                said.clone(),
+                end(json!({"is_error": false, "result": loud})),
+            ],
             loudly(0),
             "done",
         ),
@@ -349,11 +441,19 @@ fn decoys_are_not_taken() {
             "overloaded",
         ),
         // The turn was cut off, and nothing that was said on the way tells why.
-        (Kind::Claude, vec![begin.clone(), tool(loud), said.clone()], loudly(1), "interrupted"),
+        (
+            Kind::Claude,
+            vec![begin.clone(), tool(loud), said.clone()],
+            loudly(1),
+            "interrupted",
+        ),
         (
             Kind::Claude,
             vec![begin, said, tool(loud)],
-            Exit { ended: Ended::WallTimeout, ..loudly(143) },
+            Exit {
+                ended: Ended::WallTimeout,
+                ..loudly(143)
+            },
             "failed",
         ),
         (
@@ -370,26 +470,49 @@ fn decoys_are_not_taken() {
             "done",
         ),
         // Nothing was said between the notice and the end, and it ended well all the same.
-        (Kind::Codex, vec![thread.clone(), message.clone(), notice, turn], loudly(0), "done"),
         (
             Kind::Codex,
-            vec![thread.clone(), codex_tool, codex_error, message.clone(), failed],
+            vec![thread.clone(), message.clone(), notice, turn],
+            loudly(0),
+            "done",
+        ),
+        (
+            Kind::Codex,
+            vec![
+                thread.clone(),
+                codex_tool,
+                codex_error,
+                message.clone(),
+                failed,
+            ],
             loudly(1),
             "overloaded",
         ),
         (Kind::Codex, vec![thread, message], loudly(1), "interrupted"),
     ] {
-        assert_eq!(seen(kind, &lines(&events), &exit), expected, "{kind:?}: {events:?}");
+        assert_eq!(
+            seen(kind, &lines(&events), &exit),
+            expected,
+            "{kind:?}: {events:?}"
+        );
     }
 }
 
 /// Of two ends the last one counts: a session that goes on after its first result, for good or ill.
 #[test]
 fn the_last_of_two_ends_counts() {
-    let end = |more: Value| merged(json!({"type": "result", "session_id": "s1", "subtype": "success"}), more);
+    let end = |more: Value| {
+        merged(
+            json!({"type": "result", "session_id": "s1", "subtype": "success"}),
+            more,
+        )
+    };
     let good = || end(json!({"is_error": false, "result": "ok"}));
-    let bad =
-        || end(json!({"is_error": true, "api_error_status": 529, "result": "API Error: 529 Overloaded"}));
+    let bad = || {
+        end(
+            json!({"is_error": true, "api_error_status": 529, "result": "API Error: 529 Overloaded"}),
+        )
+    };
     let turn = || json!({"type": "turn.completed", "usage": {"input_tokens": 1}});
     let failed = || json!({"type": "turn.failed", "error": {"message": "unexpected status 500 Internal Server Error"}});
     for (kind, events, code, expected) in [
@@ -398,12 +521,16 @@ fn the_last_of_two_ends_counts() {
         (Kind::Codex, vec![failed(), turn()], 0, "done"),
         (Kind::Codex, vec![turn(), failed()], 1, "overloaded"),
     ] {
-        assert_eq!(seen(kind, &lines(&events), &Exit::with_code(code)), expected, "{events:?}");
+        assert_eq!(
+            seen(kind, &lines(&events), &Exit::with_code(code)),
+            expected,
+            "{events:?}"
+        );
     }
 }
 
-/// The same streams with other ends of lines, a mark before them, unknown events and noise between them, and a torn line
-/// behind them are the same runs.
+/// The same streams with other ends of lines, a mark before them, unknown events and noise between
+/// them, and a torn line behind them are the same runs.
 #[test]
 fn damage_around_a_stream_changes_nothing() {
     for (case, code, expected) in [
@@ -427,12 +554,22 @@ fn damage_around_a_stream_changes_nothing() {
             ("as it is", clean.clone()),
             ("returns", clean.replace('\n', "\r\n")),
             ("a mark", format!("\u{feff}{clean}")),
-            ("noise", clean.lines().map(|line| format!("{noise}{line}\n")).collect()),
+            (
+                "noise",
+                clean
+                    .lines()
+                    .map(|line| format!("{noise}{line}\n"))
+                    .collect(),
+            ),
             ("a torn line", format!("{clean}{torn}")),
             ("no last newline", clean.trim_end().to_owned()),
             ("empty lines", clean.replace('\n', "\n\n\n")),
         ] {
-            assert_eq!(seen(kind, &text, &Exit::with_code(code)), expected, "{case}, {name}");
+            assert_eq!(
+                seen(kind, &text, &Exit::with_code(code)),
+                expected,
+                "{case}, {name}"
+            );
         }
     }
 }
@@ -441,40 +578,85 @@ fn damage_around_a_stream_changes_nothing() {
 #[test]
 fn troubles_go_by_many_names() {
     let rows = [
-        ("Client network socket disconnected before secure TLS connection was established", "network"),
+        (
+            "Client network socket disconnected before secure TLS connection was established",
+            "network",
+        ),
         ("other side closed", "network"),
         ("UND_ERR_SOCKET", "network"),
         ("Headers Timeout Error", "network"),
         ("The operation was aborted due to timeout", "network"),
         ("request ended without sending any chunks", "network"),
-        ("upstream connect error or disconnect/reset before headers", "network"),
+        (
+            "upstream connect error or disconnect/reset before headers",
+            "network",
+        ),
         ("write EPIPE: broken pipe", "network"),
         ("tls handshake: unexpected EOF", "network"),
-        ("peer closed connection without sending complete message body", "network"),
+        (
+            "peer closed connection without sending complete message body",
+            "network",
+        ),
         ("getaddrinfo ENOTFOUND api.example.com", "network"),
-        ("No capacity available for this model on the server", "overloaded"),
-        ("The engine is currently overloaded, please try again later", "overloaded"),
-        ("You're out of usage for today. Your limit will reset at 9pm UTC", "usage limit until +5350s"),
-        ("Daily limit reached, resets in 1 hour", "usage limit until +3600s"),
-        ("Your quota has been exhausted until 2026-11-15T21:00:00Z", "usage limit until +5350s"),
-        ("You have exceeded your monthly included credits. Subscribe to PRO.", "billing"),
+        (
+            "No capacity available for this model on the server",
+            "overloaded",
+        ),
+        (
+            "The engine is currently overloaded, please try again later",
+            "overloaded",
+        ),
+        (
+            "You're out of usage for today. Your limit will reset at 9pm UTC",
+            "usage limit until +5350s",
+        ),
+        (
+            "Daily limit reached, resets in 1 hour",
+            "usage limit until +3600s",
+        ),
+        (
+            "Your quota has been exhausted until 2026-11-15T21:00:00Z",
+            "usage limit until +5350s",
+        ),
+        (
+            "You have exceeded your monthly included credits. Subscribe to PRO.",
+            "billing",
+        ),
         ("User is not authenticated", "not logged in"),
         ("Your session has expired, please log in", "not logged in"),
-        ("API key expired. Please renew the API key.", "not logged in"),
+        (
+            "API key expired. Please renew the API key.",
+            "not logged in",
+        ),
         (
             "This model's maximum context length is 128000 tokens. However, you requested 130000.",
             "context overflow",
         ),
-        ("prompt is too long: 208310 tokens > 200000 maximum", "context overflow"),
+        (
+            "prompt is too long: 208310 tokens > 200000 maximum",
+            "context overflow",
+        ),
     ];
-    check(rows.map(|(said, expected)| (said, seen(Kind::Pi, &pi(said), &Exit::with_code(0)), expected)));
-    check(
-        rows.map(|(said, expected)| (said, seen(Kind::Codex, &codex(said), &Exit::with_code(1)), expected)),
-    );
+    check(rows.map(|(said, expected)| {
+        (
+            said,
+            seen(Kind::Pi, &pi(said), &Exit::with_code(0)),
+            expected,
+        )
+    }));
+    check(rows.map(|(said, expected)| {
+        (
+            said,
+            seen(Kind::Codex, &codex(said), &Exit::with_code(1)),
+            expected,
+        )
+    }));
     let failing = |said: &str| claude(json!({"result": said}));
-    check(
-        rows.map(|(said, expected)| {
-            (said, seen(Kind::Claude, &failing(said), &Exit::with_code(1)), expected)
-        }),
-    );
+    check(rows.map(|(said, expected)| {
+        (
+            said,
+            seen(Kind::Claude, &failing(said), &Exit::with_code(1)),
+            expected,
+        )
+    }));
 }

@@ -12,10 +12,18 @@ const WITHOUT_TESTS: [&str; 6] = ["setup", "typecheck", "lint", "format", "fmt",
 /// Compares a candidate with its base.
 pub fn compare(evidence: &Evidence<'_>) -> Facts {
     let mut draft = Draft::new();
-    if let Some(setup) = evidence.base.check("setup").filter(|setup| !setup.is_green()) {
+    if let Some(setup) = evidence
+        .base
+        .check("setup")
+        .filter(|setup| !setup.is_green())
+    {
         return draft.setup_failed(true, setup);
     }
-    if let Some(setup) = evidence.candidate.check("setup").filter(|setup| !setup.is_green()) {
+    if let Some(setup) = evidence
+        .candidate
+        .check("setup")
+        .filter(|setup| !setup.is_green())
+    {
         if !any_green(evidence.candidate_reruns, "setup") {
             return draft.setup_failed(false, setup);
         }
@@ -31,7 +39,12 @@ pub fn compare(evidence: &Evidence<'_>) -> Facts {
 /// Every check but `setup`, in the base's order.
 fn names<'a>(evidence: &Evidence<'a>) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
-    for check in evidence.base.checks.iter().chain(&evidence.candidate.checks) {
+    for check in evidence
+        .base
+        .checks
+        .iter()
+        .chain(&evidence.candidate.checks)
+    {
         if check.name != "setup" && !names.contains(&check.name.as_str()) {
             names.push(&check.name);
         }
@@ -40,7 +53,10 @@ fn names<'a>(evidence: &Evidence<'a>) -> Vec<&'a str> {
 }
 
 fn any_green(reruns: &[Measurement], name: &str) -> bool {
-    reruns.iter().filter_map(|rerun| rerun.check(name)).any(Measured::is_green)
+    reruns
+        .iter()
+        .filter_map(|rerun| rerun.check(name))
+        .any(Measured::is_green)
 }
 
 /// One check on all trees.
@@ -57,8 +73,12 @@ pub(super) struct Check<'a> {
 
 impl<'a> Check<'a> {
     fn of(evidence: &'a Evidence<'a>, name: &'a str) -> Self {
-        let find = |measurement: Option<&'a Measurement>| measurement.and_then(|found| found.check(name));
-        let reruns = evidence.candidate_reruns.iter().filter_map(|rerun| rerun.check(name));
+        let find =
+            |measurement: Option<&'a Measurement>| measurement.and_then(|found| found.check(name));
+        let reruns = evidence
+            .candidate_reruns
+            .iter()
+            .filter_map(|rerun| rerun.check(name));
         Self {
             evidence,
             name,
@@ -66,7 +86,12 @@ impl<'a> Check<'a> {
             base_with_tests: find(evidence.base_with_tests),
             without_tests: find(evidence.candidate_without_tests),
             with_base_tests: find(evidence.candidate_with_base_tests),
-            runs: evidence.candidate.check(name).into_iter().chain(reruns).collect(),
+            runs: evidence
+                .candidate
+                .check(name)
+                .into_iter()
+                .chain(reruns)
+                .collect(),
         }
     }
 
@@ -86,15 +111,18 @@ impl<'a> Check<'a> {
         }
         let is_per_test =
             |measured: Option<&Measured>| measured.is_some_and(|found| found.results.is_per_test());
-        if is_per_test(self.base) || is_per_test(Some(candidate)) || is_per_test(self.base_with_tests) {
+        if is_per_test(self.base)
+            || is_per_test(Some(candidate))
+            || is_per_test(self.base_with_tests)
+        {
             measure::by_tests(self, candidate, draft);
         } else {
             self.by_exit_code(candidate, draft);
         }
     }
 
-    /// The run that speaks for the candidate: its first one, or, where that broke off as a whole, a later one that did
-    /// not.
+    /// The run that speaks for the candidate: its first one, or, where that broke off as a whole, a
+    /// later one that did not.
     fn main_run(&self, draft: &mut Draft) -> Option<&'a Measured> {
         let first = *self.runs.first()?;
         let is_bad = |run: &Measured| run.is_cut_short() || run.is_red_without_reason();
@@ -127,10 +155,17 @@ impl<'a> Check<'a> {
         if let Some(red) = self.base_with_tests.filter(|found| !found.is_green()) {
             self.prove(
                 draft,
-                if red.results.build_failure.is_some() { Strength::Weak } else { Strength::Strong },
+                if red.results.build_failure.is_some() {
+                    Strength::Weak
+                } else {
+                    Strength::Strong
+                },
             );
         }
-        if let Some(old) = self.with_base_tests.filter(|found| self.has_tests() && !found.is_green()) {
+        if let Some(old) = self
+            .with_base_tests
+            .filter(|found| self.has_tests() && !found.is_green())
+        {
             match &old.results.build_failure {
                 Some(excerpt) => draft.old_tests_do_not_build(excerpt),
                 None => draft.obliged(self.name, How::Red),
@@ -174,7 +209,11 @@ impl<'a> Check<'a> {
             draft.want(Wanted::CandidateWithoutTests);
             return false;
         };
-        if self.has_tests() { !without.is_cut_short() } else { without.is_green() }
+        if self.has_tests() {
+            !without.is_cut_short()
+        } else {
+            without.is_green()
+        }
     }
 
     pub(super) fn is_writers(&self, place: &str) -> bool {

@@ -44,7 +44,11 @@ impl Draft {
 
     pub(super) fn proven(&mut self, name: &str, strength: Strength) {
         self.n_strong += usize::from(strength == Strength::Strong);
-        push(&mut self.facts.fail_to_pass, clip(name, NAME_BYTES_MAX), &mut self.facts.n_left_out);
+        push(
+            &mut self.facts.fail_to_pass,
+            clip(name, NAME_BYTES_MAX),
+            &mut self.facts.n_left_out,
+        );
     }
 
     pub(super) fn proven_by_exit_code(&mut self, name: &str, strength: Strength) {
@@ -53,15 +57,27 @@ impl Draft {
     }
 
     pub(super) fn vacuous(&mut self, name: &str) {
-        push(&mut self.facts.vacuous, clip(name, NAME_BYTES_MAX), &mut self.facts.n_left_out);
+        push(
+            &mut self.facts.vacuous,
+            clip(name, NAME_BYTES_MAX),
+            &mut self.facts.n_left_out,
+        );
     }
 
     pub(super) fn known_red(&mut self, name: &str) {
-        push(&mut self.facts.known_red, clip(name, NAME_BYTES_MAX), &mut self.facts.n_left_out);
+        push(
+            &mut self.facts.known_red,
+            clip(name, NAME_BYTES_MAX),
+            &mut self.facts.n_left_out,
+        );
     }
 
     pub(super) fn fixed(&mut self, name: &str) {
-        push(&mut self.facts.fixed, clip(name, NAME_BYTES_MAX), &mut self.facts.n_left_out);
+        push(
+            &mut self.facts.fixed,
+            clip(name, NAME_BYTES_MAX),
+            &mut self.facts.n_left_out,
+        );
     }
 
     pub(super) fn flaky(&mut self, name: &str) {
@@ -72,39 +88,70 @@ impl Draft {
     }
 
     pub(super) fn not_gating(&mut self, check: &str) {
-        push(&mut self.facts.not_gating, clip(check, NAME_BYTES_MAX), &mut self.facts.n_left_out);
+        push(
+            &mut self.facts.not_gating,
+            clip(check, NAME_BYTES_MAX),
+            &mut self.facts.n_left_out,
+        );
     }
 
     pub(super) fn broken(&mut self, name: &str, message: &str) {
-        push(&mut self.facts.broken, failing(name, message), &mut self.facts.n_left_out);
+        push(
+            &mut self.facts.broken,
+            failing(name, message),
+            &mut self.facts.n_left_out,
+        );
     }
 
     pub(super) fn new_failing(&mut self, name: &str, message: &str) {
-        push(&mut self.facts.new_failing, failing(name, message), &mut self.facts.n_left_out);
+        push(
+            &mut self.facts.new_failing,
+            failing(name, message),
+            &mut self.facts.n_left_out,
+        );
     }
 
     pub(super) fn obliged(&mut self, name: &str, how: How) {
-        let changed = Changed { name: clip(name, NAME_BYTES_MAX), how };
+        let changed = Changed {
+            name: clip(name, NAME_BYTES_MAX),
+            how,
+        };
         push(&mut self.facts.obliged, changed, &mut self.facts.n_left_out);
     }
 
     /// A whole check is red. `why` comes first, what it said after it.
     pub(super) fn failed_check(&mut self, check: &str, why: &str, said: &str) {
-        let message = clip(&format!("{why}\n{said}"), EXCERPT_BYTES_MAX).trim().to_owned();
-        let failed = Failing { name: clip(check, NAME_BYTES_MAX), message };
-        push(&mut self.facts.failed_checks, failed, &mut self.facts.n_left_out);
+        let message = clip(&format!("{why}\n{said}"), EXCERPT_BYTES_MAX)
+            .trim()
+            .to_owned();
+        let failed = Failing {
+            name: clip(check, NAME_BYTES_MAX),
+            message,
+        };
+        push(
+            &mut self.facts.failed_checks,
+            failed,
+            &mut self.facts.n_left_out,
+        );
     }
 
     pub(super) fn mismatch(&mut self, measured: &Measured) {
-        self.mismatch.get_or_insert_with(|| clip(said_by(measured), EXCERPT_BYTES_MAX));
+        self.mismatch
+            .get_or_insert_with(|| clip(said_by(measured), EXCERPT_BYTES_MAX));
     }
 
     pub(super) fn old_tests_do_not_build(&mut self, excerpt: &str) {
-        self.facts.old_tests_do_not_build.get_or_insert_with(|| clip(excerpt, EXCERPT_BYTES_MAX));
+        self.facts
+            .old_tests_do_not_build
+            .get_or_insert_with(|| clip(excerpt, EXCERPT_BYTES_MAX));
     }
 
     pub(super) fn note(&mut self, note: &str) {
-        push(&mut self.facts.notes, clip(note, MESSAGE_BYTES_MAX), &mut self.facts.n_left_out);
+        push(
+            &mut self.facts.notes,
+            clip(note, MESSAGE_BYTES_MAX),
+            &mut self.facts.n_left_out,
+        );
     }
 
     pub(super) fn want(&mut self, wanted: Wanted) {
@@ -115,7 +162,10 @@ impl Draft {
 
     /// Nothing was measured.
     pub(super) fn setup_failed(mut self, on_base: bool, setup: &Measured) -> Facts {
-        self.facts.gate = Gate::SetupFailed { on_base, excerpt: clip(&setup.excerpt, EXCERPT_BYTES_MAX) };
+        self.facts.gate = Gate::SetupFailed {
+            on_base,
+            excerpt: clip(&setup.excerpt, EXCERPT_BYTES_MAX),
+        };
         self.facts
     }
 
@@ -147,7 +197,10 @@ pub(super) enum Strength {
 }
 
 fn failing(name: &str, message: &str) -> Failing {
-    Failing { name: clip(name, NAME_BYTES_MAX), message: clip(message.trim(), MESSAGE_BYTES_MAX) }
+    Failing {
+        name: clip(name, NAME_BYTES_MAX),
+        message: clip(message.trim(), MESSAGE_BYTES_MAX),
+    }
 }
 
 fn push<T>(list: &mut Vec<T>, item: T, n_left_out: &mut usize) {
@@ -160,5 +213,9 @@ fn push<T>(list: &mut Vec<T>, item: T, n_left_out: &mut usize) {
 
 /// The most telling words of a red check.
 pub(super) fn said_by(measured: &Measured) -> &str {
-    measured.results.build_failure.as_deref().unwrap_or(&measured.excerpt)
+    measured
+        .results
+        .build_failure
+        .as_deref()
+        .unwrap_or(&measured.excerpt)
 }

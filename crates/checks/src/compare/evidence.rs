@@ -31,7 +31,8 @@ impl Measured {
         self.exit_code == Some(0) && !self.timed_out
     }
 
-    /// Says whether it is red because something did not compile, import or collect, and no test ran.
+    /// Says whether it is red because something did not compile, import or collect, and no test
+    /// ran.
     pub fn did_not_build(&self) -> bool {
         !self.is_green()
             && !self.timed_out
@@ -67,8 +68,8 @@ impl Measurement {
     }
 }
 
-/// Everything that is known of one candidate. Tests are demanded where `base_with_tests` is given or `writer_files` is
-/// not empty; a flow without a test writer leaves both out.
+/// Everything that is known of one candidate. Tests are demanded where `base_with_tests` is given
+/// or `writer_files` is not empty; a flow without a test writer leaves both out.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
     /// The story's base as it is.
@@ -79,15 +80,19 @@ pub struct Evidence<'a> {
     pub candidate: &'a Measurement,
     /// The same tree again, because something was red.
     pub candidate_reruns: &'a [Measurement],
-    /// The candidate without the writer's tests; needed only where something does not build or type-check.
+    /// The candidate without the writer's tests; needed only where something does not build or
+    /// type-check.
     pub candidate_without_tests: Option<&'a Measurement>,
-    /// The candidate with all test files as they are on the base; needed only where the implementor edited such files.
+    /// The candidate with all test files as they are on the base; needed only where the implementor
+    /// edited such files.
     pub candidate_with_base_tests: Option<&'a Measurement>,
     /// The files that the test writer made or changed.
     pub writer_files: &'a [String],
-    /// Those of them that hold single tests, so that a run of such a file which shows none was no run of it.
+    /// Those of them that hold single tests, so that a run of such a file which shows none was no
+    /// run of it.
     pub suite_files: &'a [String],
-    /// The files of the base that the implementor changed or removed. They explain why a test is gone.
+    /// The files of the base that the implementor changed or removed. They explain why a test is
+    /// gone.
     pub edited_files: &'a [String],
 }
 

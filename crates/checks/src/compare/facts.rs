@@ -13,7 +13,8 @@ pub enum Gate {
     Green,
     /// Something that was green is red, or a new test is.
     Red,
-    /// The new tests do not build on the candidate, which builds without them. It is the tests that must be mended.
+    /// The new tests do not build on the candidate, which builds without them. It is the tests that
+    /// must be mended.
     SurfaceMismatch {
         /// What the compiler, the type checker or the runner said.
         excerpt: String,
@@ -65,7 +66,8 @@ pub struct Changed {
 pub enum Wanted {
     /// The candidate once more, since a red may be flaky.
     Rerun,
-    /// The candidate without the new tests, to tell whose fault it is that something does not build.
+    /// The candidate without the new tests, to tell whose fault it is that something does not
+    /// build.
     CandidateWithoutTests,
 }
 
@@ -77,7 +79,8 @@ pub struct Facts {
     pub gate: Gate,
     /// New tests that are red on the base and green on the candidate.
     pub fail_to_pass: Vec<String>,
-    /// None of them was red by what it asserts: on the base they did not build, or a whole command was red anyway.
+    /// None of them was red by what it asserts: on the base they did not build, or a whole command
+    /// was red anyway.
     pub weak: bool,
     /// The proof is a whole command's exit code.
     pub by_exit_code: bool,
@@ -91,9 +94,11 @@ pub struct Facts {
     pub new_failing: Vec<Failing>,
     /// Whole checks that are red on the candidate for no single test's fault.
     pub failed_checks: Vec<Failing>,
-    /// Old tests that the candidate edited so that their old form no longer holds. The judge must name a criterion.
+    /// Old tests that the candidate edited so that their old form no longer holds. The judge must
+    /// name a criterion.
     pub obliged: Vec<Changed>,
-    /// The old tests, in their old form, do not build on the candidate, so they could not be compared.
+    /// The old tests, in their old form, do not build on the candidate, so they could not be
+    /// compared.
     pub old_tests_do_not_build: Option<String>,
     /// Red before and red now.
     pub known_red: Vec<String>,
@@ -101,7 +106,8 @@ pub struct Facts {
     pub fixed: Vec<String>,
     /// Red in one run and green in another of the same tree. They neither fail nor prove.
     pub flaky: Vec<String>,
-    /// Checks that were red before and are known only by their exit code. They decide nothing, which must be said loudly.
+    /// Checks that were red before and are known only by their exit code. They decide nothing,
+    /// which must be said loudly.
     pub not_gating: Vec<String>,
     /// What else should be known.
     pub notes: Vec<String>,

@@ -1,5 +1,5 @@
-//! What the next attempt is told: names and bounded outputs, never the source of a test, and of tests that are held
-//! back nothing but the criterion.
+//! What the next attempt is told: names and bounded outputs, never the source of a test, and of
+//! tests that are held back nothing but the criterion.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,28 +15,44 @@ const MESSAGE_BYTES: usize = 800;
 const NAMED_MAX: usize = 5;
 /// How files of tests end.
 const FILE_ENDS: [&str; 20] = [
-    "sh", "bash", "bats", "py", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "rs", "go", "rb",
-    "php", "java", "kt", "t", "pl",
+    "sh", "bash", "bats", "py", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "rs", "go",
+    "rb", "php", "java", "kt", "t", "pl",
 ];
 /// Most tests of one kind that are told one by one.
 const TOLD_MAX: usize = 20;
 
-/// Writes feedback for the next attempt. `held_back` gives for a test's name the criterion that stands for it.
+/// Writes feedback for the next attempt. `held_back` gives for a test's name the criterion that
+/// stands for it.
 pub fn feedback(facts: &Facts, held_back: &BTreeMap<String, String>) -> String {
     let teller = Teller { held_back };
     let mut text = String::new();
     match &facts.gate {
-        Gate::SetupFailed { on_base: false, excerpt } => {
-            text += &format!("The project could not be set up:\n{}\n", teller.without_source(excerpt));
+        Gate::SetupFailed {
+            on_base: false,
+            excerpt,
+        } => {
+            text += &format!(
+                "The project could not be set up:\n{}\n",
+                teller.without_source(excerpt)
+            );
         }
-        Gate::NothingProven => text += "No new test shows that the change does what the story asks for.\n",
+        Gate::NothingProven => {
+            text += "No new test shows that the change does what the story asks for.\n"
+        }
         Gate::Green | Gate::Red | Gate::SurfaceMismatch { .. } | Gate::SetupFailed { .. } => {}
     }
-    text += &teller.list("These were green before the change and are not any more:", &facts.broken);
+    text += &teller.list(
+        "These were green before the change and are not any more:",
+        &facts.broken,
+    );
     text += &teller.list("These new tests are not green:", &facts.new_failing);
     text += &teller.criteria(facts);
     for check in &facts.failed_checks {
-        text += &format!("The check `{}` is red:\n{}\n", check.name, teller.without_source(&check.message));
+        text += &format!(
+            "The check `{}` is red:\n{}\n",
+            check.name,
+            teller.without_source(&check.message)
+        );
     }
     if facts.n_left_out > 0 {
         text += &format!("{} more names are left out.\n", facts.n_left_out);
@@ -52,23 +68,37 @@ impl Teller<'_> {
     /// The criterion of a test that is held back, in whatever form writer and runner name it.
     fn criterion(&self, name: &str) -> Option<&str> {
         let exact = self.held_back.get(name);
-        let alike = || self.held_back.iter().find(|(held, _)| bare(held) == bare(name)).map(|(_, said)| said);
+        let alike = || {
+            self.held_back
+                .iter()
+                .find(|(held, _)| bare(held) == bare(name))
+                .map(|(_, said)| said)
+        };
         exact.or_else(alike).map(String::as_str)
     }
 
     fn list(&self, title: &str, failing: &[Failing]) -> String {
-        let told: Vec<&Failing> =
-            failing.iter().filter(|test| self.criterion(&test.name).is_none()).collect();
+        let told: Vec<&Failing> = failing
+            .iter()
+            .filter(|test| self.criterion(&test.name).is_none())
+            .collect();
         if told.is_empty() {
             return String::new();
         }
         // The first line alone stands in lists of stories.
-        let names: Vec<&str> = told.iter().take(NAMED_MAX).map(|test| test.name.as_str()).collect();
+        let names: Vec<&str> = told
+            .iter()
+            .take(NAMED_MAX)
+            .map(|test| test.name.as_str())
+            .collect();
         let more = if told.len() > NAMED_MAX { ", …" } else { "" };
         let mut text = format!("{title} {}{more}\n", names.join(", "));
         for test in told.iter().take(TOLD_MAX) {
             text += &format!("- {}\n", test.name);
-            for line in self.without_source(head(&test.message, MESSAGE_BYTES)).lines() {
+            for line in self
+                .without_source(head(&test.message, MESSAGE_BYTES))
+                .lines()
+            {
                 text += &format!("    {line}\n");
             }
         }
@@ -81,13 +111,21 @@ impl Teller<'_> {
     /// Of tests that are held back, the criteria alone.
     fn criteria(&self, facts: &Facts) -> String {
         let failing = facts.broken.iter().chain(&facts.new_failing);
-        let criteria: BTreeSet<&str> = failing.filter_map(|test| self.criterion(&test.name)).collect();
-        criteria.into_iter().take(TOLD_MAX).map(|criterion| format!("Not met: {criterion}\n")).collect()
+        let criteria: BTreeSet<&str> = failing
+            .filter_map(|test| self.criterion(&test.name))
+            .collect();
+        criteria
+            .into_iter()
+            .take(TOLD_MAX)
+            .map(|criterion| format!("Not met: {criterion}\n"))
+            .collect()
     }
 
     /// An output without quoted source and without lines that name a test which is held back.
     fn without_source(&self, output: &str) -> String {
-        let kept = output.lines().filter(|line| !is_quote(line) && !self.names_held_back(line));
+        let kept = output
+            .lines()
+            .filter(|line| !is_quote(line) && !self.names_held_back(line));
         kept.collect::<Vec<_>>().join("\n").trim().to_owned()
     }
 
@@ -106,8 +144,16 @@ pub fn spread_over_files(
 ) -> BTreeMap<String, String> {
     let mut all = held_back.clone();
     for (file, criterion) in held_back.iter().filter(|(name, _)| is_file(name)) {
-        let stands = |found: &Occurrence| found.place.as_deref().is_some_and(|place| fits(place, file));
-        let inside = results.tests.iter().filter(|(_, found)| found.iter().any(stands));
+        let stands = |found: &Occurrence| {
+            found
+                .place
+                .as_deref()
+                .is_some_and(|place| fits(place, file))
+        };
+        let inside = results
+            .tests
+            .iter()
+            .filter(|(_, found)| found.iter().any(stands));
         for (name, _) in inside {
             all.entry(name.clone()).or_insert_with(|| criterion.clone());
         }
@@ -123,7 +169,11 @@ fn is_file(name: &str) -> bool {
 fn bare(name: &str) -> &str {
     let name = name.rsplit_once(" (").map_or(name, |(name, _)| name);
     let name = name.split_once('[').map_or(name, |(name, _)| name);
-    let last = name.rsplit(['/', ':', '>', '›', '#']).next().unwrap_or(name).trim();
+    let last = name
+        .rsplit(['/', ':', '>', '›', '#'])
+        .next()
+        .unwrap_or(name)
+        .trim();
     match last.rsplit_once('.') {
         Some((stem, end)) if FILE_ENDS.contains(&end) => stem,
         Some((_, method)) if !method.is_empty() && !last.contains(' ') => method,

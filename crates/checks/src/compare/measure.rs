@@ -14,14 +14,22 @@ pub(super) fn by_tests(check: &Check<'_>, candidate: &Measured, draft: &mut Draf
     let before = check.base.map_or(&nothing, |base| &base.results);
     // Where the new tests keep the candidate from building, the old ones are compared without them.
     let spoiled = candidate.did_not_build() && check.blames_new_tests(candidate, draft);
-    let seen = if spoiled { check.without_tests.unwrap_or(candidate) } else { candidate };
+    let seen = if spoiled {
+        check.without_tests.unwrap_or(candidate)
+    } else {
+        candidate
+    };
     if spoiled {
         draft.mismatch(candidate);
     }
     let olds = tests_of(before);
-    let on_base =
-        check.base_with_tests.map(|found| align(&olds, &found.results, check.evidence.writer_files));
-    let news: Vec<Test<'_>> = on_base.as_ref().map(|aligned| aligned.rest.clone()).unwrap_or_default();
+    let on_base = check
+        .base_with_tests
+        .map(|found| align(&olds, &found.results, check.evidence.writer_files));
+    let news: Vec<Test<'_>> = on_base
+        .as_ref()
+        .map(|aligned| aligned.rest.clone())
+        .unwrap_or_default();
     let known: Vec<Test<'_>> = olds.iter().chain(&news).copied().collect();
     let files = check.evidence.writer_files;
     let runs = runs(check, seen, spoiled);
@@ -31,15 +39,22 @@ pub(super) fn by_tests(check: &Check<'_>, candidate: &Measured, draft: &mut Draf
         newly_broken: new_among(check, seen, |results| &results.broken_files),
         newly_crashed: new_among(check, seen, |results| &results.crashed),
         names: Names::of(&known),
-        runs: runs.iter().map(|run| align(&known, &run.results, files)).collect(),
+        runs: runs
+            .iter()
+            .map(|run| align(&known, &run.results, files))
+            .collect(),
         reruns: runs.into_iter().skip(1).collect(),
-        old_form: check.with_base_tests.map(|found| align(&known, &found.results, files)),
+        old_form: check
+            .with_base_tests
+            .map(|found| align(&known, &found.results, files)),
         on_base,
         known,
         n_olds: olds.len(),
     };
-    if let Some(excerpt) =
-        check.with_base_tests.filter(|old| !old.is_green()).and_then(|old| old.results.build_failure.as_ref())
+    if let Some(excerpt) = check
+        .with_base_tests
+        .filter(|old| !old.is_green())
+        .and_then(|old| old.results.build_failure.as_ref())
     {
         draft.old_tests_do_not_build(excerpt);
     }
@@ -53,7 +68,11 @@ pub(super) fn by_tests(check: &Check<'_>, candidate: &Measured, draft: &mut Draf
 
 /// The run that speaks for the candidate first, then the others of the same tree.
 fn runs<'a>(check: &Check<'a>, seen: &'a Measured, spoiled: bool) -> Vec<&'a Measured> {
-    let others = check.runs.iter().copied().filter(|run| !std::ptr::eq(*run, seen) && !spoiled);
+    let others = check
+        .runs
+        .iter()
+        .copied()
+        .filter(|run| !std::ptr::eq(*run, seen) && !spoiled);
     std::iter::once(seen).chain(others).collect()
 }
 
@@ -84,8 +103,14 @@ enum Now<'a> {
 
 impl<'a> View<'a> {
     fn now(&self, index: usize) -> Now<'a> {
-        let statuses: Vec<Option<&Occurrence>> = self.runs.iter().map(|run| run.matched[index]).collect();
-        let has = |status| statuses.iter().flatten().any(|found| found.status == status);
+        let statuses: Vec<Option<&Occurrence>> =
+            self.runs.iter().map(|run| run.matched[index]).collect();
+        let has = |status| {
+            statuses
+                .iter()
+                .flatten()
+                .any(|found| found.status == status)
+        };
         if has(TestStatus::Failed) && has(TestStatus::Passed) {
             return Now::Flaky;
         }
@@ -122,17 +147,25 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A test that was green must be green, or its edit must be explained and then obliged by a criterion.
+    /// A test that was green must be green, or its edit must be explained and then obliged by a
+    /// criterion.
     fn compare_green(&self, index: usize, draft: &mut Draft) {
         let label = self.label(index);
-        let was_edited_by_writer = self.on_base.as_ref().is_some_and(|run| is_red(run.matched[index]));
+        let was_edited_by_writer = self
+            .on_base
+            .as_ref()
+            .is_some_and(|run| is_red(run.matched[index]));
         match self.now(index) {
             Now::Green => {
                 draft.stayed_green();
                 if was_edited_by_writer {
                     draft.proven(&label, Strength::Strong);
                 }
-                if self.old_form.as_ref().is_some_and(|run| is_red(run.matched[index])) {
+                if self
+                    .old_form
+                    .as_ref()
+                    .is_some_and(|run| is_red(run.matched[index]))
+                {
                     draft.obliged(&label, How::Red);
                 }
             }
@@ -141,7 +174,8 @@ impl<'a> View<'a> {
             Now::Red(found) => draft.broken(&label, message(found)),
             Now::Skipped if self.is_explained(index) => draft.obliged(&label, How::Skipped),
             Now::Skipped => draft.broken(&label, "it is skipped now"),
-            // A run that broke off says nothing of what it did not reach; the check itself is red then.
+            // A run that broke off says nothing of what it did not reach; the check itself is red
+            // then.
             Now::Gone if self.is_unheard() || self.stands_in_broken(index) => {}
             Now::Gone if self.is_explained(index) => draft.obliged(&label, How::Removed),
             Now::Gone => draft.broken(&label, "it is gone"),
@@ -150,7 +184,8 @@ impl<'a> View<'a> {
 
     /// Says whether what is missing may only not have been reached or read.
     fn is_unheard(&self) -> bool {
-        // Where the base broke off in the same way the check itself decides nothing, so its tests must.
+        // Where the base broke off in the same way the check itself decides nothing, so its tests
+        // must.
         (self.seen.is_cut_short() && !self.is_red_alike()) || self.seen.results.truncated
     }
 
@@ -158,12 +193,17 @@ impl<'a> View<'a> {
     fn is_explained(&self, index: usize) -> bool {
         let place = self.known[index].1.place.as_deref();
         let by_edit = place.is_some_and(|place| stands_in(place, self.check.evidence.edited_files));
-        let by_old_form = self.old_form.as_ref().is_some_and(|run| run.matched[index].is_some());
-        let by_writer = self.check.base_with_tests.is_some_and(|found| !found.is_cut_short())
-            && self
-                .on_base
-                .as_ref()
-                .is_some_and(|run| run.matched[index].is_none_or(|now| now.status == TestStatus::Skipped));
+        let by_old_form = self
+            .old_form
+            .as_ref()
+            .is_some_and(|run| run.matched[index].is_some());
+        let by_writer = self
+            .check
+            .base_with_tests
+            .is_some_and(|found| !found.is_cut_short())
+            && self.on_base.as_ref().is_some_and(|run| {
+                run.matched[index].is_none_or(|now| now.status == TestStatus::Skipped)
+            });
         by_edit || by_old_form || by_writer
     }
 
@@ -176,13 +216,19 @@ impl<'a> View<'a> {
                 Now::Green if was_red => {
                     draft.proven(&label, Strength::Strong);
                     // Green only with what the implementor made of the files that tests stand on.
-                    if self.old_form.as_ref().is_some_and(|run| is_red(run.matched[index])) {
+                    if self
+                        .old_form
+                        .as_ref()
+                        .is_some_and(|run| is_red(run.matched[index]))
+                    {
                         draft.obliged(&label, How::Red);
                     }
                 }
                 Now::Red(found) => draft.new_failing(&label, message(found)),
                 Now::Flaky => draft.flaky(&label),
-                Now::Skipped if was_red => draft.new_failing(&label, "it is skipped on the candidate"),
+                Now::Skipped if was_red => {
+                    draft.new_failing(&label, "it is skipped on the candidate")
+                }
                 Now::Gone if self.is_unheard() || self.stands_in_broken(index) => {}
                 Now::Gone => draft.new_failing(&label, "it did not run on the candidate"),
                 Now::Green | Now::Skipped => draft.vacuous(&label),
@@ -193,33 +239,53 @@ impl<'a> View<'a> {
     /// Says whether the test's file cannot be loaded now, which is told once, of the file.
     fn stands_in_broken(&self, index: usize) -> bool {
         match self.known[index].1.place.as_deref() {
-            Some(place) => stands_in(place, &self.newly_broken) || stands_in(place, &self.newly_crashed),
+            Some(place) => {
+                stands_in(place, &self.newly_broken) || stands_in(place, &self.newly_crashed)
+            }
             None => !self.newly_broken.is_empty(),
         }
     }
 
-    /// Tests that only the candidate shows: the writer's, if they could not be loaded on the base, else the
-    /// implementor's own, which prove nothing and may not be red.
+    /// Tests that only the candidate shows: the writer's, if they could not be loaded on the base,
+    /// else the implementor's own, which prove nothing and may not be red.
     fn compare_others(&self, draft: &mut Draft) {
-        let Some(others) = self.runs.first().map(|run| &run.rest) else { return };
-        let again: Vec<_> = self.reruns.iter().map(|run| align(others, &run.results, &[])).collect();
-        let old_form = self.check.with_base_tests.map(|found| align(others, &found.results, &[]));
+        let Some(others) = self.runs.first().map(|run| &run.rest) else {
+            return;
+        };
+        let again: Vec<_> = self
+            .reruns
+            .iter()
+            .map(|run| align(others, &run.results, &[]))
+            .collect();
+        let old_form = self
+            .check
+            .with_base_tests
+            .map(|found| align(others, &found.results, &[]));
         let names = Names::of(others);
         for (index, (name, found)) in others.iter().enumerate() {
             let label = names.label((name, found));
-            let has =
-                |status| again.iter().filter_map(|run| run.matched[index]).any(|seen| seen.status == status);
+            let has = |status| {
+                again
+                    .iter()
+                    .filter_map(|run| run.matched[index])
+                    .any(|seen| seen.status == status)
+            };
             let is_weak = self.was_unloadable_on_base(found.place.as_deref());
             match found.status {
                 TestStatus::Failed if has(TestStatus::Passed) => draft.flaky(&label),
                 TestStatus::Passed if has(TestStatus::Failed) => draft.flaky(&label),
                 TestStatus::Failed => draft.new_failing(&label, message(found)),
-                TestStatus::Passed if is_weak && stands_in(name, self.check.evidence.suite_files) => {
+                TestStatus::Passed
+                    if is_weak && stands_in(name, self.check.evidence.suite_files) =>
+                {
                     draft.new_failing(&label, "it ended without any of its tests having run");
                 }
                 TestStatus::Passed if is_weak => {
                     draft.proven(&label, Strength::Weak);
-                    if old_form.as_ref().is_some_and(|run| is_red(run.matched[index])) {
+                    if old_form
+                        .as_ref()
+                        .is_some_and(|run| is_red(run.matched[index]))
+                    {
                         draft.obliged(&label, How::Red);
                     }
                 }
@@ -231,14 +297,25 @@ impl<'a> View<'a> {
 
     /// Says whether a test of this place is the writer's and could not be loaded on the base.
     fn was_unloadable_on_base(&self, place: Option<&str>) -> bool {
-        let Some(found) = self.check.base_with_tests.filter(|found| !found.is_green()) else { return false };
+        let Some(found) = self.check.base_with_tests.filter(|found| !found.is_green()) else {
+            return false;
+        };
         let is_writers = place.is_none_or(|place| self.check.is_writers(place));
-        let silent = found.results.broken_files.iter().chain(&found.results.crashed);
-        let is_it =
-            |file: &String| place.is_none_or(|place| fits(place, file)) && self.check.is_writers(file);
-        // A runner that dies of the first exception, as tape does, lists neither that test nor those after it.
+        let silent = found
+            .results
+            .broken_files
+            .iter()
+            .chain(&found.results.crashed);
+        let is_it = |file: &String| {
+            place.is_none_or(|place| fits(place, file)) && self.check.is_writers(file)
+        };
+        // A runner that dies of the first exception, as tape does, lists neither that test nor
+        // those after it.
         let broke_off = found.is_red_without_reason()
-            && self.check.base.is_some_and(|base| !base.is_red_without_reason() && !base.timed_out);
+            && self
+                .check
+                .base
+                .is_some_and(|base| !base.is_red_without_reason() && !base.timed_out);
         let was_broken = found.did_not_build() || broke_off || silent.into_iter().any(is_it);
         is_writers && was_broken
     }
@@ -254,7 +331,10 @@ impl<'a> View<'a> {
             );
         }
         let earlier = [base, self.check.base_with_tests].into_iter().flatten();
-        if earlier.into_iter().any(|before| speaks_otherwise(before, seen)) {
+        if earlier
+            .into_iter()
+            .any(|before| speaks_otherwise(before, seen))
+        {
             draft.failed_check(
                 self.check.name,
                 "its output is another runner's than before, so it cannot be compared",
@@ -265,7 +345,13 @@ impl<'a> View<'a> {
             return;
         }
         if !self.newly_crashed.is_empty() {
-            let places = self.newly_crashed.iter().take(10).cloned().collect::<Vec<_>>().join(", ");
+            let places = self
+                .newly_crashed
+                .iter()
+                .take(10)
+                .cloned()
+                .collect::<Vec<_>>()
+                .join(", ");
             draft.failed_check(
                 self.check.name,
                 &format!("ended before all its tests were run: {places}"),
@@ -304,7 +390,10 @@ impl<'a> View<'a> {
         if seen.build_failure.is_none() {
             return;
         }
-        let spoils_others = self.check.without_tests.is_some_and(Measured::did_not_build);
+        let spoils_others = self
+            .check
+            .without_tests
+            .is_some_and(Measured::did_not_build);
         let (writers, others): (Vec<&str>, Vec<&str>) = self
             .newly_broken
             .iter()
@@ -314,7 +403,10 @@ impl<'a> View<'a> {
             draft.mismatch(self.seen);
         }
         let is_unnamed = seen.broken_files.is_empty()
-            && self.check.base.is_none_or(|base| base.results.build_failure.is_none());
+            && self
+                .check
+                .base
+                .is_none_or(|base| base.results.build_failure.is_none());
         if !others.is_empty() || is_unnamed {
             let files = others.into_iter().take(10).collect::<Vec<_>>().join(", ");
             draft.failed_check(
@@ -323,14 +415,22 @@ impl<'a> View<'a> {
                 said_by(self.seen),
             );
         }
-        for file in seen.broken_files.iter().filter(|file| !self.newly_broken.contains(file)) {
+        for file in seen
+            .broken_files
+            .iter()
+            .filter(|file| !self.newly_broken.contains(file))
+        {
             draft.known_red(file);
         }
     }
 }
 
 /// What a red candidate has in a list and the base has not.
-fn new_among(check: &Check<'_>, seen: &Measured, list: impl Fn(&Results) -> &[String]) -> Vec<String> {
+fn new_among(
+    check: &Check<'_>,
+    seen: &Measured,
+    list: impl Fn(&Results) -> &[String],
+) -> Vec<String> {
     if seen.is_green() {
         return Vec::new();
     }
@@ -342,7 +442,11 @@ fn new_among(check: &Check<'_>, seen: &Measured, list: impl Fn(&Results) -> &[St
 /// What a program prints can look like another runner's report, and would then hide the real one.
 fn speaks_otherwise(before: &Measured, now: &Measured) -> bool {
     let are_known = before.results.is_per_test() && now.results.is_per_test();
-    are_known && before.format.zip(now.format).is_some_and(|(before, now)| before != now)
+    are_known
+        && before
+            .format
+            .zip(now.format)
+            .is_some_and(|(before, now)| before != now)
 }
 
 fn is_red(found: Option<&Occurrence>) -> bool {
@@ -367,7 +471,9 @@ impl Names {
 
     fn label(&self, (name, found): Test<'_>) -> String {
         match &found.place {
-            Some(place) if self.0.get(name).is_some_and(|count| *count > 1) => format!("{name} ({place})"),
+            Some(place) if self.0.get(name).is_some_and(|count| *count > 1) => {
+                format!("{name} ({place})")
+            }
             _ => name.to_owned(),
         }
     }

@@ -1,8 +1,8 @@
 //! What measurements prove: the candidate beside its base (I8).
 //!
-//! What was red on the base cannot fail a candidate; what was green must stay green; the new tests must be red on the
-//! base and green on the candidate. Nothing here trusts an agent's word, and nothing here passes a story: facts are
-//! what the judge starts from and cannot overrule.
+//! What was red on the base cannot fail a candidate; what was green must stay green; the new tests
+//! must be red on the base and green on the candidate. Nothing here trusts an agent's word, and
+//! nothing here passes a story: facts are what the judge starts from and cannot overrule.
 
 mod align;
 mod check;

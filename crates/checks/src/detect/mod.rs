@@ -1,7 +1,8 @@
 //! Which checks a project has, told from its files.
 //!
-//! Only what the tree shows is proposed: a script, a configuration file, a dependency. What a person configured always
-//! wins over this. Of several languages the first that has a check gives it, and the others are named in the notes.
+//! Only what the tree shows is proposed: a script, a configuration file, a dependency. What a
+//! person configured always wins over this. Of several languages the first that has a check gives
+//! it, and the others are named in the notes.
 
 mod ecosystem;
 mod node;

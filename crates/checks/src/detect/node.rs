@@ -16,15 +16,25 @@ enum Manager {
 
 pub(super) fn propose(tree: &dyn Tree) -> Option<Proposal> {
     let manifest: Value = serde_json::from_str(&tree.read("package.json")?).unwrap_or(Value::Null);
-    let project = Project { tree, manager: manager(tree, &manifest), manifest };
+    let project = Project {
+        tree,
+        manager: manager(tree, &manifest),
+        manifest,
+    };
     let mut proposal = Proposal::of(Ecosystem::Node);
     proposal.setup = project.setup();
-    proposal.typecheck =
-        project.script(&["typecheck", "type-check", "check-types", "types", "tsc"]).or_else(|| project.tsc());
+    proposal.typecheck = project
+        .script(&["typecheck", "type-check", "check-types", "types", "tsc"])
+        .or_else(|| project.tsc());
     proposal.lint = project.script(&["lint"]).or_else(|| project.linter());
     proposal.test = project.script(&["test"]).or_else(|| project.runner());
-    if project.script_text("lint").is_some_and(|text| text.contains("--fix") || text.contains("--write")) {
-        proposal.notes.push("the script `lint` changes files; a check should only look".to_owned());
+    if project
+        .script_text("lint")
+        .is_some_and(|text| text.contains("--fix") || text.contains("--write"))
+    {
+        proposal
+            .notes
+            .push("the script `lint` changes files; a check should only look".to_owned());
     }
     Some(proposal)
 }
@@ -37,7 +47,10 @@ struct Project<'a> {
 
 /// By lock file, then by the manifest's word; npm is there when nothing is said.
 fn manager(tree: &dyn Tree, manifest: &Value) -> Manager {
-    let named = manifest.get("packageManager").and_then(Value::as_str).unwrap_or("");
+    let named = manifest
+        .get("packageManager")
+        .and_then(Value::as_str)
+        .unwrap_or("");
     if tree.has("pnpm-lock.yaml") || named.starts_with("pnpm") {
         Manager::Pnpm
     } else if tree.has("yarn.lock") || named.starts_with("yarn") {
@@ -52,15 +65,22 @@ fn manager(tree: &dyn Tree, manifest: &Value) -> Manager {
 impl Project<'_> {
     fn setup(&self) -> Option<Proposed> {
         let first = |names: &[&'static str]| names.iter().copied().find(|name| self.tree.has(name));
-        let frozen = |command: &str, lock: Option<&str>| lock.map(|lock| Proposed::new(command, lock));
+        let frozen =
+            |command: &str, lock: Option<&str>| lock.map(|lock| Proposed::new(command, lock));
         let by_lock = match self.manager {
-            Manager::Npm => frozen("npm ci", first(&["package-lock.json", "npm-shrinkwrap.json"])),
+            Manager::Npm => frozen(
+                "npm ci",
+                first(&["package-lock.json", "npm-shrinkwrap.json"]),
+            ),
             Manager::Pnpm => frozen("pnpm install --frozen-lockfile", first(&["pnpm-lock.yaml"])),
             Manager::Yarn if self.tree.has(".yarnrc.yml") => {
                 frozen("yarn install --immutable", first(&["yarn.lock"]))
             }
             Manager::Yarn => frozen("yarn install --frozen-lockfile", first(&["yarn.lock"])),
-            Manager::Bun => frozen("bun install --frozen-lockfile", first(&["bun.lock", "bun.lockb"])),
+            Manager::Bun => frozen(
+                "bun install --frozen-lockfile",
+                first(&["bun.lock", "bun.lockb"]),
+            ),
         };
         by_lock.or_else(|| {
             self.has_dependencies().then(|| {
@@ -98,7 +118,11 @@ impl Project<'_> {
 
     fn script(&self, names: &[&str]) -> Option<Proposed> {
         let name = names.iter().find(|name| self.script_text(name).is_some())?;
-        let run = if *name == "test" && self.manager != Manager::Bun { "" } else { "run " };
+        let run = if *name == "test" && self.manager != Manager::Bun {
+            ""
+        } else {
+            "run "
+        };
         Some(Proposed::new(
             format!("{} {run}{name}", self.name()),
             format!("the script `{name}` in package.json"),
@@ -107,14 +131,19 @@ impl Project<'_> {
 
     fn has_dependencies(&self) -> bool {
         ["dependencies", "devDependencies"].iter().any(|key| {
-            self.manifest.get(key).and_then(Value::as_object).is_some_and(|found| !found.is_empty())
+            self.manifest
+                .get(key)
+                .and_then(Value::as_object)
+                .is_some_and(|found| !found.is_empty())
         })
     }
 
     fn depends_on(&self, package: &str) -> bool {
-        ["dependencies", "devDependencies"]
-            .iter()
-            .any(|key| self.manifest.get(key).is_some_and(|found| found.get(package).is_some()))
+        ["dependencies", "devDependencies"].iter().any(|key| {
+            self.manifest
+                .get(key)
+                .is_some_and(|found| found.get(package).is_some())
+        })
     }
 
     fn tsc(&self) -> Option<Proposed> {
@@ -128,23 +157,35 @@ impl Project<'_> {
         if let Some(file) = has("biome.json").filter(|_| self.depends_on("@biomejs/biome")) {
             return Some(Proposed::new(self.run("biome check"), file.as_str()));
         }
-        let file =
-            has("eslint.config.").or_else(|| has(".eslintrc")).filter(|_| self.depends_on("eslint"))?;
+        let file = has("eslint.config.")
+            .or_else(|| has(".eslintrc"))
+            .filter(|_| self.depends_on("eslint"))?;
         Some(Proposed::new(self.run("eslint ."), file.as_str()))
     }
 
     fn runner(&self) -> Option<Proposed> {
-        for (package, program) in [("vitest", "vitest run"), ("jest", "jest"), ("mocha", "mocha")] {
+        for (package, program) in [
+            ("vitest", "vitest run"),
+            ("jest", "jest"),
+            ("mocha", "mocha"),
+        ] {
             if self.depends_on(package) {
-                return Some(Proposed::new(self.run(program), format!("{package} in package.json")));
+                return Some(Proposed::new(
+                    self.run(program),
+                    format!("{package} in package.json"),
+                ));
             }
         }
-        let tests: Vec<String> =
-            ["", "test/", "tests/", "src/"].iter().flat_map(|folder| self.tree.list(folder)).collect();
+        let tests: Vec<String> = ["", "test/", "tests/", "src/"]
+            .iter()
+            .flat_map(|folder| self.tree.list(folder))
+            .collect();
         let file = tests.iter().find(|name| name.contains(".test."))?;
         match self.manager {
             Manager::Bun => Some(Proposed::new("bun test", file.as_str())),
-            Manager::Npm | Manager::Pnpm | Manager::Yarn => Some(Proposed::new("node --test", file.as_str())),
+            Manager::Npm | Manager::Pnpm | Manager::Yarn => {
+                Some(Proposed::new("node --test", file.as_str()))
+            }
         }
     }
 }

@@ -26,10 +26,19 @@ pub(super) fn jvm(tree: &dyn Tree) -> Option<Proposal> {
         proposal.test = Some(Proposed::new(format!("{maven} -B test"), "pom.xml"));
         return Some(proposal);
     }
-    let file = ["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"]
-        .into_iter()
-        .find(|file| tree.has(file))?;
-    let gradle = if tree.has("gradlew") { "./gradlew" } else { "gradle" };
+    let file = [
+        "build.gradle",
+        "build.gradle.kts",
+        "settings.gradle",
+        "settings.gradle.kts",
+    ]
+    .into_iter()
+    .find(|file| tree.has(file))?;
+    let gradle = if tree.has("gradlew") {
+        "./gradlew"
+    } else {
+        "gradle"
+    };
     proposal.test = Some(Proposed::new(format!("{gradle} test --continue"), file));
     Some(proposal)
 }

@@ -34,7 +34,10 @@ pub struct Proposal {
 
 impl Proposed {
     pub(super) fn new(command: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { command: command.into(), why: why.into() }
+        Self {
+            command: command.into(),
+            why: why.into(),
+        }
     }
 }
 
@@ -54,14 +57,19 @@ pub fn propose(tree: &dyn Tree) -> Proposal {
         proposal.take(part);
     }
     if proposal.test.is_none() {
-        proposal.notes.push("no tests were found; without a test command nothing can be proven".to_owned());
+        proposal
+            .notes
+            .push("no tests were found; without a test command nothing can be proven".to_owned());
     }
     proposal
 }
 
 impl Proposal {
     pub(super) fn of(ecosystem: Ecosystem) -> Self {
-        Self { ecosystems: vec![ecosystem], ..Self::default() }
+        Self {
+            ecosystems: vec![ecosystem],
+            ..Self::default()
+        }
     }
 
     /// Takes over what is not there yet.
@@ -77,7 +85,10 @@ impl Proposal {
             match (&mine, new) {
                 (None, new) => *mine = new,
                 (Some(_), Some(new)) => {
-                    self.notes.push(format!("not taken for {name}: `{}` ({})", new.command, new.why));
+                    self.notes.push(format!(
+                        "not taken for {name}: `{}` ({})",
+                        new.command, new.why
+                    ));
                 }
                 (Some(_), None) => {}
             }

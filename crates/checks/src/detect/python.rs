@@ -1,6 +1,7 @@
 //! Python with uv, poetry, pipenv or plain pip.
 //!
-//! Without a tool that locks, packages go to `.venv` in the checkout: a plain `pip install` would change the machine.
+//! Without a tool that locks, packages go to `.venv` in the checkout: a plain `pip install` would
+//! change the machine.
 
 use super::ecosystem::Ecosystem;
 use super::propose::{Proposal, Proposed};
@@ -25,14 +26,17 @@ pub(super) fn propose(tree: &dyn Tree) -> Option<Proposal> {
     let mut proposal = Proposal::of(Ecosystem::Python);
     let (setup, prefix) = project.setup();
     proposal.setup = setup;
-    proposal.typecheck =
-        project.typecheck().map(|(program, why)| Proposed::new(format!("{prefix}{program}"), why));
-    proposal.lint = project.lint().map(|(program, why)| Proposed::new(format!("{prefix}{program}"), why));
+    proposal.typecheck = project
+        .typecheck()
+        .map(|(program, why)| Proposed::new(format!("{prefix}{program}"), why));
+    proposal.lint = project
+        .lint()
+        .map(|(program, why)| Proposed::new(format!("{prefix}{program}"), why));
     proposal.test = project.test(&prefix);
     if prefix.starts_with(".venv") {
-        proposal
-            .notes
-            .push("nothing locks the Python packages; they are installed anew into .venv".to_owned());
+        proposal.notes.push(
+            "nothing locks the Python packages; they are installed anew into .venv".to_owned(),
+        );
     }
     Some(proposal)
 }
@@ -50,18 +54,39 @@ impl<'a> Project<'a> {
     fn of(tree: &'a dyn Tree) -> Self {
         let read = |path: &str| tree.read(path).unwrap_or_default();
         let (pyproject, setup_cfg) = (read("pyproject.toml"), read("setup.cfg"));
-        let requirements: Vec<&str> =
-            REQUIREMENTS.into_iter().filter(|path| tree.read(path).is_some()).collect();
+        let requirements: Vec<&str> = REQUIREMENTS
+            .into_iter()
+            .filter(|path| tree.read(path).is_some())
+            .collect();
         let mut dependencies: String = requirements.iter().map(|path| read(path) + "\n").collect();
-        for text in [&pyproject, &setup_cfg, &read("Pipfile"), &read("setup.py"), &read("tox.ini")] {
+        for text in [
+            &pyproject,
+            &setup_cfg,
+            &read("Pipfile"),
+            &read("setup.py"),
+            &read("tox.ini"),
+        ] {
             dependencies += text;
         }
-        Self { tree, pyproject, setup_cfg, requirements, dependencies }
+        Self {
+            tree,
+            pyproject,
+            setup_cfg,
+            requirements,
+            dependencies,
+        }
     }
 
     fn is_python(&self) -> bool {
-        let files =
-            ["pyproject.toml", "setup.py", "setup.cfg", "Pipfile", "tox.ini", "pytest.ini", "conftest.py"];
+        let files = [
+            "pyproject.toml",
+            "setup.py",
+            "setup.cfg",
+            "Pipfile",
+            "tox.ini",
+            "pytest.ini",
+            "conftest.py",
+        ];
         files.iter().any(|file| self.tree.has(file))
             || !self.requirements.is_empty()
             || self.test_file().is_some()
@@ -80,8 +105,16 @@ impl<'a> Project<'a> {
     /// How the project is prepared, and what stands before its programs.
     fn setup(&self) -> (Option<Proposed>, String) {
         for (lock, command, prefix) in [
-            ("uv.lock", "uv sync --frozen --all-extras --all-groups", "uv run --frozen "),
-            ("poetry.lock", "poetry install --no-interaction", "poetry run "),
+            (
+                "uv.lock",
+                "uv sync --frozen --all-extras --all-groups",
+                "uv run --frozen ",
+            ),
+            (
+                "poetry.lock",
+                "poetry install --no-interaction",
+                "poetry run ",
+            ),
             ("Pipfile.lock", "pipenv sync --dev", "pipenv run "),
             ("pdm.lock", "pdm sync --dev", "pdm run "),
         ] {
@@ -89,25 +122,48 @@ impl<'a> Project<'a> {
                 return (Some(Proposed::new(command, lock)), prefix.to_owned());
             }
         }
-        let mut packages: Vec<String> = self.requirements.iter().map(|path| format!("-r {path}")).collect();
+        let mut packages: Vec<String> = self
+            .requirements
+            .iter()
+            .map(|path| format!("-r {path}"))
+            .collect();
         if self.is_package() {
             packages.push("-e .".to_owned());
         }
         if packages.is_empty() {
             return (None, "python3 -m ".to_owned());
         }
-        let tools = [self.typecheck(), self.lint(), self.shows_pytest().map(|why| ("pytest", why))];
+        let tools = [
+            self.typecheck(),
+            self.lint(),
+            self.shows_pytest().map(|why| ("pytest", why)),
+        ];
         packages.extend(
-            tools.iter().flatten().filter_map(|(program, _)| program.split(' ').next()).map(str::to_owned),
+            tools
+                .iter()
+                .flatten()
+                .filter_map(|(program, _)| program.split(' ').next())
+                .map(str::to_owned),
         );
-        let why = self.requirements.first().copied().unwrap_or("a package without a lock file");
-        let command = format!("python3 -m venv .venv && .venv/bin/pip install -q {}", packages.join(" "));
-        (Some(Proposed::new(command, why)), ".venv/bin/python -m ".to_owned())
+        let why = self
+            .requirements
+            .first()
+            .copied()
+            .unwrap_or("a package without a lock file");
+        let command = format!(
+            "python3 -m venv .venv && .venv/bin/pip install -q {}",
+            packages.join(" ")
+        );
+        (
+            Some(Proposed::new(command, why)),
+            ".venv/bin/python -m ".to_owned(),
+        )
     }
 
     fn names(&self, package: &str) -> bool {
-        let is_edge =
-            |c: Option<char>| c.is_none_or(|c| !(c.is_alphanumeric() || c == '-' || c == '_' || c == '.'));
+        let is_edge = |c: Option<char>| {
+            c.is_none_or(|c| !(c.is_alphanumeric() || c == '-' || c == '_' || c == '.'))
+        };
         self.dependencies.match_indices(package).any(|(at, _)| {
             is_edge(self.dependencies[..at].chars().next_back())
                 && is_edge(self.dependencies[at + package.len()..].chars().next())
@@ -128,7 +184,9 @@ impl<'a> Project<'a> {
     }
 
     fn lint(&self) -> Option<(&'static str, &'static str)> {
-        if self.tree.has("ruff.toml") || self.tree.has(".ruff.toml") || self.pyproject.contains("[tool.ruff")
+        if self.tree.has("ruff.toml")
+            || self.tree.has(".ruff.toml")
+            || self.pyproject.contains("[tool.ruff")
         {
             Some(("ruff check .", "configuration of ruff"))
         } else if self.tree.has(".flake8") || self.setup_cfg.contains("[flake8]") {
@@ -150,7 +208,8 @@ impl<'a> Project<'a> {
         {
             Some("conftest.py")
         } else {
-            self.names("pytest").then_some("pytest among the dependencies")
+            self.names("pytest")
+                .then_some("pytest among the dependencies")
         }
     }
 
@@ -162,7 +221,11 @@ impl<'a> Project<'a> {
             return Some(Proposed::new("tox", "tox.ini"));
         }
         let file = self.test_file()?;
-        let python = if prefix.ends_with("-m ") { prefix.to_owned() } else { format!("{prefix}python -m ") };
+        let python = if prefix.ends_with("-m ") {
+            prefix.to_owned()
+        } else {
+            format!("{prefix}python -m ")
+        };
         Some(Proposed::new(format!("{python}unittest discover"), file))
     }
 }

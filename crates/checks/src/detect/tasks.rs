@@ -5,7 +5,9 @@ use super::propose::{Proposal, Proposed};
 use crate::tree::Tree;
 
 pub(super) fn make(tree: &dyn Tree) -> Option<Proposal> {
-    let file = ["GNUmakefile", "makefile", "Makefile"].into_iter().find(|file| tree.read(file).is_some())?;
+    let file = ["GNUmakefile", "makefile", "Makefile"]
+        .into_iter()
+        .find(|file| tree.read(file).is_some())?;
     let text = tree.read(file)?;
     Some(by_targets(Ecosystem::Make, "make", file, &|target| {
         text.lines().any(|line| {
@@ -19,7 +21,9 @@ pub(super) fn make(tree: &dyn Tree) -> Option<Proposal> {
 }
 
 pub(super) fn just(tree: &dyn Tree) -> Option<Proposal> {
-    let file = ["justfile", "Justfile", ".justfile"].into_iter().find(|file| tree.read(file).is_some())?;
+    let file = ["justfile", "Justfile", ".justfile"]
+        .into_iter()
+        .find(|file| tree.read(file).is_some())?;
     let text = tree.read(file)?;
     Some(by_targets(Ecosystem::Just, "just", file, &|target| {
         text.lines().any(|line| {
@@ -30,10 +34,18 @@ pub(super) fn just(tree: &dyn Tree) -> Option<Proposal> {
     }))
 }
 
-fn by_targets(ecosystem: Ecosystem, program: &str, file: &str, has: &dyn Fn(&str) -> bool) -> Proposal {
+fn by_targets(
+    ecosystem: Ecosystem,
+    program: &str,
+    file: &str,
+    has: &dyn Fn(&str) -> bool,
+) -> Proposal {
     let first = |targets: &[&str]| {
         let target = targets.iter().find(|target| has(target))?;
-        Some(Proposed::new(format!("{program} {target}"), format!("the target `{target}` in {file}")))
+        Some(Proposed::new(
+            format!("{program} {target}"),
+            format!("the target `{target}` in {file}"),
+        ))
     };
     Proposal {
         setup: first(&["setup", "bootstrap", "deps"]),

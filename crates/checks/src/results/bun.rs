@@ -45,8 +45,9 @@ pub(super) fn read(output: &str, report: Option<&str>) -> Results {
 fn file_of(line: &str) -> Option<&str> {
     let file = line.strip_suffix(':')?;
     let extension = file.rsplit_once('.')?.1;
-    (["js", "ts", "jsx", "tsx", "mjs", "cjs", "mts", "cts"].contains(&extension) && !file.contains(' '))
-        .then_some(file)
+    (["js", "ts", "jsx", "tsx", "mjs", "cjs", "mts", "cts"].contains(&extension)
+        && !file.contains(' '))
+    .then_some(file)
 }
 
 fn test_of(line: &str) -> Option<(TestStatus, &str)> {
@@ -56,8 +57,9 @@ fn test_of(line: &str) -> Option<(TestStatus, &str)> {
         ("skip", TestStatus::Skipped),
         (PLANNED, TestStatus::Skipped),
     ] {
-        if let Some(rest) =
-            line.strip_prefix('(').and_then(|line| line.strip_prefix(mark)?.strip_prefix(") "))
+        if let Some(rest) = line
+            .strip_prefix('(')
+            .and_then(|line| line.strip_prefix(mark)?.strip_prefix(") "))
         {
             let title = match rest.rsplit_once(" [") {
                 Some((title, time)) if time.ends_with("s]") => title,

@@ -1,4 +1,5 @@
-//! Reads what `cargo test` prints. Targets are named on stderr and tests on stdout, so both must come interleaved.
+//! Reads what `cargo test` prints. Targets are named on stderr and tests on stdout, so both must
+//! come interleaved.
 
 use std::collections::BTreeMap;
 
@@ -81,8 +82,9 @@ impl Reader {
             line.starts_with("running ") && (line.ends_with(" tests") || line.ends_with(" test"));
         if line == "failures:" {
             self.section = Section::FailureNames;
-        } else if let Some((name, rest)) =
-            line.strip_prefix("test ").and_then(|rest| rest.split_once(" ... "))
+        } else if let Some((name, rest)) = line
+            .strip_prefix("test ")
+            .and_then(|rest| rest.split_once(" ... "))
         {
             self.close_pending(TestStatus::Failed);
             self.pending = Some(bare(name));
@@ -95,17 +97,27 @@ impl Reader {
     }
 
     fn take_failure_name(&mut self, line: &str) {
-        let Some(name) = line.strip_prefix("    ") else { return };
+        let Some(name) = line.strip_prefix("    ") else {
+            return;
+        };
         let name = bare(name);
         match self.find(&name) {
             Some(found) => found.status = TestStatus::Failed,
-            None => self.push(Found { name, status: TestStatus::Failed, message: None }),
+            None => self.push(Found {
+                name,
+                status: TestStatus::Failed,
+                message: None,
+            }),
         }
     }
 
     fn close_pending(&mut self, status: TestStatus) {
         if let Some(name) = self.pending.take() {
-            self.push(Found { name, status, message: None });
+            self.push(Found {
+                name,
+                status,
+                message: None,
+            });
         }
     }
 
@@ -119,18 +131,25 @@ impl Reader {
     }
 
     fn end_detail(&mut self) {
-        let Section::Detail(name, kept) = std::mem::take(&mut self.section) else { return };
+        let Section::Detail(name, kept) = std::mem::take(&mut self.section) else {
+            return;
+        };
         let message = message_of(&kept);
         match self.find(&name) {
             Some(found) => {
                 found.status = TestStatus::Failed;
                 found.message = Some(message);
             }
-            None => self.push(Found { name, status: TestStatus::Failed, message: Some(message) }),
+            None => self.push(Found {
+                name,
+                status: TestStatus::Failed,
+                message: Some(message),
+            }),
         }
     }
 
-    /// Ends one test program: by its summary, or by the start of the next one, which means that it crashed.
+    /// Ends one test program: by its summary, or by the start of the next one, which means that it
+    /// crashed.
     fn end_target(&mut self, summary: Option<&str>) {
         self.end_detail();
         self.section = Section::Tests;
@@ -143,18 +162,31 @@ impl Reader {
         }
         self.index.clear();
         for found in std::mem::take(&mut self.target) {
-            self.out.add(&found.name, self.place.as_deref(), found.status, found.message.as_deref());
+            self.out.add(
+                &found.name,
+                self.place.as_deref(),
+                found.status,
+                found.message.as_deref(),
+            );
         }
     }
 
     fn compare_with(&mut self, summary: &str) {
-        for (word, status) in
-            [("passed", TestStatus::Passed), ("failed", TestStatus::Failed), ("ignored", TestStatus::Skipped)]
-        {
-            let listed = self.target.iter().filter(|found| found.status == status).count();
+        for (word, status) in [
+            ("passed", TestStatus::Passed),
+            ("failed", TestStatus::Failed),
+            ("ignored", TestStatus::Skipped),
+        ] {
+            let listed = self
+                .target
+                .iter()
+                .filter(|found| found.status == status)
+                .count();
             match count_before(summary, word) {
                 Some(said) if said != listed && !self.target.is_empty() => {
-                    self.out.doubt(&format!("the runner counts {said} {word}, its lines show {listed}"));
+                    self.out.doubt(&format!(
+                        "the runner counts {said} {word}, its lines show {listed}"
+                    ));
                 }
                 _ => {}
             }
@@ -185,7 +217,8 @@ fn place_of(line: &str) -> Option<String> {
 
 fn detail_name(line: &str) -> Option<&str> {
     let name = line.strip_prefix("---- ")?.strip_suffix(" ----")?;
-    name.strip_suffix(" stdout").or_else(|| name.strip_suffix(" stderr"))
+    name.strip_suffix(" stdout")
+        .or_else(|| name.strip_suffix(" stderr"))
 }
 
 fn status_of(text: &str) -> Option<TestStatus> {
@@ -199,14 +232,22 @@ fn status_of(text: &str) -> Option<TestStatus> {
     }
 }
 
-/// A test's name without what changes when lines move: the line of a doc test, the remark on panics.
+/// A test's name without what changes when lines move: the line of a doc test, the remark on
+/// panics.
 fn bare(name: &str) -> String {
     let name = name.trim();
     let name = name.strip_suffix(" - should panic").unwrap_or(name);
-    let name =
-        name.strip_suffix(" - compile fail").or_else(|| name.strip_suffix(" - compile")).unwrap_or(name);
+    let name = name
+        .strip_suffix(" - compile fail")
+        .or_else(|| name.strip_suffix(" - compile"))
+        .unwrap_or(name);
     match name.rsplit_once(" (line ") {
-        Some((item, line)) if line.trim_end_matches(')').bytes().all(|byte| byte.is_ascii_digit()) => {
+        Some((item, line))
+            if line
+                .trim_end_matches(')')
+                .bytes()
+                .all(|byte| byte.is_ascii_digit()) =>
+        {
             item.to_owned()
         }
         _ => name.to_owned(),
@@ -214,15 +255,26 @@ fn bare(name: &str) -> String {
 }
 
 pub(super) fn message_of(kept: &[String]) -> String {
-    let until = kept.iter().position(|line| line.trim() == "stack backtrace:").unwrap_or(kept.len());
-    let lines = kept[..until].iter().filter(|line| !line.starts_with("note: run with `RUST_BACKTRACE"));
-    lines.map(|line| without_thread_id(line)).collect::<Vec<_>>().join("\n").trim().to_owned()
+    let until = kept
+        .iter()
+        .position(|line| line.trim() == "stack backtrace:")
+        .unwrap_or(kept.len());
+    let lines = kept[..until]
+        .iter()
+        .filter(|line| !line.starts_with("note: run with `RUST_BACKTRACE"));
+    lines
+        .map(|line| without_thread_id(line))
+        .collect::<Vec<_>>()
+        .join("\n")
+        .trim()
+        .to_owned()
 }
 
 /// `thread 'name' (4711) panicked at …` without the number, which differs in every run.
 fn without_thread_id(line: &str) -> String {
-    let split =
-        line.split_once("' (").and_then(|(thread, rest)| Some((thread, rest.split_once(") panicked at ")?)));
+    let split = line
+        .split_once("' (")
+        .and_then(|(thread, rest)| Some((thread, rest.split_once(") panicked at ")?)));
     match split {
         Some((thread, (number, place))) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
             format!("{thread}' panicked at {place}")
@@ -246,7 +298,10 @@ mod tests {
             ("tests::adds", "tests::adds"),
             ("tests::panics - should panic", "tests::panics"),
             ("src/lib.rs - add (line 4)", "src/lib.rs - add"),
-            ("src/lib.rs - add (line 4) - compile fail", "src/lib.rs - add"),
+            (
+                "src/lib.rs - add (line 4) - compile fail",
+                "src/lib.rs - add",
+            ),
             ("src/lib.rs - (line 4)", "src/lib.rs -"),
             ("odd (line x)", "odd (line x)"),
         ] {
@@ -267,7 +322,11 @@ mod tests {
     fn a_test_that_forges_its_end_is_doubted() {
         let output = "test a ... hello\nok\nFAILED\nfailures:\n    a\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored";
         assert_eq!(read(output).status("a"), Some(TestStatus::Failed));
-        let forged = read("test gone ... ok\ntest a ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored");
-        assert_eq!(forged.doubt.as_deref(), Some("the runner counts 1 passed, its lines show 2"));
+        let forged =
+            read("test gone ... ok\ntest a ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored");
+        assert_eq!(
+            forged.doubt.as_deref(),
+            Some("the runner counts 1 passed, its lines show 2")
+        );
     }
 }

@@ -16,23 +16,39 @@ pub(super) struct Collector {
 
 impl Collector {
     /// Adds one test. An empty name is no test.
-    pub(super) fn add(&mut self, name: &str, place: Option<&str>, status: TestStatus, message: Option<&str>) {
+    pub(super) fn add(
+        &mut self,
+        name: &str,
+        place: Option<&str>,
+        status: TestStatus,
+        message: Option<&str>,
+    ) {
         let name = name.trim();
         if name.is_empty() {
             return;
         }
-        let most = if status == TestStatus::Failed { 2 * TESTS_MAX } else { TESTS_MAX };
+        let most = if status == TestStatus::Failed {
+            2 * TESTS_MAX
+        } else {
+            TESTS_MAX
+        };
         if self.n_tests >= most {
             self.results.truncated = true;
             return;
         }
         self.n_tests += 1;
         let message = message.map(str::trim).filter(|text| !text.is_empty());
-        self.results.tests.entry(clip(name, NAME_BYTES_MAX)).or_default().push(Occurrence {
-            place: place.filter(|place| !place.is_empty()).map(|place| clip(place, NAME_BYTES_MAX)),
-            status,
-            message: message.map(|text| clip(text, MESSAGE_BYTES_MAX)),
-        });
+        self.results
+            .tests
+            .entry(clip(name, NAME_BYTES_MAX))
+            .or_default()
+            .push(Occurrence {
+                place: place
+                    .filter(|place| !place.is_empty())
+                    .map(|place| clip(place, NAME_BYTES_MAX)),
+                status,
+                message: message.map(|text| clip(text, MESSAGE_BYTES_MAX)),
+            });
     }
 
     /// Makes sure that a name counts as failed, though perhaps no line said so.
@@ -65,7 +81,9 @@ impl Collector {
     }
 
     pub(super) fn doubt(&mut self, why: &str) {
-        self.results.doubt.get_or_insert_with(|| clip(why, NAME_BYTES_MAX));
+        self.results
+            .doubt
+            .get_or_insert_with(|| clip(why, NAME_BYTES_MAX));
     }
 
     pub(super) fn truncated(&mut self) {

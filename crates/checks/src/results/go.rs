@@ -24,7 +24,10 @@ struct Event {
 pub(super) fn read(output: &str) -> Results {
     let mut reader = Reader::default();
     for line in lines(output) {
-        match serde_json::from_str::<Event>(line).ok().filter(|_| line.starts_with('{')) {
+        match serde_json::from_str::<Event>(line)
+            .ok()
+            .filter(|_| line.starts_with('{'))
+        {
             Some(event) => reader.take(event),
             None => reader.take_text(line),
         }
@@ -82,7 +85,10 @@ impl Reader {
             ("--- FAIL: ", TestStatus::Failed),
             ("--- SKIP: ", TestStatus::Skipped),
         ] {
-            if let Some((name, _)) = text.strip_prefix(mark).and_then(|rest| rest.split_once(" (")) {
+            if let Some((name, _)) = text
+                .strip_prefix(mark)
+                .and_then(|rest| rest.split_once(" ("))
+            {
                 self.waiting.push((name.to_owned(), status));
                 return;
             }
@@ -91,7 +97,10 @@ impl Reader {
             for (name, status) in std::mem::take(&mut self.waiting) {
                 self.tests.insert(
                     (package.to_owned(), name),
-                    Running { status: Some(status), output: String::new() },
+                    Running {
+                        status: Some(status),
+                        output: String::new(),
+                    },
                 );
             }
         }
@@ -118,13 +127,22 @@ impl Reader {
             let message = (status == TestStatus::Failed).then_some(running.output.as_str());
             out.add(name, Some(package), status, message);
         }
-        let unexplained = self.failed_packages.iter().any(|package| !blamed.contains(package.as_str()));
+        let unexplained = self
+            .failed_packages
+            .iter()
+            .any(|package| !blamed.contains(package.as_str()));
         if !self.broken.is_empty() || unexplained {
             for path in self.talk.lines().filter_map(go_file) {
                 out.broken_file(path);
             }
-            let excerpt = excerpt_from(&self.talk, |line| line.starts_with("# ") || go_file(line).is_some());
-            out.build_failure(if excerpt.is_empty() { &self.talk } else { &excerpt });
+            let excerpt = excerpt_from(&self.talk, |line| {
+                line.starts_with("# ") || go_file(line).is_some()
+            });
+            out.build_failure(if excerpt.is_empty() {
+                &self.talk
+            } else {
+                &excerpt
+            });
         }
         out.finish()
     }
@@ -136,7 +154,9 @@ fn worse(before: Option<TestStatus>, now: TestStatus) -> TestStatus {
 
 fn is_message(output: &str) -> bool {
     let text = output.trim_start();
-    !["=== ", "--- ", "goroutine ", "testing.", "\t/"].iter().any(|start| text.starts_with(start))
+    !["=== ", "--- ", "goroutine ", "testing.", "\t/"]
+        .iter()
+        .any(|start| text.starts_with(start))
         && !output.starts_with("\t/")
 }
 
@@ -144,7 +164,9 @@ fn is_message(output: &str) -> bool {
 fn package_line(line: &str) -> Option<&str> {
     let mut parts = line.split('\t');
     let word = parts.next()?.trim();
-    (word == "ok" || word == "FAIL").then(|| parts.next().map(str::trim)).flatten()
+    (word == "ok" || word == "FAIL")
+        .then(|| parts.next().map(str::trim))
+        .flatten()
 }
 
 /// The file of `./path.go:3:38: undefined: X`.
@@ -164,7 +186,11 @@ mod tests {
         let output = "{\"ImportPath\":\"x [x.test]\",\"Action\":\"build-output\",\"Output\":\"# x [x.test]\\n\"}\n{\"ImportPath\":\"x [x.test]\",\"Action\":\"build-output\",\"Output\":\"./new_test.go:3:38: undefined: M\\n\"}\n{\"ImportPath\":\"x [x.test]\",\"Action\":\"build-fail\"}\n{\"Action\":\"start\",\"Package\":\"x\"}\n{\"Action\":\"output\",\"Package\":\"x\",\"Output\":\"FAIL\\tx [build failed]\\n\"}\n{\"Action\":\"fail\",\"Package\":\"x\",\"Elapsed\":0,\"FailedBuild\":\"x [x.test]\"}\n";
         let results = read(output);
         assert_eq!(results.broken_files, ["new_test.go"]);
-        assert!(results.build_failure.is_some_and(|text| text.contains("undefined: M")));
+        assert!(
+            results
+                .build_failure
+                .is_some_and(|text| text.contains("undefined: M"))
+        );
         assert!(!results.tests.contains_key("x"));
     }
 

@@ -57,7 +57,11 @@ pub(super) fn read(output: &str, report: Option<&str>) -> Results {
 }
 
 fn add(out: &mut Collector, place: &str, test: &Test) {
-    let mut name: String = test.ancestor_titles.iter().flat_map(|title| [title.as_str(), TITLES]).collect();
+    let mut name: String = test
+        .ancestor_titles
+        .iter()
+        .flat_map(|title| [title.as_str(), TITLES])
+        .collect();
     name.push_str(&test.title);
     let status = match test.status.as_str() {
         "passed" | "focused" => TestStatus::Passed,
@@ -71,7 +75,11 @@ fn add(out: &mut Collector, place: &str, test: &Test) {
 
 /// Takes the stack off: it is long, and the same in every failure.
 fn without_stack(message: &str) -> String {
-    message.lines().filter(|line| !line.trim_start().starts_with("at ")).collect::<Vec<_>>().join("\n")
+    message
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("at "))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Takes the quoted source off.
@@ -81,5 +89,9 @@ fn without_frame(message: &str) -> String {
         let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
         rest.trim_start().starts_with('|')
     };
-    message.lines().filter(|line| !is_frame(line)).collect::<Vec<_>>().join("\n")
+    message
+        .lines()
+        .filter(|line| !is_frame(line))
+        .collect::<Vec<_>>()
+        .join("\n")
 }

@@ -12,7 +12,12 @@ const DEPTH_MAX: usize = 64;
 pub(super) const TITLES: &str = " > ";
 
 pub(super) fn read_into(out: &mut Collector, xml: &str) {
-    let mut walk = Walk { out, elements: Vec::new(), suites: Vec::new(), case: None };
+    let mut walk = Walk {
+        out,
+        elements: Vec::new(),
+        suites: Vec::new(),
+        case: None,
+    };
     for event in Reader::new(xml) {
         match event {
             Event::Open { name, attributes } => walk.open(&name, attributes),
@@ -41,7 +46,10 @@ enum Element {
 type Attributes = Vec<(String, String)>;
 
 fn get<'a>(attributes: &'a Attributes, name: &str) -> &'a str {
-    attributes.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+    attributes
+        .iter()
+        .find(|(key, _)| key == name)
+        .map_or("", |(_, value)| value)
 }
 
 struct Case {
@@ -63,9 +71,19 @@ impl Walk<'_> {
                 }
             }
             ("testcase", None) => {
-                let skipped = ["skipped", "notrun", "disabled"].contains(&get(&attributes, "status"));
-                let status = if skipped { TestStatus::Skipped } else { TestStatus::Passed };
-                self.case = Some(Case { attributes, status, message: String::new(), text: String::new() });
+                let skipped =
+                    ["skipped", "notrun", "disabled"].contains(&get(&attributes, "status"));
+                let status = if skipped {
+                    TestStatus::Skipped
+                } else {
+                    TestStatus::Passed
+                };
+                self.case = Some(Case {
+                    attributes,
+                    status,
+                    message: String::new(),
+                    text: String::new(),
+                });
                 Element::Case
             }
             ("failure" | "error", Some(case)) => {
@@ -106,15 +124,17 @@ impl Walk<'_> {
         let Some(case) = self.case.take() else { return };
         let named = name_and_place(&self.suites, &case.attributes);
         let message = message_of(&case);
-        let broken =
-            broken_file(&case.attributes, &case.message).filter(|_| case.status == TestStatus::Failed);
+        let broken = broken_file(&case.attributes, &case.message)
+            .filter(|_| case.status == TestStatus::Failed);
         if let Some(file) = broken {
             self.out.broken_file(&file);
-            self.out.build_failure(&format!("{file}: {}", without_source(&case.text, &message)));
+            self.out
+                .build_failure(&format!("{file}: {}", without_source(&case.text, &message)));
             return;
         }
         let message = (case.status == TestStatus::Failed).then_some(message.as_str());
-        self.out.add(&named.name, named.place.as_deref(), case.status, message);
+        self.out
+            .add(&named.name, named.place.as_deref(), case.status, message);
     }
 
     /// A report that ends within an element was cut off; what ran then did not end well.
@@ -139,11 +159,22 @@ fn name_and_place(suites: &[Attributes], case: &Attributes) -> Named {
     let name = get(case, "name");
     let class = get(case, "classname");
     let file = get(case, "file");
-    if suites.first().is_some_and(|suite| get(suite, "name") == "pytest") || extension(file) == "py" {
+    if suites
+        .first()
+        .is_some_and(|suite| get(suite, "name") == "pytest")
+        || extension(file) == "py"
+    {
         return pytest(class, name, file);
     }
-    let mut titles: Vec<&str> = suites.iter().filter_map(|suite| title(suite, class)).collect();
-    let mut place = suites.iter().map(|suite| get(suite, "file")).find(|file| !file.is_empty()).map(relative);
+    let mut titles: Vec<&str> = suites
+        .iter()
+        .filter_map(|suite| title(suite, class))
+        .collect();
+    let mut place = suites
+        .iter()
+        .map(|suite| get(suite, "file"))
+        .find(|file| !file.is_empty())
+        .map(relative);
     if !file.is_empty() {
         place = Some(relative(file));
     } else if is_file(class) {
@@ -153,7 +184,10 @@ fn name_and_place(suites: &[Attributes], case: &Attributes) -> Named {
         titles = vec![class.rsplit('.').next().unwrap_or(class)];
     }
     titles.push(name);
-    Named { name: titles.join(TITLES), place }
+    Named {
+        name: titles.join(TITLES),
+        place,
+    }
 }
 
 /// A suite's name where it is a title, and no file, class or name of the whole run.
@@ -167,30 +201,47 @@ fn title<'a>(suite: &'a Attributes, class: &str) -> Option<&'a str> {
 }
 
 fn is_file(text: &str) -> bool {
-    ["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "py", "rs", "go", "vue", "svelte"]
-        .contains(&extension(text))
+    [
+        "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "py", "rs", "go", "vue", "svelte",
+    ]
+    .contains(&extension(text))
         && !text.contains(' ')
 }
 
 fn is_java_class(class: &str) -> bool {
     let last = class.rsplit('.').next().unwrap_or("");
-    class.contains('.') && !class.contains([' ', '/']) && last.starts_with(|c: char| c.is_ascii_uppercase())
+    class.contains('.')
+        && !class.contains([' ', '/'])
+        && last.starts_with(|c: char| c.is_ascii_uppercase())
 }
 
 /// pytest's class is the dotted module, then the classes within it.
 fn pytest(class: &str, name: &str, file: &str) -> Named {
     let (module, classes) = if file.is_empty() {
         let parts: Vec<&str> = class.split('.').collect();
-        let from = parts.iter().position(|part| part.starts_with(|c: char| c.is_ascii_uppercase()));
+        let from = parts
+            .iter()
+            .position(|part| part.starts_with(|c: char| c.is_ascii_uppercase()));
         let from = from.unwrap_or(parts.len());
         (parts[..from].join("/") + ".py", parts[from..].join("::"))
     } else {
         let module = file.trim_end_matches(".py").replace('/', ".");
-        let classes = class.strip_prefix(&module).unwrap_or("").trim_start_matches('.').replace('.', "::");
+        let classes = class
+            .strip_prefix(&module)
+            .unwrap_or("")
+            .trim_start_matches('.')
+            .replace('.', "::");
         (file.to_owned(), classes)
     };
-    let name = if classes.is_empty() { name.to_owned() } else { format!("{classes}::{name}") };
-    Named { name, place: Some(relative(&module)) }
+    let name = if classes.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{classes}::{name}")
+    };
+    Named {
+        name,
+        place: Some(relative(&module)),
+    }
 }
 
 /// A failed "test" that stands for a whole file which could not be loaded.
@@ -198,23 +249,39 @@ fn broken_file(case: &Attributes, message: &str) -> Option<String> {
     let name = get(case, "name");
     if message == "collection failure" {
         let file = get(case, "file");
-        return Some(if file.is_empty() { name.replace('.', "/") + ".py" } else { relative(file) });
+        return Some(if file.is_empty() {
+            name.replace('.', "/") + ".py"
+        } else {
+            relative(file)
+        });
     }
-    let is_whole_file = is_file(name) && (name == get(case, "classname") || get(case, "classname") == "test");
+    let is_whole_file =
+        is_file(name) && (name == get(case, "classname") || get(case, "classname") == "test");
     is_whole_file.then(|| relative(name))
 }
 
 /// What is told of a failure: the message, or the text without the test's own source.
 fn message_of(case: &Case) -> String {
-    if case.message.trim().is_empty() { without_source(&case.text, "") } else { case.message.clone() }
+    if case.message.trim().is_empty() {
+        without_source(&case.text, "")
+    } else {
+        case.message.clone()
+    }
 }
 
 /// pytest shows the source of the test around its `E` lines; only those are told.
 fn without_source(text: &str, otherwise: &str) -> String {
-    let errors: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("E  ")).map(str::trim).collect();
+    let errors: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("E  "))
+        .map(str::trim)
+        .collect();
     if !errors.is_empty() {
         return errors.join("\n");
     }
     let text = text.trim();
-    clip(if text.is_empty() { otherwise } else { text }, MESSAGE_BYTES_MAX)
+    clip(
+        if text.is_empty() { otherwise } else { text },
+        MESSAGE_BYTES_MAX,
+    )
 }

@@ -43,16 +43,28 @@ impl Test {
 }
 
 pub(super) fn read(output: &str, report: Option<&str>) -> Results {
-    let report = report.filter(|text| !text.trim().is_empty()).unwrap_or(output);
-    let Some(report) = report.find('{').and_then(|at| serde_json::from_str::<Report>(&report[at..]).ok())
+    let report = report
+        .filter(|text| !text.trim().is_empty())
+        .unwrap_or(output);
+    let Some(report) = report
+        .find('{')
+        .and_then(|at| serde_json::from_str::<Report>(&report[at..]).ok())
     else {
         return outline::read(output);
     };
     let mut out = Collector::default();
     let pending: BTreeSet<_> = report.pending.iter().map(Test::key).collect();
     let failed: BTreeSet<_> = report.failures.iter().map(Test::key).collect();
-    for test in report.tests.iter().filter(|test| !failed.contains(&test.key())) {
-        let status = if pending.contains(&test.key()) { TestStatus::Skipped } else { TestStatus::Passed };
+    for test in report
+        .tests
+        .iter()
+        .filter(|test| !failed.contains(&test.key()))
+    {
+        let status = if pending.contains(&test.key()) {
+            TestStatus::Skipped
+        } else {
+            TestStatus::Passed
+        };
         add(&mut out, test, status);
     }
     // A hook that failed is in this list alone.
@@ -64,8 +76,16 @@ pub(super) fn read(output: &str, report: Option<&str>) -> Results {
 
 /// The report joins all titles by spaces; what stands before the last one is kept as one title.
 fn add(out: &mut Collector, test: &Test, status: TestStatus) {
-    let suite = test.full_title.strip_suffix(&test.title).unwrap_or("").trim();
-    let name = if suite.is_empty() { test.title.clone() } else { format!("{suite}{TITLES}{}", test.title) };
+    let suite = test
+        .full_title
+        .strip_suffix(&test.title)
+        .unwrap_or("")
+        .trim();
+    let name = if suite.is_empty() {
+        test.title.clone()
+    } else {
+        format!("{suite}{TITLES}{}", test.title)
+    };
     let place = test.file.as_deref().map(relative);
     out.add(&name, place.as_deref(), status, test.err.message.as_deref());
 }

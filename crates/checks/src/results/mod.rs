@@ -1,7 +1,8 @@
 //! What a check said, test by test.
 //!
-//! A test is known by its name; where it stands is a note beside it, so that a moved test is the same test. Readers
-//! never decide whether a check passed: a runner can crash after its last line, so callers look at the exit code too.
+//! A test is known by its name; where it stands is a note beside it, so that a moved test is the
+//! same test. Readers never decide whether a check passed: a runner can crash after its last line,
+//! so callers look at the exit code too.
 
 mod bun;
 mod cargo;

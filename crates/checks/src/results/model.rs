@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 pub enum TestStatus {
     /// It ran and was not content, or it never came to an end.
     Failed,
-    /// It did not run, or its outcome was declared not to matter (an ignored test, `xfail`, `it.skip`, a TAP directive).
+    /// It did not run, or its outcome was declared not to matter (an ignored test, `xfail`,
+    /// `it.skip`, a TAP directive).
     Skipped,
     /// It ran and was content.
     Passed,
@@ -33,16 +34,18 @@ pub struct Occurrence {
 pub struct Results {
     /// The tests by name. A name may stand in several places.
     pub tests: BTreeMap<String, Vec<Occurrence>>,
-    /// Something did not compile, could not be imported or collected: a bounded excerpt. It means something only
-    /// where the exit code is not zero.
+    /// Something did not compile, could not be imported or collected: a bounded excerpt. It means
+    /// something only where the exit code is not zero.
     pub build_failure: Option<String>,
     /// The files that could not be compiled, imported or collected, where they are named.
     pub broken_files: Vec<String>,
-    /// Places whose test program ended before its own summary, so that not all of their tests were heard.
+    /// Places whose test program ended before its own summary, so that not all of their tests were
+    /// heard.
     pub crashed: Vec<String>,
     /// Not everything was read, since it was too long or cut off.
     pub truncated: bool,
-    /// The runner's own summary and its lines do not agree: a reason to look twice, no reason to fail.
+    /// The runner's own summary and its lines do not agree: a reason to look twice, no reason to
+    /// fail.
     pub doubt: Option<String>,
 }
 
@@ -65,7 +68,11 @@ impl Results {
 
     /// The worst outcome among the occurrences of a name.
     pub fn status(&self, name: &str) -> Option<TestStatus> {
-        self.tests.get(name)?.iter().map(|occurrence| occurrence.status).min()
+        self.tests
+            .get(name)?
+            .iter()
+            .map(|occurrence| occurrence.status)
+            .min()
     }
 
     /// Counts occurrences.
@@ -83,6 +90,9 @@ impl Results {
 
     /// Says whether any test failed.
     pub fn has_failed(&self) -> bool {
-        self.tests.values().flatten().any(|occurrence| occurrence.status == TestStatus::Failed)
+        self.tests
+            .values()
+            .flatten()
+            .any(|occurrence| occurrence.status == TestStatus::Failed)
     }
 }

@@ -18,7 +18,11 @@ pub(super) fn read(output: &str) -> Results {
     }
     let mut out = Collector::default();
     for ((place, name), found) in reader.tests {
-        let status = if found.failed { TestStatus::Failed } else { found.status };
+        let status = if found.failed {
+            TestStatus::Failed
+        } else {
+            found.status
+        };
         let message = message_of(&found.detail);
         let message = (status == TestStatus::Failed).then_some(message.as_str());
         out.add(&name, Some(&place), status, message);
@@ -75,10 +79,14 @@ impl Reader {
         }
         self.in_summary |= line.trim_start().starts_with("Summary [") && self.current.is_none();
         let Some(key) = &self.current else { return };
-        let Some(found) = self.tests.get_mut(key) else { return };
+        let Some(found) = self.tests.get_mut(key) else {
+            return;
+        };
         let text = line.trim();
         if found.detail.len() < DETAIL_LINES_MAX && !is_frame(text) && text != key.1 {
-            found.detail.push(line.strip_prefix("    ").unwrap_or(line).to_owned());
+            found
+                .detail
+                .push(line.strip_prefix("    ").unwrap_or(line).to_owned());
         }
     }
 }
@@ -93,11 +101,18 @@ fn test_line(line: &str) -> Option<(Verdict, String, String)> {
     let (word, rest) = line.trim_start().split_once(" [")?;
     let verdict = verdict_of(word)?;
     let (time, rest) = rest.split_once("] ")?;
-    if !time.trim().is_empty() && !time.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '>') {
+    if !time.trim().is_empty()
+        && !time
+            .trim_start()
+            .starts_with(|c: char| c.is_ascii_digit() || c == '>')
+    {
         return None;
     }
     let rest = rest.trim_start();
-    let rest = match rest.strip_prefix('(').and_then(|rest| rest.split_once(") ")) {
+    let rest = match rest
+        .strip_prefix('(')
+        .and_then(|rest| rest.split_once(") "))
+    {
         Some((_, rest)) => rest.trim_start(),
         None => rest,
     };
@@ -113,13 +128,16 @@ fn verdict_of(word: &str) -> Option<Verdict> {
     let status = match word {
         "PASS" | "LEAK" => TestStatus::Passed,
         "SKIP" => TestStatus::Skipped,
-        "FAIL" | "TIMEOUT" | "TMT" | "ABORT" | "LEAK-FAIL" | "FAIL + LEAK" | "EXECFAIL" | "XFAIL"
-        | "FL+LK" => TestStatus::Failed,
+        "FAIL" | "TIMEOUT" | "TMT" | "ABORT" | "LEAK-FAIL" | "FAIL + LEAK" | "EXECFAIL"
+        | "XFAIL" | "FL+LK" => TestStatus::Failed,
         _ if word.starts_with("FLAKY") => TestStatus::Passed,
         _ if word.starts_with("SIG") => TestStatus::Failed,
         _ => return None,
     };
-    Some(Verdict { status, may_be_tried_again })
+    Some(Verdict {
+        status,
+        may_be_tried_again,
+    })
 }
 
 /// The file that a binary's id most likely stands for.
@@ -145,7 +163,13 @@ mod tests {
         let seen: Vec<_> = results
             .tests
             .iter()
-            .map(|(name, found)| (name.as_str(), found[0].place.as_deref().unwrap_or(""), found[0].status))
+            .map(|(name, found)| {
+                (
+                    name.as_str(),
+                    found[0].place.as_deref().unwrap_or(""),
+                    found[0].status,
+                )
+            })
             .collect();
         assert_eq!(
             seen,

@@ -1,5 +1,5 @@
-//! Reads outlines: titles by indentation with a mark before each test, as mocha, `jest --verbose` and node's `spec`
-//! reporter print them.
+//! Reads outlines: titles by indentation with a mark before each test, as mocha, `jest --verbose`
+//! and node's `spec` reporter print them.
 
 use super::collect::Collector;
 use super::junit::TITLES;
@@ -38,15 +38,19 @@ impl Reader {
     fn take(&mut self, line: &str) {
         let depth = indent(line);
         let text = line.trim();
-        if let Some(file) =
-            text.strip_prefix("PASS ").or_else(|| text.strip_prefix("FAIL ")).filter(|_| depth <= 1)
+        if let Some(file) = text
+            .strip_prefix("PASS ")
+            .or_else(|| text.strip_prefix("FAIL "))
+            .filter(|_| depth <= 1)
         {
             let file = file.trim().split(" (").next().unwrap_or(file);
             self.place = Some(relative(file));
             self.titles.clear();
             return;
         }
-        if let Some((status, title)) = test_of(text).filter(|_| depth > 0 || !text.starts_with("- ")) {
+        if let Some((status, title)) =
+            test_of(text).filter(|_| depth > 0 || !text.starts_with("- "))
+        {
             self.take_test(depth, status, title);
         } else if let Some(title) = text.strip_prefix("▶ ") {
             self.open(depth, without_time(title));
@@ -58,7 +62,10 @@ impl Reader {
     }
 
     fn open(&mut self, depth: usize, title: &str) {
-        let is_closing = self.titles.iter().any(|(at, open)| *at == depth && open == title);
+        let is_closing = self
+            .titles
+            .iter()
+            .any(|(at, open)| *at == depth && open == title);
         self.titles.retain(|(at, _)| *at < depth);
         if !is_closing && self.titles.len() < DEPTH_MAX {
             self.titles.push((depth, title.to_owned()));
@@ -67,7 +74,11 @@ impl Reader {
 
     fn take_test(&mut self, depth: usize, status: TestStatus, title: &str) {
         // node closes a suite with a line that looks like a test.
-        if self.titles.iter().any(|(at, open)| *at == depth && open == title) {
+        if self
+            .titles
+            .iter()
+            .any(|(at, open)| *at == depth && open == title)
+        {
             self.titles.retain(|(at, _)| *at < depth);
             return;
         }
@@ -79,7 +90,11 @@ impl Reader {
             }
             return self.out.add(&relative(title), None, status, None);
         }
-        let mut name: String = self.titles.iter().flat_map(|(_, title)| [title.as_str(), TITLES]).collect();
+        let mut name: String = self
+            .titles
+            .iter()
+            .flat_map(|(_, title)| [title.as_str(), TITLES])
+            .collect();
         name.push_str(title);
         self.out.add(&name, self.place.as_deref(), status, None);
     }
@@ -100,13 +115,28 @@ fn test_of(text: &str) -> Option<(TestStatus, &str)> {
         ("✎ ", TestStatus::Skipped),
     ] {
         if let Some(rest) = text.strip_prefix(mark) {
-            let directive =
-                rest.rsplit_once(" # ").map_or("", |(_, directive)| directive).to_ascii_lowercase();
+            let directive = rest
+                .rsplit_once(" # ")
+                .map_or("", |(_, directive)| directive)
+                .to_ascii_lowercase();
             let is_directive = directive.starts_with("skip") || directive.starts_with(PLANNED);
-            let status = if is_directive { TestStatus::Skipped } else { status };
-            let word = rest.strip_prefix("skipped ").or_else(|| rest.strip_prefix(PLANNED));
-            let rest = if mark == "○ " || mark == "✎ " { word.unwrap_or(rest) } else { rest };
-            return Some((status, without_time(rest.split(" # ").next().unwrap_or(rest))));
+            let status = if is_directive {
+                TestStatus::Skipped
+            } else {
+                status
+            };
+            let word = rest
+                .strip_prefix("skipped ")
+                .or_else(|| rest.strip_prefix(PLANNED));
+            let rest = if mark == "○ " || mark == "✎ " {
+                word.unwrap_or(rest)
+            } else {
+                rest
+            };
+            return Some((
+                status,
+                without_time(rest.split(" # ").next().unwrap_or(rest)),
+            ));
         }
     }
     // mocha numbers what failed: `1) title`.
@@ -119,7 +149,9 @@ fn test_of(text: &str) -> Option<(TestStatus, &str)> {
 fn without_time(title: &str) -> &str {
     let title = title.trim();
     match title.rsplit_once(" (") {
-        Some((before, time)) if time.ends_with("s)") && time.starts_with(|c: char| c.is_ascii_digit()) => {
+        Some((before, time))
+            if time.ends_with("s)") && time.starts_with(|c: char| c.is_ascii_digit()) =>
+        {
             before
         }
         _ => title,
@@ -129,7 +161,10 @@ fn without_time(title: &str) -> &str {
 /// Where the outline ends and the details begin.
 fn is_end(line: &str) -> bool {
     let text = line.trim();
-    if text.starts_with("ℹ tests ") || text == "✖ failing tests:" || text.starts_with("Test Suites: ") {
+    if text.starts_with("ℹ tests ")
+        || text == "✖ failing tests:"
+        || text.starts_with("Test Suites: ")
+    {
         return true;
     }
     let (number, word) = text.split_once(' ').unwrap_or(("", ""));
@@ -140,7 +175,9 @@ fn is_end(line: &str) -> bool {
 }
 
 fn is_script(title: &str) -> bool {
-    [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"].iter().any(|end| title.ends_with(end))
+    [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"]
+        .iter()
+        .any(|end| title.ends_with(end))
         && !title.contains(' ')
 }
 
@@ -158,11 +195,15 @@ fn broken(out: &mut Collector, output: &str) {
             out.build_failure(&trouble::excerpt_from(output, |line| {
                 line.trim() == "● Test suite failed to run"
             }));
-        } else if text.starts_with("Exception during run:") || text.starts_with("Error: Cannot find module") {
+        } else if text.starts_with("Exception during run:")
+            || text.starts_with("Error: Cannot find module")
+        {
             out.build_failure(&trouble::excerpt_from(output, |line| line.trim() == text));
         } else if let Some(file) = text.strip_prefix("requireStack: [ '") {
             out.broken_file(&relative(file.split('\'').next().unwrap_or("")));
-        } else if text.starts_with("Error [ERR_MODULE_NOT_FOUND]") || text.starts_with("SyntaxError:") {
+        } else if text.starts_with("Error [ERR_MODULE_NOT_FOUND]")
+            || text.starts_with("SyntaxError:")
+        {
             out.build_failure(text);
         }
     }

@@ -1,5 +1,5 @@
-//! Where a test stands, and whether that is one of given files. Runners name files, targets, packages or classes, from
-//! one folder or another, so files are compared by their ends.
+//! Where a test stands, and whether that is one of given files. Runners name files, targets,
+//! packages or classes, from one folder or another, so files are compared by their ends.
 
 use std::borrow::Cow;
 
@@ -21,19 +21,25 @@ const MARKS: [&str; 12] = [
     "integration",
 ];
 
-/// A runner's text with the checkout's own path taken out, so that names and messages do not depend on where it ran.
+/// A runner's text with the checkout's own path taken out, so that names and messages do not depend
+/// on where it ran.
 pub fn without_root(text: &str, root: &str) -> String {
     let root = root.trim_end_matches('/');
     if root.is_empty() {
         return text.to_owned();
     }
-    let bare = text.replace(&format!("file://{root}/"), "").replace(&format!("{root}/"), "");
+    let bare = text
+        .replace(&format!("file://{root}/"), "")
+        .replace(&format!("{root}/"), "");
     bare.replace(root, ".")
 }
 
 /// A path as the project would write it: relative where that can be told.
 pub(super) fn relative(path: &str) -> String {
-    let path = path.trim().trim_start_matches("file://").trim_start_matches("./");
+    let path = path
+        .trim()
+        .trim_start_matches("file://")
+        .trim_start_matches("./");
     if !path.starts_with('/') {
         return path.to_owned();
     }
@@ -46,7 +52,8 @@ pub(super) fn relative(path: &str) -> String {
     parts[from..].join("/")
 }
 
-/// Goes back over marks that stand side by side: `packages/a/src` stays whole, `/src/checkout/test` does not.
+/// Goes back over marks that stand side by side: `packages/a/src` stays whole, `/src/checkout/test`
+/// does not.
 fn first_of_run(parts: &[&str], at: usize) -> usize {
     let mut from = at;
     while from >= 2 {
@@ -61,8 +68,8 @@ fn first_of_run(parts: &[&str], at: usize) -> usize {
     from
 }
 
-/// Says whether a test's place is one of these files, or may well be: a Rust target is named by its root file, a Go
-/// test by its package, a class by its path.
+/// Says whether a test's place is one of these files, or may well be: a Rust target is named by its
+/// root file, a Go test by its package, a class by its path.
 pub(crate) fn stands_in(place: &str, files: &[String]) -> bool {
     files.iter().any(|file| fits(place, file))
 }
@@ -89,15 +96,22 @@ fn stem(path: &str) -> Cow<'_, str> {
 }
 
 fn ends_with_path(long: &str, short: &str) -> bool {
-    !short.is_empty() && long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    !short.is_empty()
+        && long
+            .strip_suffix(short)
+            .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }
 
-/// `tests/it/main.rs` or `tests/it.rs` is the place of everything in `tests/it/`, `src/lib.rs` of everything in `src/`.
+/// `tests/it/main.rs` or `tests/it.rs` is the place of everything in `tests/it/`, `src/lib.rs` of
+/// everything in `src/`.
 fn is_target_of(place: &str, file: &str) -> bool {
     if extension(file) != "rs" {
         return false;
     }
-    let folder = match place.strip_suffix("/main").or_else(|| place.strip_suffix("/lib")) {
+    let folder = match place
+        .strip_suffix("/main")
+        .or_else(|| place.strip_suffix("/lib"))
+    {
         Some(folder) => folder,
         None => place,
     };
@@ -150,7 +164,11 @@ mod tests {
             ("example.com/tiny/sub", "other/a_test.go", false),
             ("example.com/tiny", "a_test.go", true),
             ("test/a.test.js", "packages/p/test/a.test.js", true),
-            ("com/example/FooTest", "src/test/java/com/example/FooTest.java", true),
+            (
+                "com/example/FooTest",
+                "src/test/java/com/example/FooTest.java",
+                true,
+            ),
             ("", "tests/a.rs", false),
         ] {
             assert_eq!(fits(place, file), expected, "{place} {file}");

@@ -23,7 +23,9 @@ pub(super) fn read(output: &str, report: Option<&str>) -> Results {
 /// `tests/test_a.py::TestX::test_b[1-2] PASSED   [ 12%]`
 fn read_verbose(out: &mut Collector, output: &str) {
     for line in lines(output) {
-        let Some((place, rest)) = split_id(line) else { continue };
+        let Some((place, rest)) = split_id(line) else {
+            continue;
+        };
         let rest = rest.trim_end();
         // The rightmost word counts, since a parameter may hold such a word as well.
         let found = ["PASSED", "FAILED", "ERROR", "SKIPPED", "XFAIL", "XPASS"]
@@ -55,7 +57,10 @@ fn split_id(line: &str) -> Option<(&str, &str)> {
 fn read_summary(out: &mut Collector, output: &str) {
     let summary = lines(output).skip_while(|line| !line.contains("short test summary info"));
     for line in summary {
-        let Some(rest) = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR ")) else {
+        let Some(rest) = line
+            .strip_prefix("FAILED ")
+            .or_else(|| line.strip_prefix("ERROR "))
+        else {
             continue;
         };
         let Some((place, rest)) = split_id(rest) else {
@@ -69,7 +74,13 @@ fn read_summary(out: &mut Collector, output: &str) {
 
 fn read_broken(out: &mut Collector, output: &str) {
     for line in lines(output) {
-        let Some(title) = line.trim_matches('_').trim().strip_prefix("ERROR collecting ") else { continue };
+        let Some(title) = line
+            .trim_matches('_')
+            .trim()
+            .strip_prefix("ERROR collecting ")
+        else {
+            continue;
+        };
         out.broken_file(&relative(title));
     }
     let is_sign = |line: &str| {
@@ -80,8 +91,15 @@ fn read_broken(out: &mut Collector, output: &str) {
             || line.starts_with("ERROR: file or directory not found")
     };
     if lines(output).any(is_sign) {
-        let errors: Vec<&str> = lines(output).filter(|line| line.starts_with("E  ")).take(20).collect();
-        let excerpt = if errors.is_empty() { excerpt_from(output, is_sign) } else { errors.join("\n") };
+        let errors: Vec<&str> = lines(output)
+            .filter(|line| line.starts_with("E  "))
+            .take(20)
+            .collect();
+        let excerpt = if errors.is_empty() {
+            excerpt_from(output, is_sign)
+        } else {
+            errors.join("\n")
+        };
         out.build_failure(&excerpt);
     }
 }

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::collect::Collector;
 use super::model::Results;
-use super::{bun, cargo, go, jest, junit, mocha, nextest, outline, pytest, sniff, tap, trouble, vitest};
+use super::{
+    bun, cargo, go, jest, junit, mocha, nextest, outline, pytest, sniff, tap, trouble, vitest,
+};
 use crate::text::{bounded, plain};
 
 /// Who wrote an output.
@@ -39,14 +41,18 @@ pub enum Format {
     Sniff,
 }
 
-/// Reads what a check said. `output` is stdout and stderr as they came, `report` the text of the report file where
-/// one was asked for and written. Paths of the checkout are best taken out before, see [`super::without_root`].
+/// Reads what a check said. `output` is stdout and stderr as they came, `report` the text of the
+/// report file where one was asked for and written. Paths of the checkout are best taken out
+/// before, see [`super::without_root`].
 pub fn read_results(format: Format, output: &str, report: Option<&str>) -> Results {
     let (output, output_cut) = bounded(output);
     let output = plain(&output);
     let report = report.map(bounded);
     let report_cut = report.as_ref().is_some_and(|(_, cut)| *cut);
-    let report = report.as_ref().map(|(text, _)| text.as_ref()).filter(|text| !text.trim().is_empty());
+    let report = report
+        .as_ref()
+        .map(|(text, _)| text.as_ref())
+        .filter(|text| !text.trim().is_empty());
     let mut results = read(format, &output, report);
     results.truncated |= output_cut || report_cut;
     results
@@ -90,6 +96,14 @@ fn read_sniffed(output: &str, report: Option<&str>) -> Results {
         Some(text) if text.trim_start().starts_with('<') => Format::JunitXml,
         _ => sniff(output),
     };
-    let results = if format == Format::Sniff { Results::default() } else { read(format, output, report) };
-    if results.is_per_test() || results.build_failure.is_some() { results } else { read_exit_code(output) }
+    let results = if format == Format::Sniff {
+        Results::default()
+    } else {
+        read(format, output, report)
+    };
+    if results.is_per_test() || results.build_failure.is_some() {
+        results
+    } else {
+        read_exit_code(output)
+    }
 }

@@ -3,7 +3,8 @@
 use super::read::Format;
 use crate::text::{bounded, lines, plain};
 
-/// Guesses the format of an output that is known only by its looks. What fits nothing is [`Format::ExitCode`].
+/// Guesses the format of an output that is known only by its looks. What fits nothing is
+/// [`Format::ExitCode`].
 pub fn sniff(output: &str) -> Format {
     let (output, _) = bounded(output);
     let output = plain(&output);
@@ -27,10 +28,15 @@ type Sign = fn(&str) -> bool;
 const SIGNS: [(Format, Sign); 11] = [
     (Format::Nextest, |line| {
         let text = line.trim_start();
-        text.starts_with("Nextest run ID") || (text.starts_with("Starting ") && text.contains(" across "))
+        text.starts_with("Nextest run ID")
+            || (text.starts_with("Starting ") && text.contains(" across "))
     }),
-    (Format::Cargo, |line| line.starts_with("test result: ") || line.starts_with("error: could not compile")),
-    (Format::GoJson, |line| line.starts_with("{\"") && line.contains("\"Action\":\"")),
+    (Format::Cargo, |line| {
+        line.starts_with("test result: ") || line.starts_with("error: could not compile")
+    }),
+    (Format::GoJson, |line| {
+        line.starts_with("{\"") && line.contains("\"Action\":\"")
+    }),
     (Format::Pytest, |line| {
         line.contains("= test session starts =") || line.contains("= short test summary info =")
     }),
@@ -39,21 +45,31 @@ const SIGNS: [(Format, Sign); 11] = [
     }),
     (Format::Jest, |line| line.starts_with("Test Suites: ")),
     (Format::Bun, |line| line.starts_with("bun test v")),
-    (Format::NodeSpec, |line| line.trim_start().starts_with("ℹ tests ")),
-    (Format::Tap, |line| line.starts_with("TAP version ") || is_tap_plan(line)),
+    (Format::NodeSpec, |line| {
+        line.trim_start().starts_with("ℹ tests ")
+    }),
+    (Format::Tap, |line| {
+        line.starts_with("TAP version ") || is_tap_plan(line)
+    }),
     (Format::Mocha, is_mocha_count),
     (Format::GoJson, |line| {
-        line.starts_with("FAIL\t") || line.starts_with("ok  \t") || line.starts_with("--- FAIL: Test")
+        line.starts_with("FAIL\t")
+            || line.starts_with("ok  \t")
+            || line.starts_with("--- FAIL: Test")
     }),
 ];
 
 fn is_tap_plan(line: &str) -> bool {
-    let count = line.strip_prefix("1..").and_then(|rest| rest.split_whitespace().next());
+    let count = line
+        .strip_prefix("1..")
+        .and_then(|rest| rest.split_whitespace().next());
     count.is_some_and(|count| count.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn is_mocha_count(line: &str) -> bool {
-    line.trim_start().split_once(' ').is_some_and(|(number, rest)| {
-        rest.starts_with("passing (") && number.bytes().all(|byte| byte.is_ascii_digit())
-    })
+    line.trim_start()
+        .split_once(' ')
+        .is_some_and(|(number, rest)| {
+            rest.starts_with("passing (") && number.bytes().all(|byte| byte.is_ascii_digit())
+        })
 }

@@ -47,13 +47,17 @@ impl Reader {
         } else if let Some(rest) = text.strip_prefix("Bail out!") {
             self.bail = Some(rest.trim().to_owned());
         } else if let Some(plan) = line.strip_prefix("1..") {
-            self.planned = plan.split_whitespace().next().and_then(|number| number.parse().ok());
+            self.planned = plan
+                .split_whitespace()
+                .next()
+                .and_then(|number| number.parse().ok());
         } else if let Some(rest) = text.strip_prefix("not ok") {
             self.take_test(indent(line).min(INDENT_MAX), rest, TestStatus::Failed);
         } else if let Some(rest) = text.strip_prefix("ok") {
             self.take_test(indent(line).min(INDENT_MAX), rest, TestStatus::Passed);
-        } else if let Some(comment) =
-            text.strip_prefix("# ").filter(|comment| !comment.starts_with("Subtest"))
+        } else if let Some(comment) = text
+            .strip_prefix("# ")
+            .filter(|comment| !comment.starts_with("Subtest"))
         {
             self.take_comment(comment);
         }
@@ -61,8 +65,14 @@ impl Reader {
 
     /// Plain runners say in comments behind a test why it failed.
     fn take_comment(&mut self, comment: &str) {
-        let Some(found) = self.last.and_then(|at| self.tests.get_mut(at)) else { return };
-        let before = found.message.take().map(|message| message + "\n").unwrap_or_default();
+        let Some(found) = self.last.and_then(|at| self.tests.get_mut(at)) else {
+            return;
+        };
+        let before = found
+            .message
+            .take()
+            .map(|message| message + "\n")
+            .unwrap_or_default();
         found.message = Some(clip(&format!("{before}{comment}"), MESSAGE_BYTES_MAX));
     }
 
@@ -73,19 +83,32 @@ impl Reader {
         }
         let (title, directive) = split_directive(rest.trim());
         let title = title_of(title);
-        let status = if directive { TestStatus::Skipped } else { status };
+        let status = if directive {
+            TestStatus::Skipped
+        } else {
+            status
+        };
         if depth == 0 {
             self.n_top += 1;
         }
-        let from = self.tests.iter().rposition(|found| found.depth <= depth).map_or(0, |at| at + 1);
+        let from = self
+            .tests
+            .iter()
+            .rposition(|found| found.depth <= depth)
+            .map_or(0, |at| at + 1);
         self.last = None;
         if from == self.tests.len() {
             return self.push(depth, title, status);
         }
-        let children_failed = self.tests[from..].iter().any(|found| found.status == TestStatus::Failed);
+        let children_failed = self.tests[from..]
+            .iter()
+            .any(|found| found.status == TestStatus::Failed);
         for child in &mut self.tests[from..] {
             child.depth = depth;
-            child.titles = clip(&format!("{title}{TITLES}{}", child.titles), MESSAGE_BYTES_MAX);
+            child.titles = clip(
+                &format!("{title}{TITLES}{}", child.titles),
+                MESSAGE_BYTES_MAX,
+            );
         }
         // A suite is no test, unless it failed by itself, as by a hook.
         if status == TestStatus::Failed && !children_failed {
@@ -96,7 +119,13 @@ impl Reader {
     fn push(&mut self, depth: usize, title: String, status: TestStatus) {
         if self.tests.len() < 2 * TESTS_MAX {
             self.last = Some(self.tests.len());
-            self.tests.push(Found { depth, titles: title, status, place: None, message: None });
+            self.tests.push(Found {
+                depth,
+                titles: title,
+                status,
+                place: None,
+                message: None,
+            });
         }
     }
 
@@ -105,12 +134,19 @@ impl Reader {
             self.in_diagnostics = false;
             return;
         }
-        let Some(found) = self.last.and_then(|at| self.tests.get_mut(at)) else { return };
+        let Some(found) = self.last.and_then(|at| self.tests.get_mut(at)) else {
+            return;
+        };
         let unquoted = |value: &str| value.trim().trim_matches(['\'', '"']).to_owned();
         if let Some(place) = text.strip_prefix("location:") {
             found.place = Some(relative(trouble::before_position(&unquoted(place))));
-        } else if let Some(message) = text.strip_prefix("error:").or_else(|| text.strip_prefix("message:")) {
-            found.message.get_or_insert_with(|| clip(&unquoted(message), MESSAGE_BYTES_MAX));
+        } else if let Some(message) = text
+            .strip_prefix("error:")
+            .or_else(|| text.strip_prefix("message:"))
+        {
+            found
+                .message
+                .get_or_insert_with(|| clip(&unquoted(message), MESSAGE_BYTES_MAX));
         }
     }
 
@@ -123,8 +159,15 @@ impl Reader {
                 out.build_failure(&format!("{} could not be run", relative(&found.titles)));
                 continue;
             }
-            let name = if is_script(&found.titles) { relative(&found.titles) } else { found.titles.clone() };
-            let message = found.message.as_deref().filter(|_| found.status == TestStatus::Failed);
+            let name = if is_script(&found.titles) {
+                relative(&found.titles)
+            } else {
+                found.titles.clone()
+            };
+            let message = found
+                .message
+                .as_deref()
+                .filter(|_| found.status == TestStatus::Failed);
             out.add(&name, found.place.as_deref(), found.status, message);
         }
         if let Some(why) = &self.bail {
@@ -132,7 +175,10 @@ impl Reader {
         }
         match self.planned {
             Some(planned) if planned > self.n_top => {
-                out.doubt(&format!("{planned} tests were planned, {} reported", self.n_top));
+                out.doubt(&format!(
+                    "{planned} tests were planned, {} reported",
+                    self.n_top
+                ));
             }
             _ => {}
         }
@@ -154,14 +200,26 @@ fn split_directive(text: &str) -> (&str, bool) {
 
 /// `1 - title`, where number and dash may be missing.
 fn title_of(text: &str) -> String {
-    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
-    let rest = rest.strip_prefix("- ").or_else(|| rest.strip_prefix('-')).unwrap_or(rest).trim();
-    if rest.is_empty() { format!("test {}", text.trim()) } else { rest.replace("\\#", "#") }
+    let rest = text
+        .trim_start_matches(|c: char| c.is_ascii_digit())
+        .trim_start();
+    let rest = rest
+        .strip_prefix("- ")
+        .or_else(|| rest.strip_prefix('-'))
+        .unwrap_or(rest)
+        .trim();
+    if rest.is_empty() {
+        format!("test {}", text.trim())
+    } else {
+        rest.replace("\\#", "#")
+    }
 }
 
 /// A whole file that node reports as a test.
 fn is_script(title: &str) -> bool {
-    [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"].iter().any(|end| title.ends_with(end))
+    [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"]
+        .iter()
+        .any(|end| title.ends_with(end))
         && !title.contains(' ')
 }
 
@@ -176,8 +234,11 @@ mod tests {
             PLANNED.to_uppercase()
         );
         let results = read(&output);
-        let seen: Vec<_> =
-            results.tests.iter().map(|(name, found)| (name.as_str(), found[0].status)).collect();
+        let seen: Vec<_> = results
+            .tests
+            .iter()
+            .map(|(name, found)| (name.as_str(), found[0].status))
+            .collect();
         assert_eq!(
             seen,
             [
@@ -189,7 +250,13 @@ mod tests {
                 ("third", TestStatus::Skipped),
             ]
         );
-        assert_eq!(results.build_failure.as_deref(), Some("the runner gave up: no disk"));
-        assert_eq!(results.doubt.as_deref(), Some("7 tests were planned, 6 reported"));
+        assert_eq!(
+            results.build_failure.as_deref(),
+            Some("the runner gave up: no disk")
+        );
+        assert_eq!(
+            results.doubt.as_deref(),
+            Some("7 tests were planned, 6 reported")
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! What did not compile, could not be imported or could not be collected, told from a runner's text.
+//! What did not compile, could not be imported or could not be collected, told from a runner's
+//! text.
 
 use super::collect::Collector;
 use super::place::relative;
@@ -68,7 +69,10 @@ pub(super) fn before_position(place: &str) -> &str {
 
 /// The text from the first line that matches.
 pub(super) fn excerpt_from(output: &str, matches: impl Fn(&str) -> bool) -> String {
-    let kept: Vec<&str> = lines(output).skip_while(|line| !matches(line)).take(EXCERPT_LINES_MAX).collect();
+    let kept: Vec<&str> = lines(output)
+        .skip_while(|line| !matches(line))
+        .take(EXCERPT_LINES_MAX)
+        .collect();
     kept.join("\n")
 }
 
@@ -82,12 +86,16 @@ pub(super) fn typescript(out: &mut Collector, output: &str) {
         }
     }
     if found {
-        out.build_failure(&excerpt_from(output, |line| typescript_path(line).is_some()));
+        out.build_failure(&excerpt_from(output, |line| {
+            typescript_path(line).is_some()
+        }));
     }
 }
 
 fn typescript_path(line: &str) -> Option<&str> {
-    let at = line.find(": error TS").or_else(|| line.find(" - error TS"))?;
+    let at = line
+        .find(": error TS")
+        .or_else(|| line.find(" - error TS"))?;
     let place = &line[..at];
     let path = match place.rsplit_once('(') {
         Some((path, position)) if position.ends_with(')') => path,
@@ -118,8 +126,9 @@ pub(super) fn signs(out: &mut Collector, output: &str) {
     if out.has_build_failure() {
         return;
     }
-    let is_sign =
-        |line: &str| SIGNS.iter().any(|sign| line.contains(sign)) || c_compiler_path(line).is_some();
+    let is_sign = |line: &str| {
+        SIGNS.iter().any(|sign| line.contains(sign)) || c_compiler_path(line).is_some()
+    };
     if !lines(output).any(is_sign) {
         return;
     }
@@ -156,8 +165,14 @@ mod tests {
     #[test]
     fn typescript_names_its_files() {
         for (line, expected) in [
-            ("src/a.ts(3,5): error TS2304: Cannot find name 'x'.", Some("src/a.ts")),
-            ("test/b.test.ts:1:10 - error TS2307: Cannot find module", Some("test/b.test.ts")),
+            (
+                "src/a.ts(3,5): error TS2304: Cannot find name 'x'.",
+                Some("src/a.ts"),
+            ),
+            (
+                "test/b.test.ts:1:10 - error TS2307: Cannot find module",
+                Some("test/b.test.ts"),
+            ),
             ("error TS5083: Cannot read file", None),
             ("we saw an error TS1 somewhere", None),
         ] {

@@ -17,9 +17,14 @@ pub(super) fn read(output: &str, report: Option<&str>) -> Results {
         take(&mut out, line, has_report);
     }
     let is_sign = |line: &str| {
-        ["Failed Suites", "Failed to resolve import", "Startup Error", "Unhandled Errors"]
-            .iter()
-            .any(|sign| line.contains(sign))
+        [
+            "Failed Suites",
+            "Failed to resolve import",
+            "Startup Error",
+            "Unhandled Errors",
+        ]
+        .iter()
+        .any(|sign| line.contains(sign))
     };
     if lines(output).any(is_sign) {
         out.build_failure(&trouble::excerpt_from(output, is_sign));
@@ -48,9 +53,16 @@ fn take(out: &mut Collector, line: &str, has_report: bool) {
         ("↓ ", TestStatus::Skipped),
         ("□ ", TestStatus::Skipped),
     ] {
-        let Some(rest) = text.strip_prefix(mark) else { continue };
+        let Some(rest) = text.strip_prefix(mark) else {
+            continue;
+        };
         if let Some((file, titles)) = rest.split_once(" > ") {
-            out.add(without_time(titles), Some(&relative(last_word(file))), status, None);
+            out.add(
+                without_time(titles),
+                Some(&relative(last_word(file))),
+                status,
+                None,
+            );
         }
     }
 }

@@ -1,10 +1,13 @@
-//! A small reader of XML: tags, attributes, text. It knows no entities but the five of XML and numbers, no
-//! namespaces and no document types, and it goes on after anything odd.
+//! A small reader of XML: tags, attributes, text. It knows no entities but the five of XML and
+//! numbers, no namespaces and no document types, and it goes on after anything odd.
 
 /// One step through a document.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Event {
-    Open { name: String, attributes: Vec<(String, String)> },
+    Open {
+        name: String,
+        attributes: Vec<(String, String)>,
+    },
     Close,
     Text(String),
 }
@@ -20,7 +23,10 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { rest: text, owed_close: false }
+        Self {
+            rest: text,
+            owed_close: false,
+        }
     }
 
     fn take_until(&mut self, end: &str) -> &'a str {
@@ -39,7 +45,10 @@ impl<'a> Reader<'a> {
         self.owed_close = inner.ends_with('/');
         let inner = inner.trim_end_matches('/');
         let name_end = inner.find(char::is_whitespace).unwrap_or(inner.len());
-        Event::Open { name: inner[..name_end].to_owned(), attributes: attributes(&inner[name_end..]) }
+        Event::Open {
+            name: inner[..name_end].to_owned(),
+            attributes: attributes(&inner[name_end..]),
+        }
     }
 }
 
@@ -93,8 +102,12 @@ fn attributes(mut text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     while let Some((name, rest)) = text.split_once('=') {
         let rest = rest.trim_start();
-        let Some(quote) = rest.chars().next().filter(|c| *c == '"' || *c == '\'') else { break };
-        let Some((value, after)) = rest[1..].split_once(quote) else { break };
+        let Some(quote) = rest.chars().next().filter(|c| *c == '"' || *c == '\'') else {
+            break;
+        };
+        let Some((value, after)) = rest[1..].split_once(quote) else {
+            break;
+        };
         found.push((name.trim().to_owned(), unescape(value)));
         text = after;
         if found.len() >= ATTRIBUTES_MAX {
@@ -152,8 +165,10 @@ mod tests {
         Reader::new(text)
             .map(|event| match event {
                 Event::Open { name, attributes } => {
-                    let list: String =
-                        attributes.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+                    let list: String = attributes
+                        .iter()
+                        .map(|(name, value)| format!(" {name}={value}"))
+                        .collect();
                     format!("<{name}{list}>")
                 }
                 Event::Close => "</>".to_owned(),

@@ -90,7 +90,8 @@ impl CheckConfig {
         Self { named }
     }
 
-    /// Says whether a file must come from the base as a whole; where the base has none, the candidate has none either.
+    /// Says whether a file must come from the base as a whole; where the base has none, the
+    /// candidate has none either.
     pub fn is_config(&self, path: &str) -> bool {
         if is_mixed(path) {
             return false;
@@ -102,15 +103,23 @@ impl CheckConfig {
             || (self.named.calls(&["just"]) && any(&JUST))
     }
 
-    /// Says whether a check command runs a file. It may be what is checked, or what checks: people must look.
+    /// Says whether a check command runs a file. It may be what is checked, or what checks: people
+    /// must look.
     pub fn runs(&self, path: &str) -> bool {
         self.named.runs.contains(path)
     }
 
-    /// The scripts of `package.json` that checks run, with those that a package manager runs by itself.
+    /// The scripts of `package.json` that checks run, with those that a package manager runs by
+    /// itself.
     pub(super) fn guards_script(&self, script: &str) -> bool {
-        const BY_ITSELF: [&str; 6] =
-            ["preinstall", "install", "postinstall", "prepare", "preprepare", "postprepare"];
+        const BY_ITSELF: [&str; 6] = [
+            "preinstall",
+            "install",
+            "postinstall",
+            "prepare",
+            "preprepare",
+            "postprepare",
+        ];
         self.named.scripts.contains(script) || BY_ITSELF.contains(&script)
     }
 }

@@ -1,7 +1,7 @@
 //! Patterns over paths: `**` is any folders, `*` anything within a name, `?` one character.
 
-/// Says whether a path matches a pattern. A pattern without `/` is about a name at any depth; one that ends with `/` is
-/// about everything in that folder.
+/// Says whether a path matches a pattern. A pattern without `/` is about a name at any depth; one
+/// that ends with `/` is about everything in that folder.
 pub fn matches(pattern: &str, path: &str) -> bool {
     let pattern = pattern.trim_start_matches("./").trim_start_matches('/');
     if pattern.is_empty() || pattern.len() > PATTERN_BYTES_MAX {
@@ -11,7 +11,10 @@ pub fn matches(pattern: &str, path: &str) -> bool {
         return matches(&format!("{folder}/**"), path);
     }
     if !pattern.contains('/') {
-        return path.rsplit('/').next().is_some_and(|name| name_matches(pattern, name));
+        return path
+            .rsplit('/')
+            .next()
+            .is_some_and(|name| name_matches(pattern, name));
     }
     let pattern: Vec<&str> = pattern.split('/').collect();
     let path: Vec<&str> = path.split('/').collect();
@@ -87,6 +90,12 @@ mod tests {
         ] {
             assert_eq!(matches(pattern, path), expected, "{pattern} {path}");
         }
-        assert!(!matches(&"*a".repeat(400), &"a".repeat(5_000).replace("aaaa", "aaab")), "is quick");
+        assert!(
+            !matches(
+                &"*a".repeat(400),
+                &"a".repeat(5_000).replace("aaaa", "aaab")
+            ),
+            "is quick"
+        );
     }
 }

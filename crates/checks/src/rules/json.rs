@@ -1,4 +1,5 @@
-//! A JSON object that keeps the order and the text of what it does not change: in `package.json` order has a meaning.
+//! A JSON object that keeps the order and the text of what it does not change: in `package.json`
+//! order has a meaning.
 
 use std::fmt;
 
@@ -38,7 +39,11 @@ impl Object {
 
     /// The value's text; of a name that stands twice the last counts, as everywhere.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.get())
+        self.0
+            .iter()
+            .rev()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.get())
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
@@ -64,14 +69,25 @@ impl Object {
         let members: Vec<String> = self
             .0
             .iter()
-            .map(|(name, value)| format!("  {}: {}", serde_json::Value::from(name.as_str()), value.get()))
+            .map(|(name, value)| {
+                format!(
+                    "  {}: {}",
+                    serde_json::Value::from(name.as_str()),
+                    value.get()
+                )
+            })
             .collect();
-        if members.is_empty() { "{}".to_owned() } else { format!("{{\n{}\n}}", members.join(",\n")) }
+        if members.is_empty() {
+            "{}".to_owned()
+        } else {
+            format!("{{\n{}\n}}", members.join(",\n"))
+        }
     }
 }
 
 /// Says whether two texts hold the same value.
 pub(super) fn is_same(one: Option<&str>, other: Option<&str>) -> bool {
     let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
-    one == other || (one.is_some() == other.is_some() && one.and_then(value) == other.and_then(value))
+    one == other
+        || (one.is_some() == other.is_some() && one.and_then(value) == other.and_then(value))
 }

@@ -1,5 +1,5 @@
-//! Files that hold check configuration beside other things. What configures checks comes from the base, and everything
-//! else, dependencies above all, stays the candidate's.
+//! Files that hold check configuration beside other things. What configures checks comes from the
+//! base, and everything else, dependencies above all, stays the candidate's.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +14,8 @@ pub struct MixedResult {
     pub text: String,
     /// What the candidate had changed and was put back: keys, scripts, sections.
     pub restored: Vec<String>,
-    /// The parts could not be told apart, so that the whole file is the base's (or, where the candidate's cannot be
-    /// read at all, the candidate's).
+    /// The parts could not be told apart, so that the whole file is the base's (or, where the
+    /// candidate's cannot be read at all, the candidate's).
     pub is_whole: bool,
 }
 
@@ -65,8 +65,10 @@ const PYPROJECT: [&str; 18] = [
 /// Tables of `Cargo.toml` that configure checks.
 const CARGO: [&str; 4] = ["lints", "workspace.lints", "test", "profile.test"];
 /// Single keys of `Cargo.toml` that switch tests off.
-const CARGO_KEYS: [(&str, &[&str]); 2] =
-    [("lib", &["test", "doctest", "harness"]), ("package", &["autotests", "autobenches"])];
+const CARGO_KEYS: [(&str, &[&str]); 2] = [
+    ("lib", &["test", "doctest", "harness"]),
+    ("package", &["autotests", "autobenches"]),
+];
 /// Sections of `setup.cfg` that configure checks.
 const SETUP_CFG: [&str; 12] = [
     "tool:pytest",
@@ -92,8 +94,8 @@ fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// The candidate's file with the base's check configuration. `base_text` is `None` where the base has no such file:
-/// then it has no such configuration either.
+/// The candidate's file with the base's check configuration. `base_text` is `None` where the base
+/// has no such file: then it has no such configuration either.
 pub fn with_base_config(
     config: &CheckConfig,
     path: &str,
@@ -101,21 +103,33 @@ pub fn with_base_config(
     candidate_text: &str,
 ) -> MixedResult {
     if base_text == Some(candidate_text) {
-        return MixedResult { text: candidate_text.to_owned(), restored: Vec::new(), is_whole: false };
+        return MixedResult {
+            text: candidate_text.to_owned(),
+            restored: Vec::new(),
+            is_whole: false,
+        };
     }
     match name_of(path) {
         "package.json" => package(config, base_text, candidate_text),
         "pyproject.toml" => toml_file(&PYPROJECT, &[], base_text, candidate_text),
         "Cargo.toml" => toml_file(&CARGO, &CARGO_KEYS, base_text, candidate_text),
         "setup.cfg" => ini_file(base_text.unwrap_or(""), candidate_text),
-        _ => MixedResult { text: candidate_text.to_owned(), restored: Vec::new(), is_whole: false },
+        _ => MixedResult {
+            text: candidate_text.to_owned(),
+            restored: Vec::new(),
+            is_whole: false,
+        },
     }
 }
 
 fn package(config: &CheckConfig, base_text: Option<&str>, candidate_text: &str) -> MixedResult {
     let base = Object::read(base_text.unwrap_or("{}"));
     let (Some(base), Some(mut candidate)) = (base, Object::read(candidate_text)) else {
-        return MixedResult { text: candidate_text.to_owned(), restored: Vec::new(), is_whole: true };
+        return MixedResult {
+            text: candidate_text.to_owned(),
+            restored: Vec::new(),
+            is_whole: true,
+        };
     };
     let mut restored = Vec::new();
     for key in PACKAGE_KEYS {
@@ -124,9 +138,18 @@ fn package(config: &CheckConfig, base_text: Option<&str>, candidate_text: &str) 
             restored.push(key.to_owned());
         }
     }
-    let scripts = |object: &Object| object.get("scripts").and_then(Object::read).unwrap_or_default();
+    let scripts = |object: &Object| {
+        object
+            .get("scripts")
+            .and_then(Object::read)
+            .unwrap_or_default()
+    };
     let (base_scripts, mut new_scripts) = (scripts(&base), scripts(&candidate));
-    let mut names: Vec<String> = base_scripts.names().chain(new_scripts.names()).map(str::to_owned).collect();
+    let mut names: Vec<String> = base_scripts
+        .names()
+        .chain(new_scripts.names())
+        .map(str::to_owned)
+        .collect();
     names.sort();
     names.dedup();
     let n_keys = restored.len();
@@ -139,15 +162,26 @@ fn package(config: &CheckConfig, base_text: Option<&str>, candidate_text: &str) 
     if restored.len() > n_keys {
         candidate.set("scripts", Some(&new_scripts.text()));
     }
-    let text = if restored.is_empty() { candidate_text.to_owned() } else { candidate.text() + "\n" };
-    MixedResult { text, restored, is_whole: false }
+    let text = if restored.is_empty() {
+        candidate_text.to_owned()
+    } else {
+        candidate.text() + "\n"
+    };
+    MixedResult {
+        text,
+        restored,
+        is_whole: false,
+    }
 }
 
 /// Says whether a table is one of these or stands within one of them.
 fn is_within(name: &str, tables: &[&str]) -> bool {
-    tables
-        .iter()
-        .any(|table| name == *table || name.strip_prefix(table).is_some_and(|rest| rest.starts_with('.')))
+    tables.iter().any(|table| {
+        name == *table
+            || name
+                .strip_prefix(table)
+                .is_some_and(|rest| rest.starts_with('.'))
+    })
 }
 
 fn toml_file(
@@ -159,25 +193,50 @@ fn toml_file(
     let base_text = base_text.unwrap_or("");
     let read = |text: &str| text.parse::<toml::Table>().ok();
     let (Some(base), Some(candidate)) = (read(base_text), read(candidate_text)) else {
-        return MixedResult { text: candidate_text.to_owned(), restored: Vec::new(), is_whole: true };
+        return MixedResult {
+            text: candidate_text.to_owned(),
+            restored: Vec::new(),
+            is_whole: true,
+        };
     };
     let mut paths: Vec<String> = tables.iter().map(|table| (*table).to_owned()).collect();
     paths.extend(
-        keys.iter().flat_map(|(table, names)| names.iter().map(move |name| format!("{table}.{name}"))),
+        keys.iter()
+            .flat_map(|(table, names)| names.iter().map(move |name| format!("{table}.{name}"))),
     );
-    let restored: Vec<String> =
-        paths.iter().filter(|path| at(&base, path) != at(&candidate, path)).cloned().collect();
+    let restored: Vec<String> = paths
+        .iter()
+        .filter(|path| at(&base, path) != at(&candidate, path))
+        .cloned()
+        .collect();
     if restored.is_empty() {
-        return MixedResult { text: candidate_text.to_owned(), restored, is_whole: false };
+        return MixedResult {
+            text: candidate_text.to_owned(),
+            restored,
+            is_whole: false,
+        };
     }
-    let text = spliced(base_text, candidate_text, |name| is_within(name, tables), keys);
+    let text = spliced(
+        base_text,
+        candidate_text,
+        |name| is_within(name, tables),
+        keys,
+    );
     // Tables can be written in ways that sections do not show. Then the whole file is the base's.
-    let is_right =
-        read(&text).is_some_and(|table| paths.iter().all(|path| at(&table, path) == at(&base, path)));
+    let is_right = read(&text)
+        .is_some_and(|table| paths.iter().all(|path| at(&table, path) == at(&base, path)));
     if is_right {
-        MixedResult { text, restored, is_whole: false }
+        MixedResult {
+            text,
+            restored,
+            is_whole: false,
+        }
     } else {
-        MixedResult { text: base_text.to_owned(), restored, is_whole: true }
+        MixedResult {
+            text: base_text.to_owned(),
+            restored,
+            is_whole: true,
+        }
     }
 }
 
@@ -198,8 +257,11 @@ fn spliced(
     keys: &[(&str, &[&str])],
 ) -> String {
     let base = sections(base_text);
-    let keys_of =
-        |name: &str| keys.iter().find(|(table, _)| *table == name).map_or(&[][..], |(_, names)| *names);
+    let keys_of = |name: &str| {
+        keys.iter()
+            .find(|(table, _)| *table == name)
+            .map_or(&[][..], |(_, names)| *names)
+    };
     let mut text = String::new();
     let mut add = |part: &str| {
         if !text.is_empty() && !text.ends_with('\n') {
@@ -207,7 +269,10 @@ fn spliced(
         }
         text.push_str(part);
     };
-    for section in sections(candidate_text).iter().filter(|section| !is_guarded(&section.name)) {
+    for section in sections(candidate_text)
+        .iter()
+        .filter(|section| !is_guarded(&section.name))
+    {
         let names = keys_of(&section.name);
         if names.is_empty() {
             add(&section.text);
@@ -233,12 +298,22 @@ fn ini_file(base_text: &str, candidate_text: &str) -> MixedResult {
             || name.starts_with("pylint")
     };
     let guarded = |text: &str| -> Vec<Section> {
-        let all = sections(text).into_iter().filter(|section| is_guarded(&section.name));
-        all.map(|section| Section { text: section.text.trim_end().to_owned(), ..section }).collect()
+        let all = sections(text)
+            .into_iter()
+            .filter(|section| is_guarded(&section.name));
+        all.map(|section| Section {
+            text: section.text.trim_end().to_owned(),
+            ..section
+        })
+        .collect()
     };
     let (old, new) = (guarded(base_text), guarded(candidate_text));
     if old == new {
-        return MixedResult { text: candidate_text.to_owned(), restored: Vec::new(), is_whole: false };
+        return MixedResult {
+            text: candidate_text.to_owned(),
+            restored: Vec::new(),
+            is_whole: false,
+        };
     }
     let differing = old
         .iter()
@@ -247,5 +322,9 @@ fn ini_file(base_text: &str, candidate_text: &str) -> MixedResult {
     let mut restored: Vec<String> = differing.map(|section| section.name.clone()).collect();
     restored.sort();
     restored.dedup();
-    MixedResult { text: spliced(base_text, candidate_text, is_guarded, &[]), restored, is_whole: false }
+    MixedResult {
+        text: spliced(base_text, candidate_text, is_guarded, &[]),
+        restored,
+        is_whole: false,
+    }
 }

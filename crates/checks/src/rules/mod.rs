@@ -1,5 +1,5 @@
-//! Which files are what: tests, check configuration, shadows of programs, configuration of agents, tests that read
-//! source text.
+//! Which files are what: tests, check configuration, shadows of programs, configuration of agents,
+//! tests that read source text.
 //!
 //! Rules look at paths and texts; what is done about a file is the caller's business.
 

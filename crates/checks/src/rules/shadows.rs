@@ -16,9 +16,17 @@ pub struct Shadow {
 }
 
 /// Folders that tools fill. What a candidate puts there was made to be found before the real thing.
-const FILLED: [&str; 7] =
-    ["node_modules", ".venv", "venv", "__pycache__", ".tox", ".pytest_cache", ".mypy_cache"];
-/// Modules that Python's runners and linters import, and that a file in the working folder would hide.
+const FILLED: [&str; 7] = [
+    "node_modules",
+    ".venv",
+    "venv",
+    "__pycache__",
+    ".tox",
+    ".pytest_cache",
+    ".mypy_cache",
+];
+/// Modules that Python's runners and linters import, and that a file in the working folder would
+/// hide.
 const MODULES: [&str; 14] = [
     "pytest",
     "_pytest",
@@ -36,15 +44,22 @@ const MODULES: [&str; 14] = [
     "pyright",
 ];
 const PYTHONS: [&str; 13] = [
-    "python", "python3", "pytest", "py.test", "tox", "nox", "uv", "poetry", "pipenv", "hatch", "pdm", "mypy",
-    "pyright",
+    "python", "python3", "pytest", "py.test", "tox", "nox", "uv", "poetry", "pipenv", "hatch",
+    "pdm", "mypy", "pyright",
 ];
 
-/// Finds the new files among `changed_paths` that would be run instead of a runner, a module or a configuration.
+/// Finds the new files among `changed_paths` that would be run instead of a runner, a module or a
+/// configuration.
 pub fn shadows(commands: &[&str], base: &dyn Tree, changed_paths: &[String]) -> Vec<Shadow> {
     let named = named(commands, base);
     let new = changed_paths.iter().filter(|path| !base.has(path));
-    new.filter_map(|path| Some(Shadow { path: path.clone(), why: why(&named, base, path)? })).collect()
+    new.filter_map(|path| {
+        Some(Shadow {
+            path: path.clone(),
+            why: why(&named, base, path)?,
+        })
+    })
+    .collect()
 }
 
 fn why(named: &Named, base: &dyn Tree, path: &str) -> Option<String> {
@@ -54,14 +69,24 @@ fn why(named: &Named, base: &dyn Tree, path: &str) -> Option<String> {
         .or_else(|| python_module(named, base, &parts))
         .or_else(|| program(named, base, &parts))
         .or_else(|| other_makefile(named, base, path))
-        .or_else(|| named.files.contains(path).then(|| "a check command runs it".to_owned()))
+        .or_else(|| {
+            named
+                .files
+                .contains(path)
+                .then(|| "a check command runs it".to_owned())
+        })
 }
 
 fn filled_folder(base: &dyn Tree, parts: &[&str]) -> Option<String> {
-    let (at, folder) = parts.iter().enumerate().take(parts.len() - 1).find(|(at, part)| {
-        let is_target = **part == "target" && base.has(&[&parts[..*at], &["Cargo.toml"]].concat().join("/"));
-        FILLED.contains(part) || is_target
-    })?;
+    let (at, folder) = parts
+        .iter()
+        .enumerate()
+        .take(parts.len() - 1)
+        .find(|(at, part)| {
+            let is_target = **part == "target"
+                && base.has(&[&parts[..*at], &["Cargo.toml"]].concat().join("/"));
+            FILLED.contains(part) || is_target
+        })?;
     (!base.has(&parts[..=at].join("/")))
         .then(|| format!("`{folder}/` is filled by tools and not by a change"))
 }
@@ -81,11 +106,20 @@ fn python_module(named: &Named, base: &dyn Tree, parts: &[&str]) -> Option<Strin
     if !named.calls(&PYTHONS) {
         return None;
     }
-    let parts = if parts.first() == Some(&"src") { &parts[1..] } else { parts };
+    let parts = if parts.first() == Some(&"src") {
+        &parts[1..]
+    } else {
+        parts
+    };
     let first = parts.first()?;
-    let module = if parts.len() == 1 { first.strip_suffix(".py")? } else { first };
+    let module = if parts.len() == 1 {
+        first.strip_suffix(".py")?
+    } else {
+        first
+    };
     let is_called = MODULES.contains(&module) || named.modules.contains(module);
-    let is_own = base.has(module) || base.has(&format!("src/{module}")) || base.has(&format!("{module}.py"));
+    let is_own =
+        base.has(module) || base.has(&format!("src/{module}")) || base.has(&format!("{module}.py"));
     (is_called && !is_own).then(|| format!("it hides the module `{module}` that a check runs"))
 }
 
@@ -95,9 +129,13 @@ fn program(named: &Named, base: &dyn Tree, parts: &[&str]) -> Option<String> {
     let stem = name.split('.').next().unwrap_or(name);
     let is_named_like = |word: &str| named.programs.contains(word) && !word.is_empty();
     let is_at_top = folders.is_empty() && is_named_like(name);
-    let is_in_bin = folders.last().is_some_and(|folder| *folder == "bin" || *folder == ".bin")
+    let is_in_bin = folders
+        .last()
+        .is_some_and(|folder| *folder == "bin" || *folder == ".bin")
         && (is_named_like(name) || is_named_like(stem));
-    let is_folder = folders.first().is_some_and(|folder| is_named_like(folder) && !base.has(folder));
+    let is_folder = folders
+        .first()
+        .is_some_and(|folder| is_named_like(folder) && !base.has(folder));
     (is_at_top || is_in_bin || is_folder).then(|| {
         format!(
             "it is named like the program `{}` that a check calls",
@@ -108,10 +146,13 @@ fn program(named: &Named, base: &dyn Tree, parts: &[&str]) -> Option<String> {
 
 /// A makefile of a name that is looked for first.
 fn other_makefile(named: &Named, base: &dyn Tree, path: &str) -> Option<String> {
-    let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
+    let (folder, name) = path
+        .rsplit_once('/')
+        .map_or(("", path), |(folder, name)| (folder, name));
     let has = |name: &str| base.list(folder).iter().any(|found| found == name);
-    let is_make =
-        named.calls(&["make", "gmake"]) && ["GNUmakefile", "makefile"].contains(&name) && has("Makefile");
+    let is_make = named.calls(&["make", "gmake"])
+        && ["GNUmakefile", "makefile"].contains(&name)
+        && has("Makefile");
     let is_just = named.calls(&["just"]) && ["justfile", ".justfile", "Justfile"].contains(&name);
     (is_make || is_just).then(|| "it is read instead of the project's own".to_owned())
 }

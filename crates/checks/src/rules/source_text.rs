@@ -1,4 +1,5 @@
-//! Tests that open the project's source files as text. They test how code is written and not what it does.
+//! Tests that open the project's source files as text. They test how code is written and not what
+//! it does.
 
 use crate::shell::parse;
 use crate::text::{clip, extension, lines};
@@ -25,11 +26,20 @@ const OPENERS: [&str; 16] = [
 /// Programs of shell tests that look into files.
 const SHELL: [&str; 7] = ["grep", "cat", "sed", "awk", "head", "tail", "diff"];
 /// Names that say that a file belongs to tests.
-const TEST_WORDS: [&str; 9] =
-    ["fixture", "testdata", "test/", "tests/", "__tests__", "snapshot", "tmp", "expected", "golden"];
+const TEST_WORDS: [&str; 9] = [
+    "fixture",
+    "testdata",
+    "test/",
+    "tests/",
+    "__tests__",
+    "snapshot",
+    "tmp",
+    "expected",
+    "golden",
+];
 const SOURCES: [&str; 17] = [
-    "rs", "js", "mjs", "cjs", "jsx", "ts", "tsx", "mts", "py", "go", "java", "kt", "c", "h", "cpp", "rb",
-    "sh",
+    "rs", "js", "mjs", "cjs", "jsx", "ts", "tsx", "mts", "py", "go", "java", "kt", "c", "h", "cpp",
+    "rb", "sh",
 ];
 /// How many lines a call may stretch over.
 const CALL_LINES: usize = 3;
@@ -44,7 +54,10 @@ pub fn reads_source_text(path: &str, text: &str) -> Option<String> {
             continue;
         }
         if code.contains("inspect.getsource") {
-            return Some(format!("line {} reads the source of what it tests", index + 1));
+            return Some(format!(
+                "line {} reads the source of what it tests",
+                index + 1
+            ));
         }
         let is_opener = OPENERS.iter().any(|opener| code.contains(opener));
         let found = if is_opener {
@@ -60,7 +73,11 @@ pub fn reads_source_text(path: &str, text: &str) -> Option<String> {
             None
         };
         if let Some(file) = found {
-            return Some(format!("line {} opens `{}` as text", index + 1, clip(&file, 100)));
+            return Some(format!(
+                "line {} opens `{}` as text",
+                index + 1,
+                clip(&file, 100)
+            ));
         }
     }
     None
@@ -70,8 +87,14 @@ pub fn reads_source_text(path: &str, text: &str) -> Option<String> {
 fn shell_source(line: &str) -> Option<String> {
     let calls = parse(line).calls;
     calls.into_iter().find_map(|call| {
-        let program = call.words.iter().position(|word| SHELL.contains(&word.as_str()))?;
-        call.words.into_iter().skip(program + 1).find(|word| is_source(word))
+        let program = call
+            .words
+            .iter()
+            .position(|word| SHELL.contains(&word.as_str()))?;
+        call.words
+            .into_iter()
+            .skip(program + 1)
+            .find(|word| is_source(word))
     })
 }
 
@@ -81,7 +104,9 @@ fn literals(line: &str) -> Vec<String> {
     let mut rest = line;
     while let Some(at) = rest.find(['"', '\'', '`']) {
         let quote = &rest[at..=at];
-        let Some((word, after)) = rest[at + 1..].split_once(quote) else { break };
+        let Some((word, after)) = rest[at + 1..].split_once(quote) else {
+            break;
+        };
         found.push(word.to_owned());
         rest = after;
     }
@@ -89,12 +114,15 @@ fn literals(line: &str) -> Vec<String> {
 }
 
 fn is_source(word: &str) -> bool {
-    let is_test = TEST_WORDS.iter().any(|known| word.to_ascii_lowercase().contains(known));
+    let is_test = TEST_WORDS
+        .iter()
+        .any(|known| word.to_ascii_lowercase().contains(known));
     let is_in_source = word.starts_with("src/")
         || word.contains("/src/")
         || word == "src"
         || word.starts_with("lib/")
         || word.contains("/lib/");
-    let is_file = SOURCES.contains(&extension(word)) && !word.contains(' ') && !word.starts_with('-');
+    let is_file =
+        SOURCES.contains(&extension(word)) && !word.contains(' ') && !word.starts_with('-');
     !is_test && (is_in_source || is_file)
 }

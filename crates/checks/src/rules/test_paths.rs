@@ -12,18 +12,33 @@ pub struct TestPaths {
 }
 
 /// Folders in which nothing is the project's own.
-const FOREIGN: [&str; 7] = ["node_modules", "target", ".venv", "venv", ".git", "__pycache__", ".tox"];
+const FOREIGN: [&str; 7] = [
+    "node_modules",
+    "target",
+    ".venv",
+    "venv",
+    ".git",
+    "__pycache__",
+    ".tox",
+];
 
 impl TestPaths {
     /// The rules of these ecosystems; patterns that the project configures replace them.
     pub fn of(ecosystems: &[Ecosystem], configured: &[String]) -> Self {
-        Self { ecosystems: ecosystems.to_vec(), configured: configured.to_vec() }
+        Self {
+            ecosystems: ecosystems.to_vec(),
+            configured: configured.to_vec(),
+        }
     }
 
     /// Says whether a file is a test, or belongs to tests.
     pub fn is_test(&self, path: &str) -> bool {
         let parts: Vec<&str> = path.split('/').collect();
-        if path.starts_with('/') || parts.iter().any(|part| *part == ".." || FOREIGN.contains(part)) {
+        if path.starts_with('/')
+            || parts
+                .iter()
+                .any(|part| *part == ".." || FOREIGN.contains(part))
+        {
             return false;
         }
         if !self.configured.is_empty() {
@@ -33,7 +48,10 @@ impl TestPaths {
         if self.ecosystems.contains(&Ecosystem::Cargo) && extension(path) == "rs" {
             return is_rust_test(&parts);
         }
-        let languages = self.ecosystems.iter().filter(|ecosystem| !is_task_runner(**ecosystem));
+        let languages = self
+            .ecosystems
+            .iter()
+            .filter(|ecosystem| !is_task_runner(**ecosystem));
         if languages.clone().next().is_none() {
             return is_plain_test(&parts);
         }
@@ -42,18 +60,25 @@ impl TestPaths {
             Ecosystem::Node => is_node_test(&parts),
             Ecosystem::Python => is_python_test(&parts),
             Ecosystem::Go => is_go_test(&parts),
-            Ecosystem::Jvm => has_pair(&parts, "src", "test") || has_pair(&parts, "src", "integrationTest"),
+            Ecosystem::Jvm => {
+                has_pair(&parts, "src", "test") || has_pair(&parts, "src", "integrationTest")
+            }
             Ecosystem::Make | Ecosystem::Just => false,
         })
     }
 }
 
-/// Says whether a file among the tests is none by its name, so that others may stand on it: `conftest.py`, a helper, data.
+/// Says whether a file among the tests is none by its name, so that others may stand on it:
+/// `conftest.py`, a helper, data.
 pub fn is_test_support(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
     let stem = name.split('.').next().unwrap_or(&name);
-    let is_test = ["test_", "test-", "tests_"].iter().any(|start| stem.starts_with(start))
-        || ["test", "tests", "spec"].iter().any(|end| stem.ends_with(end))
+    let is_test = ["test_", "test-", "tests_"]
+        .iter()
+        .any(|start| stem.starts_with(start))
+        || ["test", "tests", "spec"]
+            .iter()
+            .any(|end| stem.ends_with(end))
         || name.contains(".test.")
         || name.contains(".spec.");
     !is_test || stem == "conftest"
@@ -64,7 +89,9 @@ fn is_task_runner(ecosystem: Ecosystem) -> bool {
 }
 
 fn split<'a>(parts: &'a [&'a str]) -> (&'a str, &'a [&'a str]) {
-    parts.split_last().map_or(("", &[]), |(name, folders)| (*name, folders))
+    parts
+        .split_last()
+        .map_or(("", &[]), |(name, folders)| (*name, folders))
 }
 
 /// `tests/` of any crate, and never below `src/`, where tests and code stand in one file.
@@ -89,7 +116,9 @@ fn is_python_test(parts: &[&str]) -> bool {
     let is_python = extension(name) == "py";
     (is_python && (name.starts_with("test_") || name.ends_with("_test.py") || is_called_test(name)))
         || name == "conftest.py"
-        || folders.iter().any(|folder| ["test", "tests"].contains(folder))
+        || folders
+            .iter()
+            .any(|folder| ["test", "tests"].contains(folder))
 }
 
 fn is_go_test(parts: &[&str]) -> bool {
@@ -99,11 +128,15 @@ fn is_go_test(parts: &[&str]) -> bool {
 
 fn is_plain_test(parts: &[&str]) -> bool {
     let (name, folders) = split(parts);
-    folders.iter().any(|folder| ["test", "tests", "spec"].contains(folder))
+    folders
+        .iter()
+        .any(|folder| ["test", "tests", "spec"].contains(folder))
         || is_called_test(name)
-        || ["*_test.*", "test_*.*", "*-test.*", "test-*.*", "*.test.*", "*.bats"]
-            .iter()
-            .any(|pattern| matches(pattern, name))
+        || [
+            "*_test.*", "test_*.*", "*-test.*", "test-*.*", "*.test.*", "*.bats",
+        ]
+        .iter()
+        .any(|pattern| matches(pattern, name))
 }
 
 /// `test.js`, `tests.py`, `spec.rb`: a whole suite in one file.

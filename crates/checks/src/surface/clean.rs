@@ -45,7 +45,9 @@ fn skipped(rest: &str, first: char, language: Language) -> usize {
             (to("*/", 2) + 2).min(rest.len())
         }
         ('#', Language::Hash) => to("\n", 1),
-        ('"', Language::Hash) if rest.starts_with("\"\"\"") => (to("\"\"\"", 3) + 3).min(rest.len()),
+        ('"', Language::Hash) if rest.starts_with("\"\"\"") => {
+            (to("\"\"\"", 3) + 3).min(rest.len())
+        }
         ('\'', Language::Hash) if rest.starts_with("'''") => (to("'''", 3) + 3).min(rest.len()),
         ('\'', Language::Rust) => character_literal(rest),
         ('"', _) => string(rest, '"'),
@@ -59,7 +61,10 @@ fn skipped(rest: &str, first: char, language: Language) -> usize {
 fn character_literal(rest: &str) -> usize {
     let inside: Vec<(usize, char)> = rest.char_indices().skip(1).take(12).collect();
     match inside.as_slice() {
-        [(_, '\\'), _, tail @ ..] => tail.iter().find(|(_, c)| *c == '\'').map_or(0, |(at, _)| at + 1),
+        [(_, '\\'), _, tail @ ..] => tail
+            .iter()
+            .find(|(_, c)| *c == '\'')
+            .map_or(0, |(at, _)| at + 1),
         [_, (at, '\''), ..] => at + 1,
         _ => 0,
     }

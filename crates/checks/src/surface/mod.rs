@@ -1,7 +1,8 @@
 //! What a file offers to others: exported names and signatures, without bodies.
 //!
-//! A test writer whose tests do not build gets this list and not the code, so that tests stay blind to how things are
-//! done. It reads lines and not grammars: what is formatted as usual is found, and what is not is left out.
+//! A test writer whose tests do not build gets this list and not the code, so that tests stay blind
+//! to how things are done. It reads lines and not grammars: what is formatted as usual is found,
+//! and what is not is left out.
 
 mod clean;
 mod others;
@@ -31,5 +32,9 @@ pub fn surface(path: &str, text: &str) -> Vec<String> {
         "sh" | "bash" => others::shell(text),
         _ => Vec::new(),
     };
-    items.into_iter().take(SURFACE_ITEMS_MAX).map(|item| clip(&item, ITEM_BYTES_MAX)).collect()
+    items
+        .into_iter()
+        .take(SURFACE_ITEMS_MAX)
+        .map(|item| clip(&item, ITEM_BYTES_MAX))
+        .collect()
 }

@@ -11,8 +11,11 @@ pub(super) fn go(text: &str) -> Vec<String> {
     for (index, line) in lines.iter().enumerate() {
         let is_capital = |rest: &str| rest.starts_with(|c: char| c.is_ascii_uppercase());
         if let Some(rest) = line.strip_prefix("func ") {
-            let name =
-                if rest.starts_with('(') { rest.split_once(") ").map_or("", |(_, name)| name) } else { rest };
+            let name = if rest.starts_with('(') {
+                rest.split_once(") ").map_or("", |(_, name)| name)
+            } else {
+                rest
+            };
             if is_capital(name) {
                 found.push(statement(&lines, index, &['{', '\n']));
             }
@@ -23,7 +26,10 @@ pub(super) fn go(text: &str) -> Vec<String> {
             } else {
                 statement(&lines, index, &['\n'])
             });
-        } else if ["const ", "var "].iter().any(|kind| line.strip_prefix(kind).is_some_and(is_capital)) {
+        } else if ["const ", "var "]
+            .iter()
+            .any(|kind| line.strip_prefix(kind).is_some_and(is_capital))
+        {
             found.push(statement(&lines, index, &['=', '\n']));
         }
     }
@@ -38,10 +44,20 @@ pub(super) fn c(text: &str) -> Vec<String> {
     let mut depth = 0;
     for (index, line) in lines.iter().enumerate() {
         let is_top = depth == 0 && line.starts_with(|c: char| c.is_ascii_alphabetic());
-        let is_type = ["typedef ", "struct ", "enum "].iter().any(|kind| line.starts_with(kind));
+        let is_type = ["typedef ", "struct ", "enum "]
+            .iter()
+            .any(|kind| line.starts_with(kind));
         if is_top && is_type && !line.contains('(') {
-            found.push(block(&lines, index, |_| true).trim_end_matches(';').to_owned());
-        } else if is_top && line.contains('(') && !line.starts_with("static ") && !line.starts_with("else") {
+            found.push(
+                block(&lines, index, |_| true)
+                    .trim_end_matches(';')
+                    .to_owned(),
+            );
+        } else if is_top
+            && line.contains('(')
+            && !line.starts_with("static ")
+            && !line.starts_with("else")
+        {
             found.push(statement(&lines, index, &['{', ';']));
         }
         depth = (depth + balance(line)).max(0);
@@ -54,8 +70,11 @@ pub(super) fn shell(text: &str) -> Vec<String> {
     let name_of = |line: &str| -> Option<String> {
         let line = line.strip_prefix("function ").unwrap_or(line);
         let (name, rest) = line.split_once("()").or_else(|| line.split_once(" {"))?;
-        let is_name =
-            !name.trim().is_empty() && name.trim().chars().all(|c| c.is_alphanumeric() || "_-:.".contains(c));
+        let is_name = !name.trim().is_empty()
+            && name
+                .trim()
+                .chars()
+                .all(|c| c.is_alphanumeric() || "_-:.".contains(c));
         (is_name && (rest.trim().is_empty() || rest.trim_start().starts_with(['{', '('])))
             .then(|| format!("{}()", name.trim()))
     };

@@ -24,7 +24,12 @@ pub(super) fn items(text: &str) -> Vec<String> {
             found.push(statement(&original, index, &['\n']));
         } else if depth == 0 && code.starts_with("class ") {
             let header = statement(&lines, index, &[':']);
-            let name = header.trim_start_matches("class ").split(['(', ':']).next().unwrap_or("").to_owned();
+            let name = header
+                .trim_start_matches("class ")
+                .split(['(', ':'])
+                .next()
+                .unwrap_or("")
+                .to_owned();
             if !name.starts_with('_') {
                 found.push(header);
                 class = Some((usize::MAX, name));
@@ -34,7 +39,8 @@ pub(super) fn items(text: &str) -> Vec<String> {
         } else if let Some((inner, name)) = class.as_mut() {
             // The first line within a class says how deep its methods stand.
             *inner = (*inner).min(depth);
-            if depth == *inner && is_function && (!is_hidden(code) || code.contains("def __init__")) {
+            if depth == *inner && is_function && (!is_hidden(code) || code.contains("def __init__"))
+            {
                 found.push(format!("{name}: {}", statement(&lines, index, &[':'])));
             }
         }
@@ -43,5 +49,7 @@ pub(super) fn items(text: &str) -> Vec<String> {
 }
 
 fn is_hidden(code: &str) -> bool {
-    code.split("def ").nth(1).is_some_and(|name| name.starts_with('_'))
+    code.split("def ")
+        .nth(1)
+        .is_some_and(|name| name.starts_with('_'))
 }

@@ -17,7 +17,11 @@ pub(super) fn items(text: &str) -> Vec<String> {
     let text = clean(text, Language::Rust);
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();
-    let mut open: Vec<Open> = vec![Open { depth: 0, label: String::new(), is_trait: false }];
+    let mut open: Vec<Open> = vec![Open {
+        depth: 0,
+        label: String::new(),
+        is_trait: false,
+    }];
     let mut depth = 0;
     for (index, line) in lines.iter().enumerate() {
         while open.len() > 1 && open.last().is_some_and(|block| block.depth > depth) {
@@ -25,7 +29,11 @@ pub(super) fn items(text: &str) -> Vec<String> {
         }
         if let Some(block) = open.last().filter(|block| block.depth == depth) {
             let next = item(&lines, index, block, &mut found);
-            open.extend(next.map(|(label, is_trait)| Open { depth: depth + 1, label, is_trait }));
+            open.extend(next.map(|(label, is_trait)| Open {
+                depth: depth + 1,
+                label,
+                is_trait,
+            }));
         }
         depth += balance(line);
     }
@@ -33,7 +41,12 @@ pub(super) fn items(text: &str) -> Vec<String> {
 }
 
 /// Takes one line's item; gives the label of the block that it opens, if that is looked into.
-fn item(lines: &[&str], index: usize, open: &Open, found: &mut Vec<String>) -> Option<(String, bool)> {
+fn item(
+    lines: &[&str],
+    index: usize,
+    open: &Open,
+    found: &mut Vec<String>,
+) -> Option<(String, bool)> {
     let line = lines[index].trim();
     let is_public = line.starts_with("pub ") || open.is_trait;
     let words = line.strip_prefix("pub ").unwrap_or(line);
@@ -54,7 +67,9 @@ fn item(lines: &[&str], index: usize, open: &Open, found: &mut Vec<String>) -> O
         found.push(show(statement(lines, index, &['{', ';'])));
     } else if starts(&["struct ", "enum ", "union "]) {
         let is_enum = words.starts_with("enum ");
-        found.push(show(block(lines, index, |field| is_enum || field.starts_with("pub "))));
+        found.push(show(block(lines, index, |field| {
+            is_enum || field.starts_with("pub ")
+        })));
     } else if starts(&["trait ", "unsafe trait"]) {
         let header = statement(lines, index, &['{']);
         found.push(show(header.clone()));

@@ -29,10 +29,18 @@ pub(super) fn items(text: &str) -> Vec<String> {
 }
 
 /// Takes an export; gives the name of a class, whose methods follow.
-fn export(lines: &[&str], original: &[&str], index: usize, found: &mut Vec<String>) -> Option<String> {
+fn export(
+    lines: &[&str],
+    original: &[&str],
+    index: usize,
+    found: &mut Vec<String>,
+) -> Option<String> {
     let code = lines[index].trim();
     let words = code.strip_prefix("export ").unwrap_or(code);
-    let words = words.strip_prefix("default ").or_else(|| words.strip_prefix("declare ")).unwrap_or(words);
+    let words = words
+        .strip_prefix("default ")
+        .or_else(|| words.strip_prefix("declare "))
+        .unwrap_or(words);
     let starts = |kinds: &[&str]| kinds.iter().any(|kind| words.starts_with(kind));
     if starts(&["class ", "abstract class "]) {
         let header = statement(lines, index, &['{']);
@@ -40,7 +48,9 @@ fn export(lines: &[&str], original: &[&str], index: usize, found: &mut Vec<Strin
         let after = header.split("class ").nth(1).unwrap_or("");
         return Some(after.split([' ', '<']).next().unwrap_or("").to_owned());
     }
-    if starts(&["interface ", "enum ", "const enum "]) || (words.starts_with("type ") && code.contains('{')) {
+    if starts(&["interface ", "enum ", "const enum "])
+        || (words.starts_with("type ") && code.contains('{'))
+    {
         found.push(block(lines, index, |_| true));
     } else if starts(&["{", "*"]) {
         // Where it comes from stands in quotes.
@@ -65,17 +75,27 @@ fn export(lines: &[&str], original: &[&str], index: usize, found: &mut Vec<Strin
 fn value(lines: &[&str], index: usize) -> String {
     let name = statement(lines, index, &['=', ';', '\n']);
     let whole = statement(lines, index, &['{', ';', '\n']);
-    let is_function = whole.contains("=>") || whole.contains("= function") || whole.contains("= async");
-    if is_function { whole.split("=>").next().unwrap_or("").trim().to_owned() + " =>" } else { name }
+    let is_function =
+        whole.contains("=>") || whole.contains("= function") || whole.contains("= async");
+    if is_function {
+        whole.split("=>").next().unwrap_or("").trim().to_owned() + " =>"
+    } else {
+        name
+    }
 }
 
 /// A method that others may call.
 fn method(lines: &[&str], index: usize) -> Option<String> {
     let code = lines[index].trim();
-    let is_hidden = ["private ", "#", "_", "protected ", "@"].iter().any(|start| code.starts_with(start));
+    let is_hidden = ["private ", "#", "_", "protected ", "@"]
+        .iter()
+        .any(|start| code.starts_with(start));
     let first: String = code.split('(').next()?.to_owned();
     let is_control = ["if", "for", "while", "switch", "return", "catch"].contains(&first.trim());
-    let is_name = !first.is_empty() && first.chars().all(|c| c.is_alphanumeric() || "_$ *<>,".contains(c));
+    let is_name = !first.is_empty()
+        && first
+            .chars()
+            .all(|c| c.is_alphanumeric() || "_$ *<>,".contains(c));
     if is_hidden || is_control || !is_name || !code.contains('(') {
         return None;
     }

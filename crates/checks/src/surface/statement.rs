@@ -3,7 +3,8 @@
 /// Most lines that one signature may take.
 const LINES_MAX: usize = 40;
 
-/// The text from a line on until its round brackets are closed and one of the ends is there. The end itself is left out.
+/// The text from a line on until its round brackets are closed and one of the ends is there. The
+/// end itself is left out.
 pub(super) fn statement(lines: &[&str], from: usize, ends: &[char]) -> String {
     let mut out = String::new();
     let mut depth = 0_i32;
@@ -47,10 +48,16 @@ pub(super) fn block(lines: &[&str], from: usize, keeps: impl Fn(&str) -> bool) -
 
 /// How many curly brackets a line leaves open.
 pub(super) fn balance(line: &str) -> i32 {
-    line.chars().map(|character| i32::from(character == '{') - i32::from(character == '}')).sum()
+    line.chars()
+        .map(|character| i32::from(character == '{') - i32::from(character == '}'))
+        .sum()
 }
 
 pub(super) fn squeezed(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").replace("( ", "(").replace(", )", ")").replace(" )", ")")
+    words
+        .join(" ")
+        .replace("( ", "(")
+        .replace(", )", ")")
+        .replace(" )", ")")
 }

@@ -1,10 +1,12 @@
 //! What follows from measurements, as a table.
 //!
-//! A row says what was measured on which tree: `base`, `tests` (base with the new tests), `cand`, `rerun`, `without` (the
-//! candidate without the new tests), `old` (the candidate with the base's tests); `writer`, `suites` and `edited` name files. A
-//! measurement is an exit code and its tests: `a+` passed, `a-` failed, `a~` was skipped, `a@f+` stands in `f`. `BUILD`
-//! did not build, `BROKEN=f` could not load one file, `CRASHED=f` ended early, `CUT` is a cut output, `AS=tap` whose words these are, `t` a time-out, `s` a signal. Checks other
-//! than `test` stand before it: `lint=1 | 0 a+`.
+//! A row says what was measured on which tree: `base`, `tests` (base with the new tests), `cand`,
+//! `rerun`, `without` (the candidate without the new tests), `old` (the candidate with the base's
+//! tests); `writer`, `suites` and `edited` name files. A measurement is an exit code and its tests:
+//! `a+` passed, `a-` failed, `a~` was skipped, `a@f+` stands in `f`. `BUILD` did not build,
+//! `BROKEN=f` could not load one file, `CRASHED=f` ended early, `CUT` is a cut output, `AS=tap`
+//! whose words these are, `t` a time-out, `s` a signal. Checks other than `test` stand before it:
+//! `lint=1 | 0 a+`.
 
 use checks::compare::{Evidence, Facts, Gate, How, Measured, Measurement, compare};
 use checks::results::{Format, Occurrence, TestStatus};
@@ -54,15 +56,23 @@ pub(crate) fn facts_of(row: &str) -> Facts {
 }
 
 fn measurement(text: &str) -> Measurement {
-    Measurement { checks: text.split('|').map(|check| measured(check.trim())).collect() }
+    Measurement {
+        checks: text
+            .split('|')
+            .map(|check| measured(check.trim()))
+            .collect(),
+    }
 }
 
 fn measured(text: &str) -> Measured {
     let mut words = text.split_whitespace();
     let first = words.next().unwrap_or("0");
     let (name, code) = first.split_once('=').unwrap_or(("test", first));
-    let mut check =
-        Measured { name: name.to_owned(), excerpt: format!("{name} said {code}"), ..Measured::default() };
+    let mut check = Measured {
+        name: name.to_owned(),
+        excerpt: format!("{name} said {code}"),
+        ..Measured::default()
+    };
     check.timed_out = code == "t";
     check.exit_code = code.parse().ok();
     for word in words {
@@ -90,10 +100,20 @@ fn add_test(check: &mut Measured, word: &str) {
         "~" => TestStatus::Skipped,
         other => panic!("unknown sign {other}"),
     };
-    let (name, place) =
-        test.split_once('@').map_or((test, None), |(name, place)| (name, Some(place.to_owned())));
+    let (name, place) = test
+        .split_once('@')
+        .map_or((test, None), |(name, place)| (name, Some(place.to_owned())));
     let message = (status == TestStatus::Failed).then(|| format!("{name} is off"));
-    check.results.tests.entry(name.to_owned()).or_default().push(Occurrence { place, status, message });
+    check
+        .results
+        .tests
+        .entry(name.to_owned())
+        .or_default()
+        .push(Occurrence {
+            place,
+            status,
+            message,
+        });
 }
 
 /// The facts in one line, without what is empty.
@@ -107,8 +127,11 @@ pub(crate) fn line(facts: &Facts) -> String {
         Gate::SetupFailed { .. } => "setup-failed",
     };
     let mut parts = vec![gate.to_owned()];
-    let failing =
-        |list: &[checks::compare::Failing]| list.iter().map(|test| test.name.clone()).collect::<Vec<_>>();
+    let failing = |list: &[checks::compare::Failing]| {
+        list.iter()
+            .map(|test| test.name.clone())
+            .collect::<Vec<_>>()
+    };
     let obliged = facts.obliged.iter().map(|test| {
         let how = match test.how {
             How::Red => "red",
@@ -118,7 +141,14 @@ pub(crate) fn line(facts: &Facts) -> String {
         format!("{}={how}", test.name)
     });
     for (name, list) in [
-        (if facts.weak { "weakly proven" } else { "proven" }, facts.fail_to_pass.clone()),
+        (
+            if facts.weak {
+                "weakly proven"
+            } else {
+                "proven"
+            },
+            facts.fail_to_pass.clone(),
+        ),
         ("vacuous", facts.vacuous.clone()),
         ("broken", failing(&facts.broken)),
         ("new failing", failing(&facts.new_failing)),
@@ -151,40 +181,100 @@ fn check(rows: &[(&str, &str)]) {
 #[test]
 fn i08_new_tests_prove_a_change() {
     check(&[
-        ("base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+", "green, proven n, kept 1"),
-        ("base: 0 a+; tests: 1 a+ n-; cand: 1 a+ n-", "red, new failing n, kept 1"),
-        ("base: 0 a+; tests: 0 a+ n+; cand: 0 a+ n+", "nothing-proven, vacuous n, kept 1"),
-        ("base: 0 a+; tests: 1 a+ n- m+; cand: 0 a+ n+ m+", "green, proven n, vacuous m, kept 1"),
-        ("base: 0 a+; tests: 1 a+ n- m+; cand: 1 a+ n+ m-", "red, proven n, new failing m, kept 1"),
-        ("base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n~", "red, new failing n, kept 1"),
-        ("base: 0 a+; tests: 1 a+ n-; cand: 0 a+", "red, new failing n, kept 1"),
-        ("base: 0 a+; tests: 0 a+ n~; cand: 0 a+ n~", "nothing-proven, vacuous n, kept 1"),
-        ("base: 0 a+; tests: 0 a+; cand: 0 a+", "nothing-proven, kept 1"),
-        ("base: 0 a+; cand: 0 a+ n+; writer: t", "nothing-proven, kept 1"),
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+",
+            "green, proven n, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 1 a+ n-",
+            "red, new failing n, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 0 a+ n+; cand: 0 a+ n+",
+            "nothing-proven, vacuous n, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n- m+; cand: 0 a+ n+ m+",
+            "green, proven n, vacuous m, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n- m+; cand: 1 a+ n+ m-",
+            "red, proven n, new failing m, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n~",
+            "red, new failing n, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+",
+            "red, new failing n, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 0 a+ n~; cand: 0 a+ n~",
+            "nothing-proven, vacuous n, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 0 a+; cand: 0 a+",
+            "nothing-proven, kept 1",
+        ),
+        (
+            "base: 0 a+; cand: 0 a+ n+; writer: t",
+            "nothing-proven, kept 1",
+        ),
         ("base: 0; tests: 1 n-; cand: 0 n+", "green, proven n"),
         // A new test may bear an old name in another file.
-        ("base: 0 a@f+; tests: 1 a@f+ a@g-; cand: 0 a@f+ a@g+; writer: g", "green, proven a (g), kept 1"),
-        ("base: 0 a@f+; tests: 1 a@f+ a@g-; cand: 0 a@g+; writer: g", "red, proven a (g), broken a (f)"),
+        (
+            "base: 0 a@f+; tests: 1 a@f+ a@g-; cand: 0 a@f+ a@g+; writer: g",
+            "green, proven a (g), kept 1",
+        ),
+        (
+            "base: 0 a@f+; tests: 1 a@f+ a@g-; cand: 0 a@g+; writer: g",
+            "red, proven a (g), broken a (f)",
+        ),
         // The writer may change an old test so that it demands the new behaviour.
-        ("base: 0 a+ b+; tests: 1 a+ b-; cand: 0 a+ b+", "green, proven b, kept 2"),
-        ("base: 0 a+ b+; tests: 1 a+ b-; cand: 1 a+ b-", "red, new failing b, kept 1"),
+        (
+            "base: 0 a+ b+; tests: 1 a+ b-; cand: 0 a+ b+",
+            "green, proven b, kept 2",
+        ),
+        (
+            "base: 0 a+ b+; tests: 1 a+ b-; cand: 1 a+ b-",
+            "red, new failing b, kept 1",
+        ),
         // What the implementor wrote proves nothing, and may not be red.
-        ("base: 0 a+; tests: 0 a+; cand: 0 a+ own+", "nothing-proven, kept 1"),
-        ("base: 0 a+; tests: 1 a+ n-; cand: 1 a+ n+ own-", "red, proven n, new failing own, kept 1"),
+        (
+            "base: 0 a+; tests: 0 a+; cand: 0 a+ own+",
+            "nothing-proven, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 1 a+ n+ own-",
+            "red, proven n, new failing own, kept 1",
+        ),
     ]);
 }
 
 #[test]
 fn tests_that_did_not_build_on_the_base_prove_weakly() {
     check(&[
-        ("base: 0 a+; tests: 101 BUILD; cand: 0 a+ n@t+; writer: t", "green, weakly proven n, kept 1"),
-        ("base: 0 a+; tests: 101 BUILD; cand: 0 a+ n+; writer: t", "green, weakly proven n, kept 1"),
+        (
+            "base: 0 a+; tests: 101 BUILD; cand: 0 a+ n@t+; writer: t",
+            "green, weakly proven n, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 101 BUILD; cand: 0 a+ n+; writer: t",
+            "green, weakly proven n, kept 1",
+        ),
         (
             "base: 0 a+; tests: 101 BUILD; cand: 0 a+ own@src/lib.rs+; writer: tests/t.rs",
             "nothing-proven, kept 1",
         ),
-        ("base: 0 a+; tests: 101 BUILD; cand: 0 a+; writer: t", "nothing-proven, kept 1"),
-        ("base: 0 a+; tests: 101 BUILD; cand: 101 a+ n@t-; writer: t", "red, new failing n, kept 1"),
+        (
+            "base: 0 a+; tests: 101 BUILD; cand: 0 a+; writer: t",
+            "nothing-proven, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 101 BUILD; cand: 101 a+ n@t-; writer: t",
+            "red, new failing n, kept 1",
+        ),
         (
             "base: 0 a@o+; tests: 1 a@o+ BROKEN=t; cand: 0 a@o+ n@t+; writer: t",
             "green, weakly proven n, kept 1",
@@ -202,26 +292,63 @@ fn tests_that_did_not_build_on_the_base_prove_weakly() {
             "red, checks test, kept 1",
         ),
         // A runner that dies of an exception lists neither that test nor those after it.
-        ("base: 0 a+ b+; tests: 1 a+; cand: 0 a+ b+ n+; writer: t", "green, weakly proven n, kept 2"),
-        ("base: 0 a+; tests: 1 a+ n+; cand: 0 a+ n+; writer: t", "nothing-proven, vacuous n, kept 1"),
-        ("base: 1 a+; tests: 1 a+; cand: 1 a+ n+; writer: t", "nothing-proven, not gating test, kept 1"),
+        (
+            "base: 0 a+ b+; tests: 1 a+; cand: 0 a+ b+ n+; writer: t",
+            "green, weakly proven n, kept 2",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n+; cand: 0 a+ n+; writer: t",
+            "nothing-proven, vacuous n, kept 1",
+        ),
+        (
+            "base: 1 a+; tests: 1 a+; cand: 1 a+ n+; writer: t",
+            "nothing-proven, not gating test, kept 1",
+        ),
         // Only what could not be loaded there counts.
-        ("base: 0 a@o+; tests: 1 a@o+ BROKEN=t; cand: 0 a@o+ own@x+; writer: t", "nothing-proven, kept 1"),
+        (
+            "base: 0 a@o+; tests: 1 a@o+ BROKEN=t; cand: 0 a@o+ own@x+; writer: t",
+            "nothing-proven, kept 1",
+        ),
     ]);
 }
 
 #[test]
 fn new_tests_that_do_not_build_on_the_candidate() {
     check(&[
-        ("base: 0 a+; tests: 1 BUILD; cand: 1 BUILD; without: 0 a+; writer: t", "mismatch, kept 1"),
-        ("base: 0 a+; tests: 1 BUILD; cand: 1 BUILD; without: 1 BUILD; writer: t", "red, checks test"),
-        ("base: 0 a+; tests: 1 BUILD; cand: 1 BUILD; writer: t", "red, checks test"),
-        ("base: 0 a+; tests: 1 BUILD; cand: 1 BUILD; without: 1 a-; writer: t", "red, broken a"),
-        ("base: 0 a@o+; tests: 1 a@o+ BROKEN=t; cand: 1 a@o+ BROKEN=t; writer: t", "mismatch, kept 1"),
-        ("base: 0 a@o+; tests: 1 a@o+ n@t-; cand: 1 a@o+ BROKEN=t; writer: t", "mismatch, kept 1"),
-        ("base: 0 a@o+; tests: 1 a@o+ n@t-; cand: 1 BROKEN=o n@t+; writer: t", "red, proven n, checks test"),
-        // The writer's version of an old file does not load: its old tests are not blamed on the implementor.
-        ("base: 0 a@o+ b@t+; tests: 1 a@o+ BROKEN=t; cand: 1 a@o+ BROKEN=t; writer: t", "mismatch, kept 1"),
+        (
+            "base: 0 a+; tests: 1 BUILD; cand: 1 BUILD; without: 0 a+; writer: t",
+            "mismatch, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 BUILD; cand: 1 BUILD; without: 1 BUILD; writer: t",
+            "red, checks test",
+        ),
+        (
+            "base: 0 a+; tests: 1 BUILD; cand: 1 BUILD; writer: t",
+            "red, checks test",
+        ),
+        (
+            "base: 0 a+; tests: 1 BUILD; cand: 1 BUILD; without: 1 a-; writer: t",
+            "red, broken a",
+        ),
+        (
+            "base: 0 a@o+; tests: 1 a@o+ BROKEN=t; cand: 1 a@o+ BROKEN=t; writer: t",
+            "mismatch, kept 1",
+        ),
+        (
+            "base: 0 a@o+; tests: 1 a@o+ n@t-; cand: 1 a@o+ BROKEN=t; writer: t",
+            "mismatch, kept 1",
+        ),
+        (
+            "base: 0 a@o+; tests: 1 a@o+ n@t-; cand: 1 BROKEN=o n@t+; writer: t",
+            "red, proven n, checks test",
+        ),
+        // The writer's version of an old file does not load: its old tests are not blamed on the
+        // implementor.
+        (
+            "base: 0 a@o+ b@t+; tests: 1 a@o+ BROKEN=t; cand: 1 a@o+ BROKEN=t; writer: t",
+            "mismatch, kept 1",
+        ),
         (
             "base: lint=0 | 0 a+; tests: lint=1 | 1 a+ n-; cand: lint=1 | 0 a+ n+; without: lint=0 | 0 a+",
             "mismatch, proven n, kept 1",
@@ -230,7 +357,10 @@ fn new_tests_that_do_not_build_on_the_candidate() {
             "base: lint=0 | 0 a+; tests: lint=0 | 1 a+ n-; cand: lint=1 | 0 a+ n+; without: lint=1 | 0 a+",
             "red, proven n, checks lint, kept 1",
         ),
-        ("base: lint=0 | 0 a+; tests: 1 a+ n-; cand: lint=1 | 0 a+ n+", "red, proven n, checks lint, kept 1"),
+        (
+            "base: lint=0 | 0 a+; tests: 1 a+ n-; cand: lint=1 | 0 a+ n+",
+            "red, proven n, checks lint, kept 1",
+        ),
     ]);
 }
 
@@ -243,20 +373,50 @@ fn i08_what_was_green_stays_green() {
         ("base: 0 a+ b+; cand: 0 a+ b~", "red, broken b, kept 1"),
         ("base: 0 a+ b+; cand: 0", "red, broken a b"),
         ("base: 0 a@f+ b@f+; cand: 0 a@f+ b@g+", "green, kept 2"),
-        ("base: 0 a@f+ a@g+; cand: 0 a@f+", "red, broken a (g), kept 1"),
-        ("base: 0 a@f+ b@f+; cand: 0 a@f+; edited: f", "green, obliged b=removed, kept 1"),
-        ("base: 0 a@f+ b@f+; cand: 0 a@f+ b@f~; edited: f", "green, obliged b=skipped, kept 1"),
-        ("base: 0 a@f+ b@f+; cand: 0 a@f+; edited: g", "red, broken b, kept 1"),
-        ("base: 0 a+ b+; cand: 0 a+; old: 0 a+ b+", "green, obliged b=removed, kept 1"),
-        ("base: 0 a+ b+; cand: 0 a+ b+; old: 1 a+ b-", "green, obliged b=red, kept 2"),
-        ("base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; old: 1 a+ n-", "green, proven n, obliged n=red, kept 1"),
-        ("base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; old: 0 a+ n+", "green, proven n, kept 1"),
+        (
+            "base: 0 a@f+ a@g+; cand: 0 a@f+",
+            "red, broken a (g), kept 1",
+        ),
+        (
+            "base: 0 a@f+ b@f+; cand: 0 a@f+; edited: f",
+            "green, obliged b=removed, kept 1",
+        ),
+        (
+            "base: 0 a@f+ b@f+; cand: 0 a@f+ b@f~; edited: f",
+            "green, obliged b=skipped, kept 1",
+        ),
+        (
+            "base: 0 a@f+ b@f+; cand: 0 a@f+; edited: g",
+            "red, broken b, kept 1",
+        ),
+        (
+            "base: 0 a+ b+; cand: 0 a+; old: 0 a+ b+",
+            "green, obliged b=removed, kept 1",
+        ),
+        (
+            "base: 0 a+ b+; cand: 0 a+ b+; old: 1 a+ b-",
+            "green, obliged b=red, kept 2",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; old: 1 a+ n-",
+            "green, proven n, obliged n=red, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; old: 0 a+ n+",
+            "green, proven n, kept 1",
+        ),
         (
             "base: 0 a@o+; tests: 1 a@o+ BROKEN=t; cand: 0 a@o+ n@t+; old: 1 a@o+ n@t-; writer: t",
             "green, weakly proven n, obliged n=red, kept 1",
         ),
-        ("base: 0 a+ b+; cand: 0 a+ b+; old: 1 BUILD", "green, kept 2, old tests do not build"),
-        ("base: 0 a+ b+; cand: 1 a+ b-; old: 0 a+ b+; edited: f", "red, broken b, kept 1"),
+        (
+            "base: 0 a+ b+; cand: 0 a+ b+; old: 1 BUILD",
+            "green, kept 2, old tests do not build",
+        ),
+        (
+            "base: 0 a+ b+; cand: 1 a+ b-; old: 0 a+ b+; edited: f",
+            "red, broken b, kept 1",
+        ),
         ("base: 0 a+; cand: 101 BUILD", "red, checks test"),
         ("base: 0 a+; cand: t a+", "red, checks test, kept 1"),
         ("base: 0 a+; cand: t", "red, checks test"),
@@ -264,9 +424,18 @@ fn i08_what_was_green_stays_green() {
         ("base: 0 a+; cand: 1 a+", "red, checks test, kept 1"),
         ("base: 0 a+ b+; cand: 0 a+ CUT", "red, checks test, kept 1"),
         ("base: 0 a~; cand: 1 a-", "red, new failing a"),
-        ("base: 1 a@f- b@g+; cand: 1 a@f- CRASHED=g", "red, checks test, known red a"),
-        ("base: lint=0 | 0 a+; cand: 0 a+", "red, checks lint, kept 1"),
-        ("base: lint=0 | 0 a+; cand: lint=1 | 0 a+", "red, checks lint, kept 1"),
+        (
+            "base: 1 a@f- b@g+; cand: 1 a@f- CRASHED=g",
+            "red, checks test, known red a",
+        ),
+        (
+            "base: lint=0 | 0 a+; cand: 0 a+",
+            "red, checks lint, kept 1",
+        ),
+        (
+            "base: lint=0 | 0 a+; cand: lint=1 | 0 a+",
+            "red, checks lint, kept 1",
+        ),
     ]);
 }
 
@@ -276,21 +445,54 @@ fn i08_what_was_red_cannot_fail_a_candidate() {
         ("base: 1 a- b+; cand: 1 a- b+", "green, known red a, kept 1"),
         ("base: 1 a- b+; cand: 0 a+ b+", "green, fixed a, kept 1"),
         ("base: 1 a- b+; cand: 0 b+", "green, known red a, kept 1"),
-        ("base: 1 a-; tests: 1 a- n-; cand: 1 a- n+", "green, proven n, known red a"),
-        ("base: 1 a-; tests: 1 a- n-; cand: 0 a+ n+", "green, proven n, fixed a"),
-        ("base: 1 a-; tests: 1 a-; cand: 0 a+", "nothing-proven, fixed a"),
+        (
+            "base: 1 a-; tests: 1 a- n-; cand: 1 a- n+",
+            "green, proven n, known red a",
+        ),
+        (
+            "base: 1 a-; tests: 1 a- n-; cand: 0 a+ n+",
+            "green, proven n, fixed a",
+        ),
+        (
+            "base: 1 a-; tests: 1 a-; cand: 0 a+",
+            "nothing-proven, fixed a",
+        ),
         ("base: 1 a+; cand: 1 a+", "green, not gating test, kept 1"),
-        ("base: 1 a- b+; cand: 1 a+ b+", "red, checks test, fixed a, kept 1"),
+        (
+            "base: 1 a- b+; cand: 1 a+ b+",
+            "red, checks test, fixed a, kept 1",
+        ),
         ("base: 1 BUILD; cand: 1 BUILD", "green, not gating test"),
         ("base: 1 a+; cand: 1", "red, checks test"),
-        ("base: t a+ b+; cand: t a+", "red, broken b, not gating test, kept 1"),
-        ("base: t a+; cand: t; rerun: t a+", "green, flaky a, not gating test"),
+        (
+            "base: t a+ b+; cand: t a+",
+            "red, broken b, not gating test, kept 1",
+        ),
+        (
+            "base: t a+; cand: t; rerun: t a+",
+            "green, flaky a, not gating test",
+        ),
         ("base: t a+; cand: t a+", "green, not gating test, kept 1"),
-        ("base: 1 a+ BROKEN=f; cand: 1 a+ BROKEN=f", "green, known red f, kept 1"),
-        ("base: 1 a+ BROKEN=f; cand: 1 a+ BROKEN=f BROKEN=g", "red, checks test, known red f, kept 1"),
-        ("base: lint=1 | 0 a+; cand: lint=1 | 0 a+", "green, not gating lint, kept 1"),
-        ("base: lint=1 | 0 a+; cand: lint=0 | 0 a+", "green, fixed lint, kept 1"),
-        ("base: setup=1 | 0; cand: setup=0 | 0", "setup-failed-on-base"),
+        (
+            "base: 1 a+ BROKEN=f; cand: 1 a+ BROKEN=f",
+            "green, known red f, kept 1",
+        ),
+        (
+            "base: 1 a+ BROKEN=f; cand: 1 a+ BROKEN=f BROKEN=g",
+            "red, checks test, known red f, kept 1",
+        ),
+        (
+            "base: lint=1 | 0 a+; cand: lint=1 | 0 a+",
+            "green, not gating lint, kept 1",
+        ),
+        (
+            "base: lint=1 | 0 a+; cand: lint=0 | 0 a+",
+            "green, fixed lint, kept 1",
+        ),
+        (
+            "base: setup=1 | 0; cand: setup=0 | 0",
+            "setup-failed-on-base",
+        ),
         ("base: setup=0 | 0 a+; cand: setup=1", "setup-failed"),
     ]);
 }
@@ -299,46 +501,100 @@ fn i08_what_was_red_cannot_fail_a_candidate() {
 fn exit_codes_alone_prove_and_fail() {
     check(&[
         ("base: 0; tests: 1; cand: 0", "green, proven test, kept 1"),
-        ("base: 0; tests: 1 BUILD; cand: 0", "green, weakly proven test, kept 1"),
+        (
+            "base: 0; tests: 1 BUILD; cand: 0",
+            "green, weakly proven test, kept 1",
+        ),
         ("base: 0; tests: 0; cand: 0", "nothing-proven, kept 1"),
         ("base: 0; tests: 1; cand: 1", "red, checks test"),
         ("base: 0; tests: 1; cand: t", "red, checks test"),
         ("base: 0; cand: 0", "green, kept 1"),
         ("base: 0; cand: 1", "red, checks test"),
         ("base: 1; cand: 1", "green, not gating test"),
-        ("base: 1; tests: 1; cand: 1", "nothing-proven, not gating test"),
-        ("base: 1; tests: 1; cand: 0", "green, weakly proven test, fixed test"),
-        ("base: 0; tests: 1; cand: 1; rerun: 0", "nothing-proven, flaky test, kept 1"),
-        ("base: 0; tests: 1; cand: 1 BUILD; without: 0; writer: t", "mismatch"),
-        ("base: 0; tests: 1; cand: 1; without: 0; writer: t", "red, checks test"),
-        ("base: 0; tests: 1; cand: 0; old: 1", "green, proven test, obliged test=red, kept 1"),
+        (
+            "base: 1; tests: 1; cand: 1",
+            "nothing-proven, not gating test",
+        ),
+        (
+            "base: 1; tests: 1; cand: 0",
+            "green, weakly proven test, fixed test",
+        ),
+        (
+            "base: 0; tests: 1; cand: 1; rerun: 0",
+            "nothing-proven, flaky test, kept 1",
+        ),
+        (
+            "base: 0; tests: 1; cand: 1 BUILD; without: 0; writer: t",
+            "mismatch",
+        ),
+        (
+            "base: 0; tests: 1; cand: 1; without: 0; writer: t",
+            "red, checks test",
+        ),
+        (
+            "base: 0; tests: 1; cand: 0; old: 1",
+            "green, proven test, obliged test=red, kept 1",
+        ),
         // A type checker that the new tests turn red on the base proves nothing.
-        ("base: typecheck=0 | 0; tests: typecheck=1 | 0; cand: typecheck=0 | 0", "nothing-proven, kept 2"),
+        (
+            "base: typecheck=0 | 0; tests: typecheck=1 | 0; cand: typecheck=0 | 0",
+            "nothing-proven, kept 2",
+        ),
         // The test script that says nothing any more.
-        ("base: 0 a+; tests: 1 a+ n-; cand: 0", "red, broken a, new failing n"),
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0",
+            "red, broken a, new failing n",
+        ),
     ]);
 }
 
 #[test]
 fn flaky_tests_neither_fail_nor_prove() {
     check(&[
-        ("base: 0 a+ b+; cand: 1 a+ b-; rerun: 0 a+ b+", "green, flaky b, kept 1"),
-        ("base: 0 a+ b+; cand: 1 a+ b-; rerun: 1 a+ b-", "red, broken b, kept 1"),
-        ("base: 0 a+ b+; cand: 1 a+ b-; rerun: 1 a+ b-; rerun: 0 a+ b+", "green, flaky b, kept 1"),
-        ("base: 0 a+; tests: 1 a+ n-; cand: 1 a+ n-; rerun: 0 a+ n+", "nothing-proven, flaky n, kept 1"),
+        (
+            "base: 0 a+ b+; cand: 1 a+ b-; rerun: 0 a+ b+",
+            "green, flaky b, kept 1",
+        ),
+        (
+            "base: 0 a+ b+; cand: 1 a+ b-; rerun: 1 a+ b-",
+            "red, broken b, kept 1",
+        ),
+        (
+            "base: 0 a+ b+; cand: 1 a+ b-; rerun: 1 a+ b-; rerun: 0 a+ b+",
+            "green, flaky b, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 1 a+ n-; rerun: 0 a+ n+",
+            "nothing-proven, flaky n, kept 1",
+        ),
         (
             "base: 0 a+; tests: 1 a+ n- m-; cand: 1 a+ n- m+; rerun: 0 a+ n+ m+",
             "green, proven m, flaky n, kept 1",
         ),
-        ("base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; rerun: 1 a+ n-", "nothing-proven, flaky n, kept 1"),
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; rerun: 1 a+ n-",
+            "nothing-proven, flaky n, kept 1",
+        ),
         (
             "base: 0 a+; tests: 1 BUILD; cand: 1 a+ n@t-; rerun: 0 a+ n@t+; writer: t",
             "nothing-proven, flaky n, kept 1",
         ),
-        ("base: 0 a+; tests: 1 a+ n-; cand: t; rerun: 0 a+ n+", "green, proven n, flaky test, kept 1"),
-        ("base: setup=0 | 0 a+; cand: setup=1; rerun: setup=0 | 0 a+", "green, flaky setup, kept 1"),
-        ("base: 0 a+; cand: 1 a+; rerun: 0 a+", "green, flaky test, kept 1"),
-        ("base: lint=0 | 0 a+; cand: lint=1 | 0 a+; rerun: lint=0 | 0 a+", "green, flaky lint, kept 2"),
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: t; rerun: 0 a+ n+",
+            "green, proven n, flaky test, kept 1",
+        ),
+        (
+            "base: setup=0 | 0 a+; cand: setup=1; rerun: setup=0 | 0 a+",
+            "green, flaky setup, kept 1",
+        ),
+        (
+            "base: 0 a+; cand: 1 a+; rerun: 0 a+",
+            "green, flaky test, kept 1",
+        ),
+        (
+            "base: lint=0 | 0 a+; cand: lint=1 | 0 a+; rerun: lint=0 | 0 a+",
+            "green, flaky lint, kept 2",
+        ),
     ]);
 }
 

@@ -1,4 +1,5 @@
-//! Damaged recordings: no input may make a reader panic or leave its bounds. A failure prints its seed.
+//! Damaged recordings: no input may make a reader panic or leave its bounds. A failure prints its
+//! seed.
 
 use checks::results::{Format, read_results, sniff};
 use checks::{EXCERPT_BYTES_MAX, MESSAGE_BYTES_MAX};
@@ -88,7 +89,11 @@ fn damaged_outputs_are_read_within_bounds() {
     for seed in 0..4_000_u64 {
         let mut dice = Dice::new(seed);
         let (name, format, output, report) = RECORDINGS[dice.below(RECORDINGS.len())];
-        let format = if dice.below(4) == 0 { FORMATS[dice.below(FORMATS.len())] } else { format };
+        let format = if dice.below(4) == 0 {
+            FORMATS[dice.below(FORMATS.len())]
+        } else {
+            format
+        };
         let output = damage(output, &mut dice);
         let report = report.map(|text| damage(text, &mut dice));
         let results = read_results(format, &output, report.as_deref());
@@ -97,8 +102,14 @@ fn damaged_outputs_are_read_within_bounds() {
             let message = occurrence.message.as_deref().unwrap_or("");
             assert!(message.len() <= MESSAGE_BYTES_MAX, "seed {seed}, {name}");
         }
-        assert!(results.tests.keys().all(|test| test.len() <= 500), "seed {seed}, {name}");
-        assert!(results.build_failure.unwrap_or_default().len() <= EXCERPT_BYTES_MAX, "seed {seed}, {name}");
+        assert!(
+            results.tests.keys().all(|test| test.len() <= 500),
+            "seed {seed}, {name}"
+        );
+        assert!(
+            results.build_failure.unwrap_or_default().len() <= EXCERPT_BYTES_MAX,
+            "seed {seed}, {name}"
+        );
     }
 }
 
@@ -112,11 +123,23 @@ fn damaged_projects_and_commands_are_looked_at_without_harm() {
             "package.json",
             r#"{"scripts": {"test": "npm run unit && vitest", "unit": "npm test"}, "jest": {"a": [1]}}"#,
         ),
-        ("Cargo.toml", "[package]\nname = \"a\"\n[[test]]\nname = \"b\"\n[lints]\nx = \"\"\"\n[a]\"\"\"\n"),
-        ("pyproject.toml", "[tool.pytest.ini_options]\naddopts = [\n\"-q\",\n]\n"),
+        (
+            "Cargo.toml",
+            "[package]\nname = \"a\"\n[[test]]\nname = \"b\"\n[lints]\nx = \"\"\"\n[a]\"\"\"\n",
+        ),
+        (
+            "pyproject.toml",
+            "[tool.pytest.ini_options]\naddopts = [\n\"-q\",\n]\n",
+        ),
         ("setup.cfg", "[tool:pytest]\na = 1\n[x]\n"),
-        ("Makefile", "all: test\ntest: all\n\tmake test; sh run.sh 'x\n"),
-        ("run.sh", "#!/bin/sh\nsh run.sh\ncd .. && ./run.sh | grep x src/a.rs\n"),
+        (
+            "Makefile",
+            "all: test\ntest: all\n\tmake test; sh run.sh 'x\n",
+        ),
+        (
+            "run.sh",
+            "#!/bin/sh\nsh run.sh\ncd .. && ./run.sh | grep x src/a.rs\n",
+        ),
     ];
     let commands = [
         "npm test -- -x",
@@ -130,7 +153,10 @@ fn damaged_projects_and_commands_are_looked_at_without_harm() {
     ];
     for seed in 0..1_500_u64 {
         let mut dice = Dice::new(seed);
-        let tree: MapTree = files.iter().map(|(path, text)| (*path, damage(text, &mut dice))).collect();
+        let tree: MapTree = files
+            .iter()
+            .map(|(path, text)| (*path, damage(text, &mut dice)))
+            .collect();
         let command = damage(commands[dice.below(commands.len())], &mut dice);
         checks::instrument::instrument(&command, &tree, "/r/x y");
         let proposal = checks::detect::propose(&tree);

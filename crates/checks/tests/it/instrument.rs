@@ -19,8 +19,16 @@ fn project() -> MapTree {
 
 fn shown(command: &str) -> String {
     let plan = instrument(command, &project(), "/r/x.xml");
-    let env: String = plan.env.iter().map(|(name, value)| format!("{name}={value} ")).collect();
-    let report = if plan.report.is_some() { " +report" } else { "" };
+    let env: String = plan
+        .env
+        .iter()
+        .map(|(name, value)| format!("{name}={value} "))
+        .collect();
+    let report = if plan.report.is_some() {
+        " +report"
+    } else {
+        ""
+    };
     format!("{env}{} [{:?}{report}]", plan.command, plan.format)
 }
 

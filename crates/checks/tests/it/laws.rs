@@ -5,49 +5,89 @@ use checks::results::{Occurrence, Results, TestStatus};
 use proptest::prelude::*;
 
 fn status() -> impl Strategy<Value = TestStatus> {
-    prop_oneof![Just(TestStatus::Passed), Just(TestStatus::Failed), Just(TestStatus::Skipped)]
+    prop_oneof![
+        Just(TestStatus::Passed),
+        Just(TestStatus::Failed),
+        Just(TestStatus::Skipped)
+    ]
 }
 
 fn results() -> impl Strategy<Value = Results> {
     let test = ("[a-e]", proptest::option::of("[f-h]"), status());
-    (proptest::collection::vec(test, 0..8), proptest::option::weighted(0.2, "[f-h]"), any::<bool>()).prop_map(
-        |(tests, broken, truncated)| {
-            let mut results = Results { truncated: truncated && broken.is_some(), ..Results::default() };
+    (
+        proptest::collection::vec(test, 0..8),
+        proptest::option::weighted(0.2, "[f-h]"),
+        any::<bool>(),
+    )
+        .prop_map(|(tests, broken, truncated)| {
+            let mut results = Results {
+                truncated: truncated && broken.is_some(),
+                ..Results::default()
+            };
             for (name, place, status) in tests {
-                results.tests.entry(name).or_default().push(Occurrence { place, status, message: None });
+                results.tests.entry(name).or_default().push(Occurrence {
+                    place,
+                    status,
+                    message: None,
+                });
             }
             results.build_failure.clone_from(&broken);
             results.broken_files = broken.into_iter().collect();
             results
-        },
-    )
+        })
 }
 
 fn measurement() -> impl Strategy<Value = Measurement> {
-    let check =
-        (prop_oneof![Just(Some(0)), Just(Some(1)), Just(None)], proptest::bool::weighted(0.1), results());
-    (check, proptest::option::of(0..2_i32)).prop_map(|((exit_code, timed_out, mut results), lint)| {
-        // What does not build is never content.
-        if exit_code == Some(0) {
-            results.build_failure = None;
-            results.broken_files.clear();
-        }
-        let lint = lint.map(|code| Measured {
-            name: "lint".to_owned(),
-            exit_code: Some(code),
-            ..Measured::default()
-        });
-        let test = Measured { name: "test".to_owned(), exit_code, timed_out, results, ..Measured::default() };
-        Measurement { checks: lint.into_iter().chain([test]).collect() }
-    })
+    let check = (
+        prop_oneof![Just(Some(0)), Just(Some(1)), Just(None)],
+        proptest::bool::weighted(0.1),
+        results(),
+    );
+    (check, proptest::option::of(0..2_i32)).prop_map(
+        |((exit_code, timed_out, mut results), lint)| {
+            // What does not build is never content.
+            if exit_code == Some(0) {
+                results.build_failure = None;
+                results.broken_files.clear();
+            }
+            let lint = lint.map(|code| Measured {
+                name: "lint".to_owned(),
+                exit_code: Some(code),
+                ..Measured::default()
+            });
+            let test = Measured {
+                name: "test".to_owned(),
+                exit_code,
+                timed_out,
+                results,
+                ..Measured::default()
+            };
+            Measurement {
+                checks: lint.into_iter().chain([test]).collect(),
+            }
+        },
+    )
 }
 
 /// The same measurement with one more test; a red one makes the command red.
 fn with(measurement: &Measurement, name: &str, status: TestStatus) -> Measurement {
     let mut more = measurement.clone();
-    for check in more.checks.iter_mut().filter(|check| check.name == "test" && !check.did_not_build()) {
-        let occurrence = Occurrence { place: None, status, message: None };
-        check.results.tests.entry(name.to_owned()).or_default().push(occurrence);
+    for check in more
+        .checks
+        .iter_mut()
+        .filter(|check| check.name == "test" && !check.did_not_build())
+    {
+        let occurrence = Occurrence {
+            place: None,
+            status,
+            message: None,
+        };
+        check
+            .results
+            .tests
+            .entry(name.to_owned())
+            .or_default()
+            .push(occurrence);
         if status == TestStatus::Failed {
             check.exit_code = check.exit_code.map(|code| code.max(1));
         }
@@ -56,7 +96,9 @@ fn with(measurement: &Measurement, name: &str, status: TestStatus) -> Measuremen
 }
 
 fn is_per_test(measurement: &Measurement) -> bool {
-    measurement.check("test").is_some_and(|test| test.results.is_per_test())
+    measurement
+        .check("test")
+        .is_some_and(|test| test.results.is_per_test())
 }
 
 proptest! {

@@ -4,36 +4,96 @@ use checks::results::{Format, Results, TestStatus, read_results, sniff};
 
 /// Every recording: its name, the format, the output and the report.
 pub(crate) const RECORDINGS: [(&str, Format, &str, Option<&str>); 29] = [
-    ("cargo-mixed", Format::Cargo, include_str!("../recorded/cargo-mixed.txt"), None),
-    ("cargo-abort", Format::Cargo, include_str!("../recorded/cargo-abort.txt"), None),
-    ("cargo-nocompile", Format::Cargo, include_str!("../recorded/cargo-nocompile.txt"), None),
-    ("nextest-mixed", Format::Nextest, include_str!("../recorded/nextest-mixed.txt"), None),
-    ("nextest-nocompile", Format::Nextest, include_str!("../recorded/nextest-nocompile.txt"), None),
-    ("go-mixed", Format::GoJson, include_str!("../recorded/go-mixed.txt"), None),
-    ("go-verbose", Format::GoJson, include_str!("../recorded/go-verbose.txt"), None),
-    ("go-nocompile", Format::GoJson, include_str!("../recorded/go-nocompile.txt"), None),
+    (
+        "cargo-mixed",
+        Format::Cargo,
+        include_str!("../recorded/cargo-mixed.txt"),
+        None,
+    ),
+    (
+        "cargo-abort",
+        Format::Cargo,
+        include_str!("../recorded/cargo-abort.txt"),
+        None,
+    ),
+    (
+        "cargo-nocompile",
+        Format::Cargo,
+        include_str!("../recorded/cargo-nocompile.txt"),
+        None,
+    ),
+    (
+        "nextest-mixed",
+        Format::Nextest,
+        include_str!("../recorded/nextest-mixed.txt"),
+        None,
+    ),
+    (
+        "nextest-nocompile",
+        Format::Nextest,
+        include_str!("../recorded/nextest-nocompile.txt"),
+        None,
+    ),
+    (
+        "go-mixed",
+        Format::GoJson,
+        include_str!("../recorded/go-mixed.txt"),
+        None,
+    ),
+    (
+        "go-verbose",
+        Format::GoJson,
+        include_str!("../recorded/go-verbose.txt"),
+        None,
+    ),
+    (
+        "go-nocompile",
+        Format::GoJson,
+        include_str!("../recorded/go-nocompile.txt"),
+        None,
+    ),
     (
         "pytest-mixed",
         Format::Pytest,
         include_str!("../recorded/pytest-mixed.txt"),
         Some(include_str!("../recorded/pytest-mixed.xml")),
     ),
-    ("pytest-quiet", Format::Pytest, include_str!("../recorded/pytest-mixed.txt"), None),
-    ("pytest-verbose", Format::Pytest, include_str!("../recorded/pytest-verbose.txt"), None),
+    (
+        "pytest-quiet",
+        Format::Pytest,
+        include_str!("../recorded/pytest-mixed.txt"),
+        None,
+    ),
+    (
+        "pytest-verbose",
+        Format::Pytest,
+        include_str!("../recorded/pytest-verbose.txt"),
+        None,
+    ),
     (
         "pytest-collect",
         Format::Pytest,
         include_str!("../recorded/pytest-collect.txt"),
         Some(include_str!("../recorded/pytest-collect.xml")),
     ),
-    ("pytest-collect-text", Format::Pytest, include_str!("../recorded/pytest-collect.txt"), None),
+    (
+        "pytest-collect-text",
+        Format::Pytest,
+        include_str!("../recorded/pytest-collect.txt"),
+        None,
+    ),
     (
         "vitest-mixed",
         Format::Vitest,
         include_str!("../recorded/vitest-mixed.txt"),
         Some(include_str!("../recorded/vitest-mixed.xml")),
     ),
-    ("vitest-verbose", Format::Vitest, include_str!("../recorded/vitest-verbose.txt"), None),
+    (
+        "vitest-verbose",
+        Format::Vitest,
+        include_str!("../recorded/vitest-verbose.txt"),
+        None,
+    ),
     (
         "vitest-import",
         Format::Vitest,
@@ -46,23 +106,78 @@ pub(crate) const RECORDINGS: [(&str, Format, &str, Option<&str>); 29] = [
         include_str!("../recorded/jest-mixed.txt"),
         Some(include_str!("../recorded/jest-mixed.json")),
     ),
-    ("jest-verbose", Format::Jest, include_str!("../recorded/jest-verbose.txt"), None),
-    ("mocha-mixed", Format::Mocha, "", Some(include_str!("../recorded/mocha-mixed.json"))),
-    ("mocha-text", Format::Mocha, include_str!("../recorded/mocha-mixed.txt"), None),
-    ("mocha-import", Format::Mocha, include_str!("../recorded/mocha-import.txt"), None),
+    (
+        "jest-verbose",
+        Format::Jest,
+        include_str!("../recorded/jest-verbose.txt"),
+        None,
+    ),
+    (
+        "mocha-mixed",
+        Format::Mocha,
+        "",
+        Some(include_str!("../recorded/mocha-mixed.json")),
+    ),
+    (
+        "mocha-text",
+        Format::Mocha,
+        include_str!("../recorded/mocha-mixed.txt"),
+        None,
+    ),
+    (
+        "mocha-import",
+        Format::Mocha,
+        include_str!("../recorded/mocha-import.txt"),
+        None,
+    ),
     (
         "bun-mixed",
         Format::Bun,
         include_str!("../recorded/bun-mixed.txt"),
         Some(include_str!("../recorded/bun-mixed.xml")),
     ),
-    ("bun-text", Format::Bun, include_str!("../recorded/bun-mixed.txt"), None),
-    ("node20-tap", Format::Tap, include_str!("../recorded/node20.tap"), None),
-    ("node22-tap", Format::Tap, include_str!("../recorded/node22.tap"), None),
-    ("node20-spec", Format::NodeSpec, include_str!("../recorded/node20-spec.txt"), None),
-    ("node22-spec", Format::NodeSpec, include_str!("../recorded/node22-spec.txt"), None),
-    ("node20-junit", Format::JunitXml, "", Some(include_str!("../recorded/node20.xml"))),
-    ("node22-junit", Format::JunitXml, "", Some(include_str!("../recorded/node22.xml"))),
+    (
+        "bun-text",
+        Format::Bun,
+        include_str!("../recorded/bun-mixed.txt"),
+        None,
+    ),
+    (
+        "node20-tap",
+        Format::Tap,
+        include_str!("../recorded/node20.tap"),
+        None,
+    ),
+    (
+        "node22-tap",
+        Format::Tap,
+        include_str!("../recorded/node22.tap"),
+        None,
+    ),
+    (
+        "node20-spec",
+        Format::NodeSpec,
+        include_str!("../recorded/node20-spec.txt"),
+        None,
+    ),
+    (
+        "node22-spec",
+        Format::NodeSpec,
+        include_str!("../recorded/node22-spec.txt"),
+        None,
+    ),
+    (
+        "node20-junit",
+        Format::JunitXml,
+        "",
+        Some(include_str!("../recorded/node20.xml")),
+    ),
+    (
+        "node22-junit",
+        Format::JunitXml,
+        "",
+        Some(include_str!("../recorded/node22.xml")),
+    ),
 ];
 
 /// Draws results in lines that people can compare.
@@ -78,7 +193,10 @@ pub(crate) fn drawn(results: &Results) -> String {
             let place = found.place.as_deref().unwrap_or("?");
             text += &format!("{mark}  {name}  [{place}]\n");
             if let Some(message) = &found.message {
-                text += &message.lines().map(|line| format!("        | {line}\n")).collect::<String>();
+                text += &message
+                    .lines()
+                    .map(|line| format!("        | {line}\n"))
+                    .collect::<String>();
             }
         }
     }
@@ -86,7 +204,10 @@ pub(crate) fn drawn(results: &Results) -> String {
     if let Some(excerpt) = &results.build_failure {
         text += &format!(
             "did not build:\n{}",
-            excerpt.lines().map(|line| format!("    | {line}\n")).collect::<String>()
+            excerpt
+                .lines()
+                .map(|line| format!("    | {line}\n"))
+                .collect::<String>()
         );
     }
     text += &format!(
@@ -110,7 +231,11 @@ fn the_looks_of_an_output_tell_its_runner() {
             continue;
         }
         // What does not compile under nextest looks like any cargo.
-        let expected = if name == "nextest-nocompile" { Format::Cargo } else { format };
+        let expected = if name == "nextest-nocompile" {
+            Format::Cargo
+        } else {
+            format
+        };
         assert_eq!(sniff(output), expected, "{name}");
     }
     for (output, expected) in [
@@ -138,15 +263,24 @@ fn every_cut_of_a_red_output_is_red_or_says_nothing_of_the_failing_test() {
     for (name, format, output, report) in RECORDINGS {
         let whole = read_results(format, output, report);
         let text = report.unwrap_or(output);
-        for at in (0..text.len()).filter(|at| text.is_char_boundary(*at)).step_by(7) {
+        for at in (0..text.len())
+            .filter(|at| text.is_char_boundary(*at))
+            .step_by(7)
+        {
             let cut = match report {
                 Some(_) => read_results(format, output, Some(&text[..at])),
                 None => read_results(format, &text[..at], None),
             };
-            for (test, _) in
-                whole.tests.iter().filter(|(test, _)| whole.status(test) == Some(TestStatus::Failed))
+            for (test, _) in whole
+                .tests
+                .iter()
+                .filter(|(test, _)| whole.status(test) == Some(TestStatus::Failed))
             {
-                assert_ne!(cut.status(test), Some(TestStatus::Passed), "{name}: `{test}` cut at {at}");
+                assert_ne!(
+                    cut.status(test),
+                    Some(TestStatus::Passed),
+                    "{name}: `{test}` cut at {at}"
+                );
             }
         }
     }

@@ -3,7 +3,8 @@
 use checks::MapTree;
 use checks::detect::Ecosystem;
 use checks::rules::{
-    CheckConfig, TestPaths, is_agent_config, is_agent_guidance, reads_source_text, shadows, with_base_config,
+    CheckConfig, TestPaths, is_agent_config, is_agent_guidance, reads_source_text, shadows,
+    with_base_config,
 };
 
 #[test]
@@ -41,7 +42,11 @@ fn tests_are_known_by_their_paths() {
         (vec![], "../tests/a.c", false),
         (vec![], "/tests/a.c", false),
     ] {
-        assert_eq!(TestPaths::of(&ecosystems, &[]).is_test(path), expected, "{ecosystems:?} {path}");
+        assert_eq!(
+            TestPaths::of(&ecosystems, &[]).is_test(path),
+            expected,
+            "{ecosystems:?} {path}"
+        );
     }
     let configured = TestPaths::of(&[Cargo], &["qa/**".to_owned()]);
     assert!(configured.is_test("qa/a.rs") && !configured.is_test("tests/a.rs"));
@@ -78,19 +83,29 @@ fn check_configuration_is_known() {
         ("python3 src/main.rs | grep -q hello", "src/main.rs", false),
         ("grep -q word tools/check.py", "tools/check.py", false),
     ] {
-        assert_eq!(config(command).is_config(path), expected, "{command}: {path}");
+        assert_eq!(
+            config(command).is_config(path),
+            expected,
+            "{command}: {path}"
+        );
     }
 }
 
 #[test]
 fn mixed_files_keep_what_is_not_about_checks() {
-    let tree =
-        MapTree::new().with("package.json", r#"{"scripts": {"test": "npm run unit", "unit": "jest"}}"#);
+    let tree = MapTree::new().with(
+        "package.json",
+        r#"{"scripts": {"test": "npm run unit", "unit": "jest"}}"#,
+    );
     let config = CheckConfig::of(&["npm test"], &tree);
     let shown = |path: &str, base: &str, candidate: &str| {
         let result = with_base_config(&config, path, Some(base), candidate);
         let whole = if result.is_whole { " (whole)" } else { "" };
-        format!("{}\n=> {}{whole}", result.text.trim_end(), result.restored.join(" "))
+        format!(
+            "{}\n=> {}{whole}",
+            result.text.trim_end(),
+            result.restored.join(" ")
+        )
     };
     insta::assert_snapshot!(
         "package.json",
@@ -131,7 +146,11 @@ fn mixed_files_keep_what_is_not_about_checks() {
         "[tool]\npytest.ini_options.addopts = \"--co\"\n",
     );
     assert_eq!(hidden, "[project]\nname = \"a\"\n=> tool.pytest (whole)");
-    let same = shown("Cargo.toml", "[package]\nname = \"a\"\n", "[package]\nname = \"b\"\n");
+    let same = shown(
+        "Cargo.toml",
+        "[package]\nname = \"a\"\n",
+        "[package]\nname = \"b\"\n",
+    );
     assert_eq!(same, "[package]\nname = \"b\"\n=> ");
 }
 
@@ -165,20 +184,32 @@ fn shadows_are_found() {
         ("sh run-tests.sh", "run-tests.sh", true),
         ("sh run.sh", "run.sh", false),
         ("python3 main.py | grep -q hello", "main.py", false),
-        ("if [ -f one.txt ]; then grep -q more one.txt; fi", "one.txt", false),
+        (
+            "if [ -f one.txt ]; then grep -q more one.txt; fi",
+            "one.txt",
+            false,
+        ),
         ("cargo test", "src/lib.rs", false),
         ("pytest", "__pycache__/a.pyc", true),
     ] {
         let found = shadows(&[command], &base, &[path.to_owned()]);
         assert_eq!(!found.is_empty(), expected, "{command}: {path}: {found:?}");
     }
-    assert!(shadows(&["make"], &base, &["Makefile".to_owned()]).is_empty(), "what the base has is no shadow");
+    assert!(
+        shadows(&["make"], &base, &["Makefile".to_owned()]).is_empty(),
+        "what the base has is no shadow"
+    );
 }
 
 #[test]
 fn agent_files_are_known() {
-    for path in [".claude/settings.json", "sub/.mcp.json", ".codex/config.toml", ".gemini/x", "opencode.json"]
-    {
+    for path in [
+        ".claude/settings.json",
+        "sub/.mcp.json",
+        ".codex/config.toml",
+        ".gemini/x",
+        "opencode.json",
+    ] {
         assert!(is_agent_config(path), "{path}");
     }
     for path in ["AGENTS.md", "sub/CLAUDE.md"] {
@@ -190,13 +221,21 @@ fn agent_files_are_known() {
 #[test]
 fn tests_that_read_source_are_told() {
     for (path, text, expected) in [
-        ("a.test.js", "const s = readFileSync('src/a.js', 'utf8')", Some("line 1 opens `src/a.js` as text")),
+        (
+            "a.test.js",
+            "const s = readFileSync('src/a.js', 'utf8')",
+            Some("line 1 opens `src/a.js` as text"),
+        ),
         (
             "a.test.js",
             "fs.readFileSync(\n  new URL('../src/a.ts', import.meta.url))",
             Some("line 1 opens `../src/a.ts` as text"),
         ),
-        ("test_a.py", "text = open(\"calc.py\").read()", Some("line 1 opens `calc.py` as text")),
+        (
+            "test_a.py",
+            "text = open(\"calc.py\").read()",
+            Some("line 1 opens `calc.py` as text"),
+        ),
         (
             "test_a.py",
             "import inspect\ninspect.getsource(add)",
@@ -207,8 +246,16 @@ fn tests_that_read_source_are_told() {
             "let s = include_str!(\"../src/lib.rs\");",
             Some("line 1 opens `../src/lib.rs` as text"),
         ),
-        ("tests/a.rs", "std::fs::read_to_string(\"src/lib.rs\")", Some("line 1 opens `src/lib.rs` as text")),
-        ("t.sh", "grep -q 'fn add' src/lib.rs", Some("line 1 opens `src/lib.rs` as text")),
+        (
+            "tests/a.rs",
+            "std::fs::read_to_string(\"src/lib.rs\")",
+            Some("line 1 opens `src/lib.rs` as text"),
+        ),
+        (
+            "t.sh",
+            "grep -q 'fn add' src/lib.rs",
+            Some("line 1 opens `src/lib.rs` as text"),
+        ),
         ("tests/a.rs", "include_str!(\"fixtures/a.rs\")", None),
         ("a.test.js", "readFileSync('test/data/a.js')", None),
         ("a.test.js", "import { a } from '../src/a.js'", None),

@@ -13,9 +13,15 @@ const SHELL: &str = "#!/bin/sh\nbuild() {\n  echo\n}\nfunction run {\n  x\n}\nec
 
 #[test]
 fn exported_names_are_listed() {
-    let shown =
-        [("a.rs", RUST), ("a.ts", SCRIPT), ("a.py", PYTHON), ("a.go", GO), ("a.h", C), ("a.sh", SHELL)]
-            .map(|(path, text)| format!("# {path}\n{}\n", surface(path, text).join("\n")));
+    let shown = [
+        ("a.rs", RUST),
+        ("a.ts", SCRIPT),
+        ("a.py", PYTHON),
+        ("a.go", GO),
+        ("a.h", C),
+        ("a.sh", SHELL),
+    ]
+    .map(|(path, text)| format!("# {path}\n{}\n", surface(path, text).join("\n")));
     insta::assert_snapshot!(shown.join("\n"));
     assert_eq!(surface("a.txt", RUST), Vec::<String>::new());
 }
@@ -24,10 +30,18 @@ fn exported_names_are_listed() {
 fn damaged_sources_do_not_matter() {
     for seed in 0..600_u64 {
         let mut dice = Dice::new(seed);
-        let (path, text) =
-            [("a.rs", RUST), ("a.ts", SCRIPT), ("a.py", PYTHON), ("a.go", GO), ("a.h", C), ("a.sh", SHELL)]
-                [dice.below(6)];
+        let (path, text) = [
+            ("a.rs", RUST),
+            ("a.ts", SCRIPT),
+            ("a.py", PYTHON),
+            ("a.go", GO),
+            ("a.h", C),
+            ("a.sh", SHELL),
+        ][dice.below(6)];
         let damaged = crate::fuzz::damage(text, &mut dice);
-        assert!(surface(path, &damaged).iter().all(|item| item.len() <= 400), "seed {seed}");
+        assert!(
+            surface(path, &damaged).iter().all(|item| item.len() <= 400),
+            "seed {seed}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! `loopwright acp-client -- PROGRAM ARGS`: one turn with an agent that speaks ACP. A keeper starts it; people do not.
+//! `loopwright acp-client -- PROGRAM ARGS`: one turn with an agent that speaks ACP. A keeper starts
+//! it; people do not.
 
 use std::io::Read as _;
 
@@ -14,8 +15,21 @@ pub(crate) fn run(client: AcpClient) -> Result<Exit, Failure> {
     std::io::stdin()
         .read_to_string(&mut prompt)
         .map_err(|error| Failure::environment("cannot read the prompt", &error))?;
-    let AcpClient { model, effort, resume, program, args } = client;
-    let orders = Orders { program, args, cwd, model, effort, resume };
+    let AcpClient {
+        model,
+        effort,
+        resume,
+        program,
+        args,
+    } = client;
+    let orders = Orders {
+        program,
+        args,
+        cwd,
+        model,
+        effort,
+        resume,
+    };
     acp::run(&orders, &prompt, Box::new(std::io::stdout()))
         .map(|()| Exit::Done)
         .map_err(|fault| failure(&fault))

@@ -1,5 +1,5 @@
-//! `loopwright agents`, and what `doctor` says of them: who is there, which version, logged in or not, and how each one did
-//! so far. No token is spent on any of it.
+//! `loopwright agents`, and what `doctor` says of them: who is there, which version, logged in or
+//! not, and how each one did so far. No token is spent on any of it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -67,11 +67,17 @@ impl Record {
             }
         };
         add(&mut self.tokens, usage.and_then(RunUsage::tokens));
-        add(&mut self.cost_micro_usd, usage.and_then(|usage| usage.cost_micro_usd));
+        add(
+            &mut self.cost_micro_usd,
+            usage.and_then(|usage| usage.cost_micro_usd),
+        );
     }
 
     fn words(&self) -> String {
-        let mut text = format!("{} runs, {} worked, {} failed", self.runs, self.worked, self.failed);
+        let mut text = format!(
+            "{} runs, {} worked, {} failed",
+            self.runs, self.worked, self.failed
+        );
         if let Some(tokens) = self.tokens {
             let _ = write!(text, ", {tokens} tokens");
         }
@@ -99,23 +105,41 @@ pub(crate) fn run(project: &Path, output: &mut Output) -> Result<Exit, Failure> 
     let entries = entries(&config::read(project, &[])?);
     let mut records: BTreeMap<String, Record> = BTreeMap::new();
     for trace in super::loops::all_traces(&home()?)? {
-        records.entry(trace.agent.clone()).or_default().add(trace.outcome.as_ref(), trace.usage.as_ref());
+        records
+            .entry(trace.agent.clone())
+            .or_default()
+            .add(trace.outcome.as_ref(), trace.usage.as_ref());
     }
     let none = Record::default();
     let (mut text, mut all) = (String::new(), Vec::new());
     for entry in &entries {
         let record = records.get(&entry.name).unwrap_or(&none);
         let version = entry.version();
-        let family = entry.kind.family(entry.config.model.as_deref()).map(|family| format!("{family:?}"));
+        let family = entry
+            .kind
+            .family(entry.config.model.as_deref())
+            .map(|family| format!("{family:?}"));
         let what = match (&entry.found, version) {
             (None, _) => format!("`{}` is not there", entry.program),
             (Some(_), Some(version)) => format!("{} {version}", entry.kind.word()),
             (Some(_), None) => format!("{} `{}`", entry.kind.word(), entry.program),
         };
         let model = entry.config.model.as_deref().unwrap_or("its own model");
-        let maker = family.as_deref().map(|family| format!(" of {family}")).unwrap_or_default();
-        let from = if entry.is_configured { "" } else { " (found on this machine)" };
-        let _ = writeln!(text, "{}{from}: {what}, {model}{maker}; {}", entry.name, record.words());
+        let maker = family
+            .as_deref()
+            .map(|family| format!(" of {family}"))
+            .unwrap_or_default();
+        let from = if entry.is_configured {
+            ""
+        } else {
+            " (found on this machine)"
+        };
+        let _ = writeln!(
+            text,
+            "{}{from}: {what}, {model}{maker}; {}",
+            entry.name,
+            record.words()
+        );
         all.push(json!({
             "name": entry.name, "configured": entry.is_configured, "kind": entry.kind.word(),
             "program": entry.program, "found": entry.found, "version": version.map(|version| version.to_string()),
@@ -127,13 +151,20 @@ pub(crate) fn run(project: &Path, output: &mut Output) -> Result<Exit, Failure> 
     }
     output.data(&text)?;
     output.result(|| json!({ "agents": all }))?;
-    output.next(NextAction::new("loopwright doctor", "see whether they can work"));
+    output.next(NextAction::new(
+        "loopwright doctor",
+        "see whether they can work",
+    ));
     Ok(Exit::Done)
 }
 
 /// The configured agents, then the known CLIs that the machine has and nobody named.
 fn entries(config: &Config) -> Vec<Entry> {
-    let mut all: Vec<Entry> = config.agents.iter().map(|(name, agent)| configured(name, agent)).collect();
+    let mut all: Vec<Entry> = config
+        .agents
+        .iter()
+        .map(|(name, agent)| configured(name, agent))
+        .collect();
     for kind in Kind::ALL.into_iter().filter(|kind| !kind.is_any_program()) {
         let program = kind.facts().program.to_owned();
         let found = find_program(&program);
@@ -153,16 +184,31 @@ fn entries(config: &Config) -> Vec<Entry> {
 }
 
 fn configured(name: &str, agent: &AgentConfig) -> Entry {
-    let kind = agent.kind.as_deref().and_then(Kind::of_word).unwrap_or(Kind::Command);
+    let kind = agent
+        .kind
+        .as_deref()
+        .and_then(Kind::of_word)
+        .unwrap_or(Kind::Command);
     let program = match kind {
         Kind::Command => agent.command.first().cloned().unwrap_or_default(),
-        _ => agent.program.clone().unwrap_or_else(|| kind.facts().program.to_owned()),
+        _ => agent
+            .program
+            .clone()
+            .unwrap_or_else(|| kind.facts().program.to_owned()),
     };
     let found = find_program(&program);
-    Entry { name: name.to_owned(), kind, program, found, config: agent.clone(), is_configured: true }
+    Entry {
+        name: name.to_owned(),
+        kind,
+        program,
+        found,
+        config: agent.clone(),
+        is_configured: true,
+    }
 }
 
-/// What `doctor` says of the agents that a loop would use: the configured ones, or else what the machine has.
+/// What `doctor` says of the agents that a loop would use: the configured ones, or else what the
+/// machine has.
 pub(super) fn findings(config: &Config) -> Vec<Finding> {
     let entries = entries(config);
     if entries.is_empty() {
@@ -175,7 +221,9 @@ pub(super) fn findings(config: &Config) -> Vec<Finding> {
             ),
         )];
     }
-    let used = entries.iter().filter(|entry| entry.is_configured || config.agents.is_empty());
+    let used = entries
+        .iter()
+        .filter(|entry| entry.is_configured || config.agents.is_empty());
     used.map(Entry::finding).collect()
 }
 
@@ -189,30 +237,53 @@ impl Entry {
         let install = format!("install it: {}", facts.install);
         if self.found.is_none() {
             let remedy = format!("{install}; or write its whole path: program = \"...\"");
-            return Finding::bad("agent", format!("{name}: there is no program `{program}`"), remedy);
+            return Finding::bad(
+                "agent",
+                format!("{name}: there is no program `{program}`"),
+                remedy,
+            );
         }
         let Some(version) = self.version() else {
-            let found = format!("{name}: `{program} {}` tells no version", facts.version_args.join(" "));
-            return Finding::bad("agent", found, format!("see why it does not run; {install}"));
+            let found = format!(
+                "{name}: `{program} {}` tells no version",
+                facts.version_args.join(" ")
+            );
+            return Finding::bad(
+                "agent",
+                found,
+                format!("see why it does not run; {install}"),
+            );
         };
         let mut found = format!("{name} is {} {version}", facts.name);
         match facts.judge(version) {
             VersionVerdict::Tried => {}
             VersionVerdict::Newer => found.push_str(" (newer than any that was tried)"),
             VersionVerdict::Older => {
-                return Finding::bad("agent", format!("{found}, older than any that was tried"), install);
+                return Finding::bad(
+                    "agent",
+                    format!("{found}, older than any that was tried"),
+                    install,
+                );
             }
             VersionVerdict::Bad { why } => {
                 let remedy = format!("take another version: {}", facts.install);
-                return Finding::bad("agent", format!("{found}, which does not work: {why}"), remedy);
+                return Finding::bad(
+                    "agent",
+                    format!("{found}, which does not work: {why}"),
+                    remedy,
+                );
             }
         }
         match self.login() {
             LoginState::LoggedIn => Finding::well("agent", format!("{found}, logged in")),
-            LoginState::Unknown => Finding::well("agent", format!("{found}; a login cannot be seen")),
-            LoginState::NotLoggedIn => {
-                Finding::bad("agent", format!("{found}, not logged in"), format!("run: {}", facts.log_in))
+            LoginState::Unknown => {
+                Finding::well("agent", format!("{found}; a login cannot be seen"))
             }
+            LoginState::NotLoggedIn => Finding::bad(
+                "agent",
+                format!("{found}, not logged in"),
+                format!("run: {}", facts.log_in),
+            ),
         }
     }
 
@@ -220,8 +291,13 @@ impl Entry {
         let (name, program) = (&self.name, &self.program);
         match (&self.found, self.kind) {
             (Some(_), Kind::Acp) => {
-                let words = [std::slice::from_ref(program), &self.config.args[..]].concat().join(" ");
-                Finding::well("agent", format!("{name} speaks ACP with `{words}`; a login cannot be seen"))
+                let words = [std::slice::from_ref(program), &self.config.args[..]]
+                    .concat()
+                    .join(" ");
+                Finding::well(
+                    "agent",
+                    format!("{name} speaks ACP with `{words}`; a login cannot be seen"),
+                )
             }
             (Some(_), _) => Finding::well("agent", format!("{name} runs `{program}`")),
             (None, _) if program.is_empty() => Finding::bad(
@@ -245,39 +321,68 @@ impl Entry {
         Version::find(&printed).filter(|_| code == Some(0))
     }
 
-    /// Whether it has credentials. An entry that brings variables, files or arguments of its own may well have them there,
-    /// where only the CLI finds them.
+    /// Whether it has credentials. An entry that brings variables, files or arguments of its own
+    /// may well have them there, where only the CLI finds them.
     fn login(&self) -> LoginState {
         let facts = self.kind.facts();
         let spec = self.kind.command(&agents::Task::default());
-        let has_variable = |name: &String| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let has_variable =
+            |name: &String| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let state = match facts.login {
             LoginCheck::Command(args) => self
                 .probe(args)
-                .map_or(LoginState::Unknown, |(code, printed)| facts.login_state(code, &printed)),
+                .map_or(LoginState::Unknown, |(code, printed)| {
+                    facts.login_state(code, &printed)
+                }),
             LoginCheck::Credentials => {
                 let has_file = spec.links.iter().any(|link| {
-                    let set = link.folder_variable.and_then(std::env::var_os).map(PathBuf::from);
+                    let set = link
+                        .folder_variable
+                        .and_then(std::env::var_os)
+                        .map(PathBuf::from);
                     let own = || Some(PathBuf::from(std::env::var_os("HOME")?).join(link.folder));
-                    set.or_else(own).is_some_and(|folder| folder.join(link.file).exists())
+                    set.or_else(own)
+                        .is_some_and(|folder| folder.join(link.file).exists())
                 });
                 let has_any = has_file || spec.pass_env.iter().any(has_variable);
-                if has_any { LoginState::LoggedIn } else { LoginState::NotLoggedIn }
+                if has_any {
+                    LoginState::LoggedIn
+                } else {
+                    LoginState::NotLoggedIn
+                }
             }
             LoginCheck::Unknown => LoginState::Unknown,
         };
-        let AgentConfig { args, env, pass_env, files, .. } = &self.config;
-        let brings_its_own = !(args.is_empty() && env.is_empty() && pass_env.is_empty() && files.is_empty());
-        if state == LoginState::NotLoggedIn && brings_its_own { LoginState::Unknown } else { state }
+        let AgentConfig {
+            args,
+            env,
+            pass_env,
+            files,
+            ..
+        } = &self.config;
+        let brings_its_own =
+            !(args.is_empty() && env.is_empty() && pass_env.is_empty() && files.is_empty());
+        if state == LoginState::NotLoggedIn && brings_its_own {
+            LoginState::Unknown
+        } else {
+            state
+        }
     }
 
-    /// Runs the CLI for a moment: its exit code and what it printed. Nothing where it cannot be started or takes too long.
+    /// Runs the CLI for a moment: its exit code and what it printed. Nothing where it cannot be
+    /// started or takes too long.
     fn probe(&self, args: &[&str]) -> Option<(Option<i32>, String)> {
         let mut file = tempfile::tempfile().ok()?;
         let mut command = Command::new(self.found.as_ref()?);
-        command.args(args).envs(&self.config.env).stdin(Stdio::null());
+        command
+            .args(args)
+            .envs(&self.config.env)
+            .stdin(Stdio::null());
         // A file and not a pipe: whoever inherits a pipe could keep us waiting after the end.
-        command.stdout(file.try_clone().ok()?).stderr(file.try_clone().ok()?).process_group(0);
+        command
+            .stdout(file.try_clone().ok()?)
+            .stderr(file.try_clone().ok()?)
+            .process_group(0);
         let mut child = command.spawn().ok()?;
         let began = Instant::now();
         let status = loop {
@@ -285,7 +390,9 @@ impl Entry {
                 break status;
             }
             if began.elapsed() > PROBE_LIMIT {
-                let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)?;
+                let group = i32::try_from(child.id())
+                    .ok()
+                    .and_then(rustix::process::Pid::from_raw)?;
                 let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
                 let _ = child.wait();
                 return None;

@@ -36,7 +36,10 @@ fn refuse(complaints: &[Complaint], output: &mut Output) -> Result<Exit, Failure
 }
 
 fn tell(places: &Places, settled: &Settled, output: &mut Output) -> Result<Exit, Failure> {
-    for (word, path) in [("your own", &places.user), ("the project's", &places.project)] {
+    for (word, path) in [
+        ("your own", &places.user),
+        ("the project's", &places.project),
+    ] {
         if let Some(path) = path {
             let there = if path.is_file() { "" } else { " (not there)" };
             output.talk(&format!("{word} file: {}{there}\n", path.display()));
@@ -45,10 +48,20 @@ fn tell(places: &Places, settled: &Settled, output: &mut Output) -> Result<Exit,
     let rows: Vec<(String, String, String)> = settled
         .entries
         .iter()
-        .map(|(path, entry)| (spelt(path), shown(path, entry).to_string(), words(&entry.origin)))
+        .map(|(path, entry)| {
+            (
+                spelt(path),
+                shown(path, entry).to_string(),
+                words(&entry.origin),
+            )
+        })
         .collect();
     let width = |pick: fn(&(String, String, String)) -> &String| {
-        rows.iter().map(|row| pick(row).chars().count()).max().unwrap_or_default().min(60)
+        rows.iter()
+            .map(|row| pick(row).chars().count())
+            .max()
+            .unwrap_or_default()
+            .min(60)
     };
     let (names, values) = (width(|row| &row.0), width(|row| &row.1));
     let line = |(name, value, origin): &(String, String, String)| {
@@ -64,7 +77,10 @@ fn tell(places: &Places, settled: &Settled, output: &mut Output) -> Result<Exit,
             "values": settled.entries.iter().map(one).collect::<Vec<_>>(),
         })
     })?;
-    output.next(NextAction::new("loopwright doctor", "see whether everything that is named is there"));
+    output.next(NextAction::new(
+        "loopwright doctor",
+        "see whether everything that is named is there",
+    ));
     Ok(Exit::Done)
 }
 
@@ -76,7 +92,11 @@ pub(crate) fn flags(set: &[String]) -> Result<Vec<Flag>, Failure> {
                 .hint("write KEY=VALUE, such as --set loop.max_retries=3")
         })?;
         let (key, value) = (key.trim().to_owned(), value.trim().to_owned());
-        Ok(Flag { name: format!("--set {key}"), key, value })
+        Ok(Flag {
+            name: format!("--set {key}"),
+            key,
+            value,
+        })
     };
     set.iter().map(one).collect()
 }
@@ -84,16 +104,28 @@ pub(crate) fn flags(set: &[String]) -> Result<Vec<Flag>, Failure> {
 /// A path as TOML writes it.
 fn spelt(path: &[String]) -> String {
     let bare = |part: &str| {
-        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+        !part.is_empty()
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
     };
-    let part = |part: &String| if bare(part) { part.clone() } else { json!(part).to_string() };
+    let part = |part: &String| {
+        if bare(part) {
+            part.clone()
+        } else {
+            json!(part).to_string()
+        }
+    };
     path.iter().map(part).collect::<Vec<_>>().join(".")
 }
 
 /// A value as it may be shown: what looks like a secret by its name is not.
 fn shown(path: &[String], entry: &Entry) -> Value {
     let in_environment = path.len() == 4 && path[0] == "agents" && path[2] == "env";
-    let name = path.last().map(|name| name.to_uppercase()).unwrap_or_default();
+    let name = path
+        .last()
+        .map(|name| name.to_uppercase())
+        .unwrap_or_default();
     if in_environment && SECRET_WORDS.iter().any(|word| name.contains(word)) {
         return Value::Text("***".to_owned());
     }
@@ -113,7 +145,9 @@ fn words(origin: &Origin) -> String {
 fn origin(origin: &Origin) -> Json {
     match origin {
         Origin::Default => json!({ "layer": "default" }),
-        Origin::User { file, line_number } => json!({ "layer": "user", "file": file, "line": line_number }),
+        Origin::User { file, line_number } => {
+            json!({ "layer": "user", "file": file, "line": line_number })
+        }
         Origin::Project { file, line_number } => {
             json!({ "layer": "project", "file": file, "line": line_number })
         }

@@ -1,7 +1,9 @@
-//! `loopwright demo`: a real loop on a small real repository, with scripted agents; no key, no model, no network.
+//! `loopwright demo`: a real loop on a small real repository, with scripted agents; no key, no
+//! model, no network.
 //!
-//! Real git, real checks, a real journal and keepers. One story passes, one is rejected, retried with the feedback and
-//! passes, one is skipped for a person. Only here may agents run that nobody configured: they are our own scripts.
+//! Real git, real checks, a real journal and keepers. One story passes, one is rejected, retried
+//! with the feedback and passes, one is skipped for a person. Only here may agents run that nobody
+//! configured: they are our own scripts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +25,10 @@ pub(crate) fn run(keep: Option<&Path>, output: &mut Output) -> Result<Exit, Fail
     let folder = make_folder(keep)?;
     let project = folder.join("project");
     fill(&folder, &project)?;
-    output.talk(&format!("== A small project with a PRD of three stories, in {}\n", project.display()));
+    output.talk(&format!(
+        "== A small project with a PRD of three stories, in {}\n",
+        project.display()
+    ));
     output.talk(
         "== A loop on it: scripted agents, real git, real checks. Scripted agents run without a sandbox.\n",
     );
@@ -40,7 +45,11 @@ pub(crate) fn run(keep: Option<&Path>, output: &mut Output) -> Result<Exit, Fail
     output.command("demo");
     let view = super::loops::newest_in(&home)?;
     output.talk("\n== What landed, each commit judged before it did\n");
-    for story in view.stories.iter().filter_map(|story| Some((story.commit_sha.as_ref()?, &story.title))) {
+    for story in view
+        .stories
+        .iter()
+        .filter_map(|story| Some((story.commit_sha.as_ref()?, &story.title)))
+    {
         output.talk(&format!("{}  {}\n", &story.0[..12], story.1));
     }
     output.talk("\n== Look at it\n");
@@ -52,7 +61,10 @@ pub(crate) fn run(keep: Option<&Path>, output: &mut Output) -> Result<Exit, Fail
         view.loop_id
     ));
     output.next(NextAction::new(look, "read the accepted commits"));
-    output.next(NextAction::new("loopwright start --project P --prd F", "run a loop of your own"));
+    output.next(NextAction::new(
+        "loopwright start --project P --prd F",
+        "run a loop of your own",
+    ));
     match exit {
         // One story is skipped on purpose: for a demo that is a good end.
         Exit::Unfinished | Exit::Done => Ok(Exit::Done),
@@ -69,14 +81,21 @@ fn make_folder(keep: Option<&Path>) -> Result<PathBuf, Failure> {
     match keep {
         Some(folder) => {
             fs::create_dir(folder).map_err(|error| {
-                fault(&format!("cannot make the folder `{}`", folder.display()), &error)
-                    .hint("name a folder that does not exist yet")
+                fault(
+                    &format!("cannot make the folder `{}`", folder.display()),
+                    &error,
+                )
+                .hint("name a folder that does not exist yet")
             })?;
             fs::canonicalize(folder).map_err(|error| fault("cannot find the new folder", &error))
         }
         None => {
-            let scratch = tempfile::Builder::new().prefix("loopwright-demo-").tempdir();
-            Ok(scratch.map_err(|error| fault("cannot make a folder", &error))?.keep())
+            let scratch = tempfile::Builder::new()
+                .prefix("loopwright-demo-")
+                .tempdir();
+            Ok(scratch
+                .map_err(|error| fault("cannot make a folder", &error))?
+                .keep())
         }
     }
 }

@@ -26,8 +26,10 @@ pub(crate) fn run(code: Option<&str>, output: &mut Output) -> Result<Exit, Failu
 fn explain(code: &str, output: &mut Output) -> Result<Exit, Failure> {
     let wanted = code.trim().to_uppercase();
     let Some((code, page)) = PAGES.iter().find(|(code, _)| *code == wanted) else {
-        return Err(Failure::bad_input(format!("there is no diagnostic `{code}`"))
-            .hint("`loopwright explain` lists all codes"));
+        return Err(
+            Failure::bad_input(format!("there is no diagnostic `{code}`"))
+                .hint("`loopwright explain` lists all codes"),
+        );
     };
     output.data(page)?;
     output.result(|| serde_json::json!({ "code": code, "page": page }))?;
@@ -36,14 +38,28 @@ fn explain(code: &str, output: &mut Output) -> Result<Exit, Failure> {
 
 fn list(output: &mut Output) -> Result<Exit, Failure> {
     let title = |page: &'static str| {
-        page.lines().next().and_then(|line| line.split_once(": ")).map_or("", |(_, title)| title)
+        page.lines()
+            .next()
+            .and_then(|line| line.split_once(": "))
+            .map_or("", |(_, title)| title)
     };
-    let codes: Vec<(&str, &str)> = PAGES.iter().map(|(code, page)| (*code, title(page))).collect();
-    let lines: String = codes.iter().map(|(code, title)| format!("{code}  {title}\n")).collect();
+    let codes: Vec<(&str, &str)> = PAGES
+        .iter()
+        .map(|(code, page)| (*code, title(page)))
+        .collect();
+    let lines: String = codes
+        .iter()
+        .map(|(code, title)| format!("{code}  {title}\n"))
+        .collect();
     output.data(&lines)?;
-    let json: Vec<_> =
-        codes.iter().map(|(code, title)| serde_json::json!({ "code": code, "title": title })).collect();
+    let json: Vec<_> = codes
+        .iter()
+        .map(|(code, title)| serde_json::json!({ "code": code, "title": title }))
+        .collect();
     output.result(|| serde_json::json!({ "codes": json }))?;
-    output.next(NextAction::new("loopwright explain CODE", "read the page of one code"));
+    output.next(NextAction::new(
+        "loopwright explain CODE",
+        "read the page of one code",
+    ));
     Ok(Exit::Done)
 }

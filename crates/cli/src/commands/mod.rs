@@ -18,7 +18,8 @@ use crate::args::When;
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, Style};
 
-/// Answers a command line that clap refused, in the form that was asked for. Help and version are no failures.
+/// Answers a command line that clap refused, in the form that was asked for. Help and version are
+/// no failures.
 pub(crate) fn refuse_arguments(error: &clap::Error, json: bool) -> ExitCode {
     if !error.use_stderr() {
         // A closed pipe is fine: whoever asked for help has seen enough of it.
@@ -30,7 +31,18 @@ pub(crate) fn refuse_arguments(error: &clap::Error, json: bool) -> ExitCode {
         return Exit::BadInput.code();
     }
     let text = error.render().to_string();
-    let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-    let failure = Failure::bad_input(message).hint("`loopwright --help` lists all commands and options");
-    Output::new(Style { json, color: When::Never }).fail(&failure).code()
+    let message = text
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches("error: ")
+        .to_owned();
+    let failure =
+        Failure::bad_input(message).hint("`loopwright --help` lists all commands and options");
+    Output::new(Style {
+        json,
+        color: When::Never,
+    })
+    .fail(&failure)
+    .code()
 }

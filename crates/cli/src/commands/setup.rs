@@ -32,30 +32,47 @@ pub(crate) fn init(project: &Path, output: &mut Output) -> Result<Exit, Failure>
         .open(&path)
         .and_then(|mut file| file.write_all(TEMPLATE.replace("{{checks}}", &commands).as_bytes()));
     made.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            Failure::bad_input(format!("`{}` is there already, and is left as it is", path.display()))
-        }
+        std::io::ErrorKind::AlreadyExists => Failure::bad_input(format!(
+            "`{}` is there already, and is left as it is",
+            path.display()
+        )),
         _ => Failure::environment(&format!("cannot make `{}`", path.display()), &error),
     })?;
-    output.data(&format!("made {}; name your agents and checks in it\n", path.display()))?;
+    output.data(&format!(
+        "made {}; name your agents and checks in it\n",
+        path.display()
+    ))?;
     for remark in &found {
         output.talk(&format!("{remark}\n"));
     }
     output.result(|| json!({ "file": path, "found": found }))?;
-    output.next(NextAction::new("loopwright doctor", "see whether everything is there"));
-    output.next(NextAction::new("loopwright start --prd FILE", "start a loop"));
+    output.next(NextAction::new(
+        "loopwright doctor",
+        "see whether everything is there",
+    ));
+    output.next(NextAction::new(
+        "loopwright start --prd FILE",
+        "start a loop",
+    ));
     Ok(Exit::Done)
 }
 
 /// The checks that the project's files show, as lines of the configuration, and how each was found.
 fn found_checks(project: &Path) -> (String, Vec<String>) {
     let mut remarks = Vec::new();
-    let checks = super::loops::found_checks::find(&config::ChecksConfig::default(), project, &mut remarks);
+    let checks =
+        super::loops::found_checks::find(&config::ChecksConfig::default(), project, &mut remarks);
     if checks.is_empty() {
-        return ("# setup = \"npm ci\"\n# test = \"npm test\"".to_owned(), remarks);
+        return (
+            "# setup = \"npm ci\"\n# test = \"npm test\"".to_owned(),
+            remarks,
+        );
     }
     let line = |check: &engine::CheckSettings| format!("{} = {}", check.name, json!(check.command));
-    (checks.iter().map(line).collect::<Vec<_>>().join("\n"), remarks)
+    (
+        checks.iter().map(line).collect::<Vec<_>>().join("\n"),
+        remarks,
+    )
 }
 
 /// One thing that was looked at: what was found, and what to do if it is not well.
@@ -67,11 +84,23 @@ pub(super) struct Finding {
 
 impl Finding {
     pub(super) fn well(subject: &'static str, found: impl Into<String>) -> Self {
-        Self { subject, found: found.into(), remedy: None }
+        Self {
+            subject,
+            found: found.into(),
+            remedy: None,
+        }
     }
 
-    pub(super) fn bad(subject: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { subject, found: found.into(), remedy: Some(remedy.into()) }
+    pub(super) fn bad(
+        subject: &'static str,
+        found: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self {
+            subject,
+            found: found.into(),
+            remedy: Some(remedy.into()),
+        }
     }
 }
 
@@ -81,23 +110,35 @@ pub(crate) fn doctor(project: &Path, output: &mut Output) -> Result<Exit, Failur
     findings.extend(state_folder()?);
     findings.push(clock());
     // It is said and not complained of: nobody can mend it.
-    findings.push(Finding::well("sandbox", "none yet: agents run on this host with your rights"));
+    findings.push(Finding::well(
+        "sandbox",
+        "none yet: agents run on this host with your rights",
+    ));
     findings.extend(configuration(project));
     let lines: String = findings
         .iter()
         .map(|finding| match &finding.remedy {
             None => format!("ok   {}: {}\n", finding.subject, finding.found),
-            Some(remedy) => format!("bad  {}: {}\n     {remedy}\n", finding.subject, finding.found),
+            Some(remedy) => format!(
+                "bad  {}: {}\n     {remedy}\n",
+                finding.subject, finding.found
+            ),
         })
         .collect();
     output.data(&lines)?;
     let one = |finding: &Finding| json!({ "subject": finding.subject, "ok": finding.remedy.is_none(), "found": finding.found, "remedy": finding.remedy });
     output.result(|| json!({ "findings": findings.iter().map(one).collect::<Vec<_>>() }))?;
-    let bad = findings.iter().filter(|finding| finding.remedy.is_some()).count();
+    let bad = findings
+        .iter()
+        .filter(|finding| finding.remedy.is_some())
+        .count();
     if bad == 0 {
         return Ok(Exit::Done);
     }
-    let hints = findings.iter().filter_map(|finding| finding.remedy.clone()).collect();
+    let hints = findings
+        .iter()
+        .filter_map(|finding| finding.remedy.clone())
+        .collect();
     output.bad_news(Failure {
         exit: Exit::Environment,
         message: format!("{bad} of {} are not well", findings.len()),
@@ -109,15 +150,20 @@ pub(crate) fn doctor(project: &Path, output: &mut Output) -> Result<Exit, Failur
 fn git() -> Finding {
     match workspace::git_version() {
         Ok(version) => Finding::well("git", version),
-        Err(error) => Finding::bad("git", error.to_string(), "install git and see that it is on the PATH"),
+        Err(error) => Finding::bad(
+            "git",
+            error.to_string(),
+            "install git and see that it is on the PATH",
+        ),
     }
 }
 
 fn repository(project: &Path) -> Finding {
     match workspace::look_at_project(project, None) {
-        Ok(view) => {
-            Finding::well("repository", format!("{} at {}", view.root.display(), &view.head.as_str()[..12]))
-        }
+        Ok(view) => Finding::well(
+            "repository",
+            format!("{} at {}", view.root.display(), &view.head.as_str()[..12]),
+        ),
         Err(error) => Finding::bad(
             "repository",
             error.to_string(),
@@ -147,7 +193,11 @@ fn state_folder() -> Result<Vec<Finding>, Failure> {
                 Finding::well("disk", found)
             }
         }
-        Err(error) => Finding::bad("disk", error.to_string(), "see that the state folder can be reached"),
+        Err(error) => Finding::bad(
+            "disk",
+            error.to_string(),
+            "see that the state folder can be reached",
+        ),
     };
     Ok(vec![journal, space])
 }
@@ -156,9 +206,15 @@ fn state_folder() -> Result<Vec<Finding>, Failure> {
 fn clock() -> Finding {
     let now_ms = engine::now_ms();
     let now = format!("{} UTC", engine::moment(now_ms));
-    let newest_ms = home().ok().and_then(|home| newest_record_ms(home.root())).unwrap_or_default();
+    let newest_ms = home()
+        .ok()
+        .and_then(|home| newest_record_ms(home.root()))
+        .unwrap_or_default();
     if newest_ms > now_ms.saturating_add(CLOCK_DRIFT_MS_MAX) {
-        let found = format!("{now}, and the journal's newest record is of {} UTC", engine::moment(newest_ms));
+        let found = format!(
+            "{now}, and the journal's newest record is of {} UTC",
+            engine::moment(newest_ms)
+        );
         return Finding::bad("clock", found, "set the clock: waits end by it");
     }
     Finding::well("clock", now)
@@ -167,10 +223,11 @@ fn clock() -> Finding {
 fn newest_record_ms(root: &Path) -> Option<i64> {
     let journal = journal::Journal::open(root).ok()?;
     let loops = journal.loops().ok()?;
-    let newest =
-        loops.iter().rev().take(LOOPS_LOOKED_AT).filter_map(|row| {
-            engine::load(&journal, &row.loop_id).ok().map(|loaded| loaded.state.last_at_ms())
-        });
+    let newest = loops.iter().rev().take(LOOPS_LOOKED_AT).filter_map(|row| {
+        engine::load(&journal, &row.loop_id)
+            .ok()
+            .map(|loaded| loaded.state.last_at_ms())
+    });
     newest.max()
 }
 
@@ -190,11 +247,14 @@ fn configuration(project: &Path) -> Vec<Finding> {
 pub(crate) fn find_program(program: &str) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt as _;
     let runs = |path: &PathBuf| {
-        fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+        fs::metadata(path)
+            .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
     };
     if program.contains('/') {
         return Some(PathBuf::from(program)).filter(runs);
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).map(|folder| folder.join(program)).find(runs)
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(program))
+        .find(runs)
 }

@@ -40,11 +40,25 @@ impl Complaint {
     }
 
     /// A complaint about some bytes of a file.
-    pub(crate) fn at(source: &Source, span: std::ops::Range<usize>, message: impl Into<String>) -> Self {
-        let Position { line_number, column_number } = source.position(span.start);
+    pub(crate) fn at(
+        source: &Source,
+        span: std::ops::Range<usize>,
+        message: impl Into<String>,
+    ) -> Self {
+        let Position {
+            line_number,
+            column_number,
+        } = source.position(span.start);
         let place = format!("{}:{line_number}:{column_number}", source.name());
         let drawing = draw(source, line_number, column_number, span.clone());
-        Self { message: message.into(), place, help: None, drawing, offset: span.start, unknown: None }
+        Self {
+            message: message.into(),
+            place,
+            help: None,
+            drawing,
+            offset: span.start,
+            unknown: None,
+        }
     }
 
     pub(crate) fn help(mut self, help: Option<String>) -> Self {
@@ -62,13 +76,27 @@ impl Complaint {
     }
 }
 
-/// The line, and a marker under what is meant; a range over several lines is marked to the end of its first.
-fn draw(source: &Source, line_number: usize, column_number: usize, span: std::ops::Range<usize>) -> String {
+/// The line, and a marker under what is meant; a range over several lines is marked to the end of
+/// its first.
+fn draw(
+    source: &Source,
+    line_number: usize,
+    column_number: usize,
+    span: std::ops::Range<usize>,
+) -> String {
     const MARKED_CHARS_MAX: usize = 60;
     const SHOWN_CHARS_MAX: usize = 120;
     let visible = |letter: char| if letter.is_control() { ' ' } else { letter };
-    let line = source.text().lines().nth(line_number - 1).unwrap_or_default();
-    let marked = source.text().get(span).and_then(|text| text.lines().next()).unwrap_or_default();
+    let line = source
+        .text()
+        .lines()
+        .nth(line_number - 1)
+        .unwrap_or_default();
+    let marked = source
+        .text()
+        .get(span)
+        .and_then(|text| text.lines().next())
+        .unwrap_or_default();
     let width = marked.chars().count().clamp(1, MARKED_CHARS_MAX);
     let margin = " ".repeat(line_number.to_string().len());
     let shown: String = line.chars().take(SHOWN_CHARS_MAX).map(visible).collect();

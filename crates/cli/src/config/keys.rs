@@ -1,4 +1,5 @@
-//! Every key that there is, and what its value must look like. Nothing else decides whether a key is known.
+//! Every key that there is, and what its value must look like. Nothing else decides whether a key
+//! is known.
 
 use prd::nearest;
 
@@ -34,7 +35,9 @@ const fn key(path: &'static str, kind: Kind) -> Key {
     Key { path, kind }
 }
 
-pub(crate) const KINDS: &[&str] = &["codex", "claude", "pi", "opencode", "gemini", "acp", "command"];
+pub(crate) const KINDS: &[&str] = &[
+    "codex", "claude", "pi", "opencode", "gemini", "acp", "command",
+];
 
 pub(crate) const POLICIES: &[&str] = &["flag", "ask"];
 
@@ -111,27 +114,46 @@ pub(crate) enum Named {
     /// A table of further keys.
     Table,
     /// Nothing that is known; what was probably meant, and what is known at that place.
-    Unknown { near: Option<&'static str>, known: Vec<&'static str> },
+    Unknown {
+        near: Option<&'static str>,
+        known: Vec<&'static str>,
+    },
 }
 
 /// Looks a path up.
 pub(crate) fn look_up(path: &[String]) -> Named {
     let fits = |key: &Key| fits(key, path);
-    if let Some(key) = KEYS.iter().filter(|key| fits(key)).find(|key| depth(key) == path.len()) {
+    if let Some(key) = KEYS
+        .iter()
+        .filter(|key| fits(key))
+        .find(|key| depth(key) == path.len())
+    {
         return Named::Leaf(key.kind);
     }
     if KEYS.iter().any(fits) {
         return Named::Table;
     }
-    let Some((last, parent)) = path.split_last() else { return Named::Table };
+    let Some((last, parent)) = path.split_last() else {
+        return Named::Table;
+    };
     let known = children(parent);
-    Named::Unknown { near: probably_meant(last, &known), known }
+    Named::Unknown {
+        near: probably_meant(last, &known),
+        known,
+    }
 }
 
-/// The word that differs by a slip of the hand, else the one that begins the same way for most of its length.
+/// The word that differs by a slip of the hand, else the one that begins the same way for most of
+/// its length.
 pub(crate) fn probably_meant<'w>(wanted: &str, known: &[&'w str]) -> Option<&'w str> {
     const SAME_LETTERS_MIN: usize = 4;
-    let same = |word: &str| wanted.chars().zip(word.chars()).take_while(|(one, other)| one == other).count();
+    let same = |word: &str| {
+        wanted
+            .chars()
+            .zip(word.chars())
+            .take_while(|(one, other)| one == other)
+            .count()
+    };
     let longest = || known.iter().copied().max_by_key(|word| same(word));
     let enough = |word: &&str| same(word) >= SAME_LETTERS_MIN.max(wanted.chars().count() / 2);
     nearest(wanted, known.iter().copied()).or_else(|| longest().filter(enough))
@@ -139,8 +161,12 @@ pub(crate) fn probably_meant<'w>(wanted: &str, known: &[&'w str]) -> Option<&'w 
 
 /// The names that may stand below a path, those that anybody may choose left out.
 fn children(parent: &[String]) -> Vec<&'static str> {
-    let below = KEYS.iter().filter(|key| depth(key) > parent.len() && fits(key, parent));
-    let mut names: Vec<&str> = below.filter_map(|key| key.path.split('.').nth(parent.len())).collect();
+    let below = KEYS
+        .iter()
+        .filter(|key| depth(key) > parent.len() && fits(key, parent));
+    let mut names: Vec<&str> = below
+        .filter_map(|key| key.path.split('.').nth(parent.len()))
+        .collect();
     names.retain(|name| *name != "*");
     names.dedup();
     names
@@ -153,7 +179,11 @@ fn depth(key: &Key) -> usize {
 /// Whether a key is what the path names, or lies below it.
 fn fits(key: &Key, path: &[String]) -> bool {
     depth(key) >= path.len()
-        && key.path.split('.').zip(path).all(|(wanted, found)| wanted == "*" || wanted == found)
+        && key
+            .path
+            .split('.')
+            .zip(path)
+            .all(|(wanted, found)| wanted == "*" || wanted == found)
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Puts the layers together. Tables merge key by key; a value or a list of a later layer replaces that of an earlier one.
+//! Puts the layers together. Tables merge key by key; a value or a list of a later layer replaces
+//! that of an earlier one.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -54,23 +55,40 @@ pub(crate) struct Settled {
     complaints: Vec<Complaint>,
 }
 
-/// Reads and merges all layers. What cannot be read at all is a failure; what is wrong in them comes as complaints.
-pub(crate) fn settle(places: &Places, flags: &[Flag]) -> Result<Result<Settled, Vec<Complaint>>, Failure> {
+/// Reads and merges all layers. What cannot be read at all is a failure; what is wrong in them
+/// comes as complaints.
+pub(crate) fn settle(
+    places: &Places,
+    flags: &[Flag],
+) -> Result<Result<Settled, Vec<Complaint>>, Failure> {
     let mut settled = Settled::default();
-    settled.take_file(read(&Source::new("defaults.toml", DEFAULTS), Whose::Ours), |_| Origin::Default);
+    settled.take_file(
+        read(&Source::new("defaults.toml", DEFAULTS), Whose::Ours),
+        |_| Origin::Default,
+    );
     settled.take_default(&["worker", "max_checks"], Value::Count(half_the_cores()));
     if let Some((name, told)) = told_by(places.user.as_deref(), Whose::User)? {
-        settled.take_file(told, |line_number| Origin::User { file: name.clone(), line_number });
+        settled.take_file(told, |line_number| Origin::User {
+            file: name.clone(),
+            line_number,
+        });
     }
     if let Some((name, told)) = told_by(places.project.as_deref(), Whose::Project)? {
-        settled.take_file(told, |line_number| Origin::Project { file: name.clone(), line_number });
+        settled.take_file(told, |line_number| Origin::Project {
+            file: name.clone(),
+            line_number,
+        });
     }
     settled.take_variables(&places.variables);
     for flag in flags {
         settled.take_flag(flag);
     }
     settled.complete_agents();
-    Ok(if settled.complaints.is_empty() { Ok(settled) } else { Err(settled.complaints) })
+    Ok(if settled.complaints.is_empty() {
+        Ok(settled)
+    } else {
+        Err(settled.complaints)
+    })
 }
 
 fn half_the_cores() -> u64 {
@@ -87,7 +105,13 @@ fn told_by(path: Option<&Path>, whose: Whose) -> Result<Option<(String, Told)>, 
 impl Settled {
     fn take_file(&mut self, told: Told, origin: impl Fn(usize) -> Origin) {
         for (path, value, line_number) in told.entries {
-            self.entries.insert(path, Entry { value, origin: origin(line_number) });
+            self.entries.insert(
+                path,
+                Entry {
+                    value,
+                    origin: origin(line_number),
+                },
+            );
         }
         self.agents.extend(told.agents);
         self.complaints.extend(told.complaints);
@@ -95,7 +119,10 @@ impl Settled {
 
     fn take_default(&mut self, path: &[&str], value: Value) {
         let path = path.iter().map(|part| (*part).to_owned()).collect();
-        self.entries.entry(path).or_insert(Entry { value, origin: Origin::Default });
+        self.entries.entry(path).or_insert(Entry {
+            value,
+            origin: Origin::Default,
+        });
     }
 
     fn take_variables(&mut self, variables: &[(String, String)]) {
@@ -104,17 +131,25 @@ impl Settled {
                 Meaning::Other => {}
                 // An empty variable is how some shells say that there is none.
                 Meaning::Key(_) if text.is_empty() => {}
-                Meaning::Key(key) => self.take_text(key, text, name, Origin::Variable(name.clone())),
+                Meaning::Key(key) => {
+                    self.take_text(key, text, name, Origin::Variable(name.clone()))
+                }
                 Meaning::Misspelt(near) => {
                     let complaint = Complaint::about(name, format!("unknown variable `{name}`"));
-                    self.complaints.push(complaint.help(help(near.as_deref(), &[])));
+                    self.complaints
+                        .push(complaint.help(help(near.as_deref(), &[])));
                 }
             }
         }
     }
 
     fn take_flag(&mut self, flag: &Flag) {
-        self.take_text(&flag.key, &flag.value, &flag.name, Origin::Flag(flag.name.clone()));
+        self.take_text(
+            &flag.key,
+            &flag.value,
+            &flag.name,
+            Origin::Flag(flag.name.clone()),
+        );
     }
 
     fn take_text(&mut self, key: &str, text: &str, place: &str, origin: Origin) {
@@ -123,13 +158,17 @@ impl Settled {
             Named::Leaf(kind) => match of_text(text, kind) {
                 Ok(value) => drop(self.entries.insert(path, Entry { value, origin })),
                 Err(misfit) => {
-                    self.complaints
-                        .push(Complaint::about(place, format!("`{text}` does not fit `{key}`: {misfit}")));
+                    self.complaints.push(Complaint::about(
+                        place,
+                        format!("`{text}` does not fit `{key}`: {misfit}"),
+                    ));
                 }
             },
             Named::Table => {
-                self.complaints
-                    .push(Complaint::about(place, format!("`{key}` is a table; name a key in it")));
+                self.complaints.push(Complaint::about(
+                    place,
+                    format!("`{key}` is a table; name a key in it"),
+                ));
             }
             Named::Unknown { near, known } => {
                 let complaint = Complaint::about(place, format!("unknown key `{key}`"));
@@ -144,7 +183,11 @@ impl Settled {
             let of_agent = |key: &str| vec!["agents".to_owned(), name.clone(), key.to_owned()];
             let command = self.entries.get(&of_agent("command"));
             let is_missing = command.is_none_or(|entry| entry.value == Value::Words(Vec::new()));
-            let kind = match self.entries.get(&of_agent("kind")).map(|entry| &entry.value) {
+            let kind = match self
+                .entries
+                .get(&of_agent("kind"))
+                .map(|entry| &entry.value)
+            {
                 Some(Value::Text(word)) => agents::Kind::of_word(word),
                 _ => None,
             };
@@ -192,7 +235,11 @@ mod tests {
     use super::*;
 
     fn flag(key: &str, value: &str) -> Flag {
-        Flag { name: format!("--set {key}"), key: key.to_owned(), value: value.to_owned() }
+        Flag {
+            name: format!("--set {key}"),
+            key: key.to_owned(),
+            value: value.to_owned(),
+        }
     }
 
     fn seen(places: &Places, flags: &[Flag], key: &str) -> String {
@@ -209,14 +256,27 @@ mod tests {
     #[test]
     fn a_later_layer_wins_key_by_key() {
         let folder = tempfile::tempdir().expect("a scratch folder");
-        let (user, project) = (folder.path().join("user.toml"), folder.path().join("loopwright.toml"));
-        std::fs::write(&user, "[loop]\nmax_retries = 3\nmax_iterations = 9\n[agents.a]\ncommand = [\"x\"]\n")
-            .expect("written");
-        std::fs::write(&project, "[agents.a]\nenv = { A = \"1\" }\n[loop]\nmax_retries = 4\n")
-            .expect("written");
-        let variable = |text: &str| vec![("LOOPWRIGHT_LOOP_MAX_RETRIES".to_owned(), text.to_owned())];
-        let places =
-            |variables| Places { user: Some(user.clone()), project: Some(project.clone()), variables };
+        let (user, project) = (
+            folder.path().join("user.toml"),
+            folder.path().join("loopwright.toml"),
+        );
+        std::fs::write(
+            &user,
+            "[loop]\nmax_retries = 3\nmax_iterations = 9\n[agents.a]\ncommand = [\"x\"]\n",
+        )
+        .expect("written");
+        std::fs::write(
+            &project,
+            "[agents.a]\nenv = { A = \"1\" }\n[loop]\nmax_retries = 4\n",
+        )
+        .expect("written");
+        let variable =
+            |text: &str| vec![("LOOPWRIGHT_LOOP_MAX_RETRIES".to_owned(), text.to_owned())];
+        let places = |variables| Places {
+            user: Some(user.clone()),
+            project: Some(project.clone()),
+            variables,
+        };
         let file = |path: &Path| format!("file: {:?}", path.display().to_string());
         for (variables, flags, key, expected) in [
             (
@@ -225,14 +285,24 @@ mod tests {
                 "loop.max_retries",
                 format!("4 Project {{ {}, line_number: 4 }}", file(&project)),
             ),
-            (vec![], vec![], "loop.max_iterations", format!("9 User {{ {}, line_number: 3 }}", file(&user))),
+            (
+                vec![],
+                vec![],
+                "loop.max_iterations",
+                format!("9 User {{ {}, line_number: 3 }}", file(&user)),
+            ),
             (
                 vec![],
                 vec![],
                 "agents.a.command",
                 format!("[\"x\"] User {{ {}, line_number: 5 }}", file(&user)),
             ),
-            (vec![], vec![], "agents.a.timeout", "1200 Default".to_owned()),
+            (
+                vec![],
+                vec![],
+                "agents.a.timeout",
+                "1200 Default".to_owned(),
+            ),
             (
                 vec![],
                 vec![],
@@ -245,7 +315,12 @@ mod tests {
                 "loop.max_retries",
                 "5 Variable(\"LOOPWRIGHT_LOOP_MAX_RETRIES\")".to_owned(),
             ),
-            (variable(""), vec![], "loop.parallel", "1 Default".to_owned()),
+            (
+                variable(""),
+                vec![],
+                "loop.parallel",
+                "1 Default".to_owned(),
+            ),
             (
                 variable("5"),
                 vec![flag("loop.max_retries", "6")],
@@ -259,6 +334,9 @@ mod tests {
 
     #[test]
     fn every_default_fits_its_key() {
-        assert_eq!(seen(&Places::default(), &[], "retention.days"), "30 Default");
+        assert_eq!(
+            seen(&Places::default(), &[], "retention.days"),
+            "30 Default"
+        );
     }
 }

@@ -1,6 +1,6 @@
-//! The configuration: shipped defaults, the person's own file, the project's file, the environment, flags. What comes
-//! later wins, key by key, and every value knows where it comes from. Unknown keys are errors in every layer, because a
-//! misspelt limit is no limit.
+//! The configuration: shipped defaults, the person's own file, the project's file, the environment,
+//! flags. What comes later wins, key by key, and every value knows where it comes from. Unknown
+//! keys are errors in every layer, because a misspelt limit is no limit.
 
 mod complaint;
 mod keys;

@@ -1,5 +1,5 @@
-//! Which files and variables the configuration comes from. They come in as values, so that reading them is not decided
-//! here, and tests need no environment.
+//! Which files and variables the configuration comes from. They come in as values, so that reading
+//! them is not decided here, and tests need no environment.
 
 use std::path::{Path, PathBuf};
 
@@ -19,19 +19,29 @@ pub(crate) struct Places {
 impl Places {
     /// Those of this person and this project.
     pub(crate) fn of_project(project: &Path) -> Self {
-        Self { project: Some(project.join(PROJECT_FILE)), ..Self::of_person() }
+        Self {
+            project: Some(project.join(PROJECT_FILE)),
+            ..Self::of_person()
+        }
     }
 
     /// Those of this person alone, as the worker needs them, which serves all projects.
     pub(crate) fn of_person() -> Self {
-        let folder =
-            |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+        let folder = |name: &str| {
+            std::env::var_os(name)
+                .map(PathBuf::from)
+                .filter(|folder| folder.is_absolute())
+        };
         let folder = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")));
         let user = folder.map(|folder| folder.join("loopwright/config.toml"));
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
-        Self { user, project: None, variables: std::env::vars_os().filter_map(text).collect() }
+        Self {
+            user,
+            project: None,
+            variables: std::env::vars_os().filter_map(text).collect(),
+        }
     }
 }
 
@@ -40,6 +50,9 @@ pub(super) fn text_of(path: &Path) -> Result<Option<String>, Failure> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(Failure::environment(&format!("cannot read `{}`", path.display()), &error)),
+        Err(error) => Err(Failure::environment(
+            &format!("cannot read `{}`", path.display()),
+            &error,
+        )),
     }
 }

@@ -13,7 +13,8 @@ use super::value::{Value, of_toml};
 pub(super) struct Told {
     /// Path, value and line of each.
     pub(super) entries: Vec<(Vec<String>, Value, usize)>,
-    /// Agents that have a table, with the complaint that it lacks a command: another file may give one.
+    /// Agents that have a table, with the complaint that it lacks a command: another file may give
+    /// one.
     pub(super) agents: Vec<(String, Complaint)>,
     pub(super) complaints: Vec<Complaint>,
 }
@@ -36,7 +37,11 @@ pub(super) fn read(source: &Source, whose: Whose) -> Told {
     }
     // What was recovered from broken text is a guess, and a guess is not complained about.
     told.complaints.extend(errors.iter().map(|error| {
-        Complaint::at(source, error.span().unwrap_or_default(), format!("not TOML: {}", error.message()))
+        Complaint::at(
+            source,
+            error.span().unwrap_or_default(),
+            format!("not TOML: {}", error.message()),
+        )
     }));
     told.complaints.sort_by_key(|complaint| complaint.offset);
     told
@@ -72,13 +77,15 @@ fn take(
             if let [first, name] = path.as_slice()
                 && first == "agents"
             {
-                told.agents.push((name.clone(), no_command(name, source, name_span)));
+                told.agents
+                    .push((name.clone(), no_command(name, source, name_span)));
             }
             walk(table, path, source, told);
         }
         (Named::Table, _) => {
             let message = format!("`{}` is a table of further keys", path.join("."));
-            told.complaints.push(Complaint::at(source, value.span(), message));
+            told.complaints
+                .push(Complaint::at(source, value.span(), message));
         }
         (Named::Leaf(kind), found) => match of_toml(found, kind) {
             Ok(value) => {
@@ -87,18 +94,22 @@ fn take(
             }
             Err(misfit) => {
                 let message = format!("`{}` does not fit: {misfit}", path.join("."));
-                told.complaints.push(Complaint::at(source, value.span(), message));
+                told.complaints
+                    .push(Complaint::at(source, value.span(), message));
             }
         },
         (Named::Unknown { near, known }, _) => {
-            told.complaints.push(unknown(path, near, &known, source, name_span));
+            told.complaints
+                .push(unknown(path, near, &known, source, name_span));
         }
     }
 }
 
 fn no_command(name: &str, source: &Source, span: std::ops::Range<usize>) -> Complaint {
     let complaint = Complaint::at(source, span, format!("the agent `{name}` has no command"));
-    complaint.help(Some("give it one: command = [\"program\", \"argument\"]".to_owned()))
+    complaint.help(Some(
+        "give it one: command = [\"program\", \"argument\"]".to_owned(),
+    ))
 }
 
 fn unknown(
@@ -108,10 +119,21 @@ fn unknown(
     source: &Source,
     span: std::ops::Range<usize>,
 ) -> Complaint {
-    let (last, parent) = path.split_last().map(|(last, parent)| (last.as_str(), parent)).unwrap_or_default();
-    let place = if parent.is_empty() { String::new() } else { format!(" in [{}]", parent.join(".")) };
+    let (last, parent) = path
+        .split_last()
+        .map(|(last, parent)| (last.as_str(), parent))
+        .unwrap_or_default();
+    let place = if parent.is_empty() {
+        String::new()
+    } else {
+        format!(" in [{}]", parent.join("."))
+    };
     let complaint = Complaint::at(source, span, format!("unknown key `{last}`{place}"));
-    Complaint { unknown: Some(path.to_owned()), ..complaint }.help(help(near, known))
+    Complaint {
+        unknown: Some(path.to_owned()),
+        ..complaint
+    }
+    .help(help(near, known))
 }
 
 /// What was probably meant, or all that there is.

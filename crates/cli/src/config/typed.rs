@@ -184,7 +184,9 @@ impl ChecksConfig {
             ("lint", &self.lint),
             ("test", &self.test),
         ];
-        all.into_iter().filter_map(|(name, command)| Some((name, command.as_deref()?))).collect()
+        all.into_iter()
+            .filter_map(|(name, command)| Some((name, command.as_deref()?)))
+            .collect()
     }
 }
 
@@ -200,6 +202,7 @@ pub(crate) fn read_of_worker() -> Result<Config, Failure> {
 
 fn typed(places: &Places, flags: &[Flag]) -> Result<Config, Failure> {
     let settled: Settled = settle(places, flags)?.map_err(|complaints| failure_of(&complaints))?;
-    serde_json::from_value(settled.nested())
-        .map_err(|error| Failure::bad_input(format!("the configuration does not fit together: {error}")))
+    serde_json::from_value(settled.nested()).map_err(|error| {
+        Failure::bad_input(format!("the configuration does not fit together: {error}"))
+    })
 }

@@ -46,17 +46,24 @@ fn quoted(text: &str) -> String {
 pub(crate) fn of_toml(value: &DeValue<'_>, kind: Kind) -> Result<Value, Misfit> {
     match (kind, value) {
         (Kind::Words, DeValue::Array(items)) => {
-            let text = |item: &toml::Spanned<DeValue<'_>>| item.get_ref().as_str().map(str::to_owned);
+            let text =
+                |item: &toml::Spanned<DeValue<'_>>| item.get_ref().as_str().map(str::to_owned);
             let words: Option<Vec<String>> = items.iter().map(text).collect();
             words.map(Value::Words).ok_or_else(|| wanted(kind))
         }
         (Kind::Truth, DeValue::Boolean(truth)) => Ok(Value::Truth(*truth)),
-        (Kind::Count(_) | Kind::Serial | Kind::Seconds | Kind::Number, DeValue::Integer(number)) => {
-            let number = u64::from_str_radix(number.as_str(), number.radix()).map_err(|_| wanted(kind))?;
+        (
+            Kind::Count(_) | Kind::Serial | Kind::Seconds | Kind::Number,
+            DeValue::Integer(number),
+        ) => {
+            let number =
+                u64::from_str_radix(number.as_str(), number.radix()).map_err(|_| wanted(kind))?;
             fitting(&number.to_string(), kind)
         }
         (Kind::Number, DeValue::Float(number)) => fitting(number.as_str(), kind),
-        (Kind::Text | Kind::Choice(_) | Kind::Seconds, DeValue::String(text)) => fitting(text, kind),
+        (Kind::Text | Kind::Choice(_) | Kind::Seconds, DeValue::String(text)) => {
+            fitting(text, kind)
+        }
         _ => Err(format!("{}, and this is {}", wanted(kind), a_thing(value))),
     }
 }
@@ -69,7 +76,10 @@ pub(crate) fn of_text(text: &str, kind: Kind) -> Result<Value, Misfit> {
             of_toml(array.get_ref(), kind)
         }
         Kind::Words => {
-            let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+            let words = text
+                .split(',')
+                .map(str::trim)
+                .filter(|word| !word.is_empty());
             Ok(Value::Words(words.map(str::to_owned).collect()))
         }
         Kind::Truth => text.parse().map(Value::Truth).map_err(|_| wanted(kind)),
@@ -83,13 +93,18 @@ fn fitting(text: &str, kind: Kind) -> Result<Value, Misfit> {
         Kind::Text => Ok(Value::Text(text.to_owned())),
         Kind::Choice(words) => {
             let near = prd::nearest(text, words.iter().copied());
-            let help = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            let help = near
+                .map(|near| format!("; did you mean `{near}`?"))
+                .unwrap_or_default();
             let known = words.contains(&text).then(|| Value::Text(text.to_owned()));
             known.ok_or_else(|| format!("{}{help}", wanted(kind)))
         }
-        Kind::Count(at_least) => {
-            text.parse().ok().filter(|count| *count >= at_least).map(Value::Count).ok_or_else(misfit)
-        }
+        Kind::Count(at_least) => text
+            .parse()
+            .ok()
+            .filter(|count| *count >= at_least)
+            .map(Value::Count)
+            .ok_or_else(misfit),
         Kind::Serial => {
             if text == "1" {
                 Ok(Value::Count(1))
@@ -98,7 +113,10 @@ fn fitting(text: &str, kind: Kind) -> Result<Value, Misfit> {
             }
         }
         Kind::Number => {
-            let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
+            let number = text
+                .parse()
+                .ok()
+                .filter(|number: &f64| number.is_finite() && *number >= 0.0);
             number.map(Value::Number).ok_or_else(misfit)
         }
         Kind::Seconds => seconds(text).map(Value::Count).ok_or_else(misfit),
@@ -114,7 +132,11 @@ fn seconds(text: &str) -> Option<u64> {
         'h' => (&text[..text.len() - 1], 3600),
         _ => (text, 1),
     };
-    number.parse::<u64>().ok()?.checked_mul(unit).filter(|seconds| *seconds > 0)
+    number
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(unit)
+        .filter(|seconds| *seconds > 0)
 }
 
 /// What a key wants.
@@ -128,13 +150,19 @@ fn wanted(kind: Kind) -> String {
         Kind::Number => "it wants a number that is not negative".to_owned(),
         Kind::Truth => "it wants true or false".to_owned(),
         Kind::Words => "it wants a list of texts such as [\"one\", \"two\"]".to_owned(),
-        Kind::Seconds => "it wants seconds, or a text such as \"90s\", \"15m\" or \"2h\"".to_owned(),
+        Kind::Seconds => {
+            "it wants seconds, or a text such as \"90s\", \"15m\" or \"2h\"".to_owned()
+        }
     }
 }
 
 fn a_thing(value: &DeValue<'_>) -> String {
     let word = value.type_str();
-    let article = if word.starts_with(['a', 'i']) { "an" } else { "a" };
+    let article = if word.starts_with(['a', 'i']) {
+        "an"
+    } else {
+        "a"
+    };
     format!("{article} {word}")
 }
 

@@ -1,13 +1,15 @@
 //! Every environment variable that we read or give, in one place.
 //!
-//! A key of the configuration is `LOOPWRIGHT_` and its path in capitals, underscores for dots: `loop.max_retries` is
-//! `LOOPWRIGHT_LOOP_MAX_RETRIES`. Tables whose names anybody may choose (`[agents.NAME]`) have no variables.
+//! A key of the configuration is `LOOPWRIGHT_` and its path in capitals, underscores for dots:
+//! `loop.max_retries` is `LOOPWRIGHT_LOOP_MAX_RETRIES`. Tables whose names anybody may choose
+//! (`[agents.NAME]`) have no variables.
 
 use super::keys::{KEYS, Key, probably_meant};
 
 pub(crate) const PREFIX: &str = "LOOPWRIGHT_";
 
-/// Variables that are no keys: ours with a meaning of their own, and those that agents and checks are given.
+/// Variables that are no keys: ours with a meaning of their own, and those that agents and checks
+/// are given.
 ///
 /// An agent may run `loopwright` itself, so what it was given must not look like a mistake.
 const NO_KEYS: &[&str] = &[
@@ -46,13 +48,23 @@ pub(crate) enum Meaning {
 
 /// Reads a variable's name.
 pub(crate) fn meaning(name: &str) -> Meaning {
-    let Some(rest) = name.strip_prefix(PREFIX).filter(|_| !NO_KEYS.contains(&name)) else {
+    let Some(rest) = name
+        .strip_prefix(PREFIX)
+        .filter(|_| !NO_KEYS.contains(&name))
+    else {
         return Meaning::Other;
     };
     if let Some(key) = settable().find(|key| variable(key) == name) {
         return Meaning::Key(key.path);
     }
-    let table = |key: &Key| key.path.split('.').next().unwrap_or_default().to_uppercase() + "_";
+    let table = |key: &Key| {
+        key.path
+            .split('.')
+            .next()
+            .unwrap_or_default()
+            .to_uppercase()
+            + "_"
+    };
     if !settable().any(|key| rest.starts_with(&table(key))) {
         return Meaning::Other;
     }
@@ -79,10 +91,22 @@ mod tests {
     fn a_variable_means() {
         let misspelt = |near: &str| Meaning::Misspelt(Some(near.to_owned()));
         for (name, expected) in [
-            ("LOOPWRIGHT_LOOP_MAX_RETRIES", Meaning::Key("loop.max_retries")),
-            ("LOOPWRIGHT_ROLES_JUDGE_AGENT", Meaning::Key("roles.judge.agent")),
-            ("LOOPWRIGHT_LOOP_MAX_RETRY", misspelt("LOOPWRIGHT_LOOP_MAX_RETRIES")),
-            ("LOOPWRIGHT_WORKER_AGENTS_MAX", misspelt("LOOPWRIGHT_WORKER_MAX_CHECKS")),
+            (
+                "LOOPWRIGHT_LOOP_MAX_RETRIES",
+                Meaning::Key("loop.max_retries"),
+            ),
+            (
+                "LOOPWRIGHT_ROLES_JUDGE_AGENT",
+                Meaning::Key("roles.judge.agent"),
+            ),
+            (
+                "LOOPWRIGHT_LOOP_MAX_RETRY",
+                misspelt("LOOPWRIGHT_LOOP_MAX_RETRIES"),
+            ),
+            (
+                "LOOPWRIGHT_WORKER_AGENTS_MAX",
+                misspelt("LOOPWRIGHT_WORKER_MAX_CHECKS"),
+            ),
             ("LOOPWRIGHT_LOOP_ID", Meaning::Other),
             ("LOOPWRIGHT_HOME", Meaning::Other),
             ("LOOPWRIGHT_SOMETHING", Meaning::Other),
@@ -95,7 +119,10 @@ mod tests {
     #[test]
     fn every_variable_is_in_the_documentation() {
         let text = include_str!("../../../../docs/config.md");
-        for name in settable().map(variable).chain(NO_KEYS[..2].iter().map(|name| (*name).to_owned())) {
+        for name in settable()
+            .map(variable)
+            .chain(NO_KEYS[..2].iter().map(|name| (*name).to_owned()))
+        {
             assert!(text.contains(&name), "docs/config.md does not name {name}");
         }
     }

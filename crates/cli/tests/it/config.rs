@@ -3,11 +3,22 @@
 use crate::scene::{IMPLEMENT, JUDGE, Scene, wait_until};
 use crate::support::TestEnv;
 
-fn with_variables(env: &TestEnv, arguments: &[&str], variables: &[(&str, &str)]) -> (i32, String, String) {
+fn with_variables(
+    env: &TestEnv,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> (i32, String, String) {
     let mut command = env.command(arguments);
-    let output = command.envs(variables.iter().copied()).output().expect("ran");
+    let output = command
+        .envs(variables.iter().copied())
+        .output()
+        .expect("ran");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8 output");
-    (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+    (
+        output.status.code().unwrap_or(-1),
+        text(output.stdout),
+        text(output.stderr),
+    )
 }
 
 #[test]
@@ -21,8 +32,16 @@ fn config_show_says_where_each_value_comes_from() {
         "project/loopwright.toml",
         "[loop]\nflow = \"solo\"\nmax_retries = 5\n\n[agents.a]\ntimeout = \"15m\"\n",
     );
-    let show = ["config", "show", "--project", "project", "--set", "retry.wait=2m"];
-    let (exit, stdout, stderr) = with_variables(&env, &show, &[("LOOPWRIGHT_LOOP_MAX_RETRIES", "7")]);
+    let show = [
+        "config",
+        "show",
+        "--project",
+        "project",
+        "--set",
+        "retry.wait=2m",
+    ];
+    let (exit, stdout, stderr) =
+        with_variables(&env, &show, &[("LOOPWRIGHT_LOOP_MAX_RETRIES", "7")]);
     let home = env.path("");
     let seen = format!("exit {exit}\n{stdout}{stderr}").replace(&home.display().to_string(), "~/");
     insta::assert_snapshot!(seen, @r#"
@@ -71,14 +90,25 @@ fn config_show_says_where_each_value_comes_from() {
 #[test]
 fn everything_that_is_wrong_is_said_at_once_with_its_place() {
     let env = TestEnv::new();
-    env.write(".config/loopwright/config.toml", "[worker]\nmax_agent = 2\n");
+    env.write(
+        ".config/loopwright/config.toml",
+        "[worker]\nmax_agent = 2\n",
+    );
     env.write(
         "project/loopwright.toml",
         "[loop]\nmax_retry = 3\nparallel = 2\nflow = \"sole\"\n\n[agents.a]\ntimeout = \"1d\"\n\n[worker]\nmax_agents = 9\n",
     );
-    let show = ["config", "show", "--project", "project", "--set", "loop.max_retries=many"];
+    let show = [
+        "config",
+        "show",
+        "--project",
+        "project",
+        "--set",
+        "loop.max_retries=many",
+    ];
     let (exit, stdout, stderr) = with_variables(&env, &show, &[("LOOPWRIGHT_LOOP_MAX_RETRY", "7")]);
-    let seen = format!("exit {exit}\n{stdout}{stderr}").replace(&env.path("").display().to_string(), "~/");
+    let seen =
+        format!("exit {exit}\n{stdout}{stderr}").replace(&env.path("").display().to_string(), "~/");
     insta::assert_snapshot!(seen, @r#"
     exit 2
     error: unknown key `max_agent` in [worker]
@@ -129,7 +159,12 @@ fn everything_that_is_wrong_is_said_at_once_with_its_place() {
     "#);
     let json = env.run(&["config", "show", "--project", "project", "--json"]);
     assert_eq!(json.exit, 2);
-    assert_eq!(json.json()["result"]["complaints"].as_array().map(Vec::len), Some(7), "{}", json.whole());
+    assert_eq!(
+        json.json()["result"]["complaints"].as_array().map(Vec::len),
+        Some(7),
+        "{}",
+        json.whole()
+    );
     assert_eq!(json.json()["error"]["kind"], "bad_input");
 }
 
@@ -153,10 +188,17 @@ fn a_file_that_is_no_toml_is_shown_where_it_breaks() {
 #[test]
 fn no_file_at_all_is_fine_and_what_agents_are_given_is_no_mistake() {
     let env = TestEnv::new();
-    let variables = [("LOOPWRIGHT_LOOP_ID", "x"), ("LOOPWRIGHT_STORY_ID", "y"), ("LOOPWRIGHT_ANYTHING", "z")];
+    let variables = [
+        ("LOOPWRIGHT_LOOP_ID", "x"),
+        ("LOOPWRIGHT_STORY_ID", "y"),
+        ("LOOPWRIGHT_ANYTHING", "z"),
+    ];
     let (exit, stdout, stderr) = with_variables(&env, &["config", "show"], &variables);
     assert_eq!(exit, 0, "{stdout}{stderr}");
-    assert!(stdout.contains("loop.max_retries") && stderr.contains("(not there)"), "{stdout}{stderr}");
+    assert!(
+        stdout.contains("loop.max_retries") && stderr.contains("(not there)"),
+        "{stdout}{stderr}"
+    );
 }
 
 #[test]
@@ -164,21 +206,36 @@ fn a_role_gives_its_agent_model_effort_and_a_limit() {
     let implement = "echo \"$LOOPWRIGHT_MODEL $LOOPWRIGHT_EFFORT\" > seen.txt\ncat > /dev/null\n";
     let scene = Scene::with_agents(&["one"], implement, JUDGE);
     let config = scene.env.read("project/loopwright.toml");
-    let with_role =
-        config.replace("agent = \"builder\"", "agent = \"builder\"\nmodel = \"large\"\ntimeout = \"77s\"");
+    let with_role = config.replace(
+        "agent = \"builder\"",
+        "agent = \"builder\"\nmodel = \"large\"\ntimeout = \"77s\"",
+    );
     scene.env.write("project/loopwright.toml", with_role);
-    let mut command =
-        scene.env.command(&["start", "--project", "project", "--prd", "project/prd.json", "--foreground"]);
+    let mut command = scene.env.command(&[
+        "start",
+        "--project",
+        "project",
+        "--prd",
+        "project/prd.json",
+        "--foreground",
+    ]);
     command.env("LOOPWRIGHT_ROLES_IMPLEMENTOR_EFFORT", "high");
     assert!(command.output().expect("ran").status.success());
     let view = scene.status();
     assert_eq!(
-        scene.git(&["show", &format!("{}:seen.txt", view["branch"].as_str().expect("a branch"))]),
+        scene.git(&[
+            "show",
+            &format!("{}:seen.txt", view["branch"].as_str().expect("a branch"))
+        ]),
         "large high"
     );
     let id = view["loopId"].as_str().expect("an id");
     let spec = std::fs::read_to_string(
-        scene.home().join("loops").join(id).join("runs/0001-1-implement-1/spec.json"),
+        scene
+            .home()
+            .join("loops")
+            .join(id)
+            .join("runs/0001-1-implement-1/spec.json"),
     );
     assert!(spec.expect("a spec").contains("\"wall_secs\": 77"));
 }
@@ -186,8 +243,19 @@ fn a_role_gives_its_agent_model_effort_and_a_limit() {
 #[test]
 fn flags_and_variables_reach_the_loop_and_a_misspelt_agent_is_named() {
     let scene = Scene::new(&["one"]);
-    let start = ["start", "--project", "project", "--prd", "project/prd.json", "--dry-run", "--json"];
-    let variables = [("LOOPWRIGHT_LOOP_MAX_RETRIES", "7"), ("LOOPWRIGHT_RETRY_LADDER", "judge,builder")];
+    let start = [
+        "start",
+        "--project",
+        "project",
+        "--prd",
+        "project/prd.json",
+        "--dry-run",
+        "--json",
+    ];
+    let variables = [
+        ("LOOPWRIGHT_LOOP_MAX_RETRIES", "7"),
+        ("LOOPWRIGHT_RETRY_LADDER", "judge,builder"),
+    ];
     let (_, stdout, _) = with_variables(&scene.env, &start, &variables);
     let json: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
     let spec = &json["result"]["spec"];
@@ -198,26 +266,43 @@ fn flags_and_variables_reach_the_loop_and_a_misspelt_agent_is_named() {
     let flag = [&start[..], &["--max-retries", "1"]].concat();
     let (_, stdout, _) = with_variables(&scene.env, &flag, &variables);
     assert!(stdout.contains("\"max_retries\":1,"), "{stdout}");
-    let (exit, _, stderr) =
-        with_variables(&scene.env, &start[..6], &[("LOOPWRIGHT_ROLES_JUDGE_AGENT", "jugde")]);
+    let (exit, _, stderr) = with_variables(
+        &scene.env,
+        &start[..6],
+        &[("LOOPWRIGHT_ROLES_JUDGE_AGENT", "jugde")],
+    );
     assert_eq!(
         (exit, stderr.as_str()),
-        (2, "error: [roles.judge] names `jugde`, which is no agent\nhelp: did you mean `judge`?\n")
+        (
+            2,
+            "error: [roles.judge] names `jugde`, which is no agent\nhelp: did you mean `judge`?\n"
+        )
     );
 }
 
 #[test]
 fn a_misspelt_command_is_one_complaint_and_doctor_names_the_way_to_it() {
     let env = TestEnv::new();
-    env.write("project/loopwright.toml", "[agents.a]\ncommands = [\"x\"]\n[agents.b]\n");
-    let json = env.run(&["config", "show", "--project", "project", "--json"]).json();
+    env.write(
+        "project/loopwright.toml",
+        "[agents.a]\ncommands = [\"x\"]\n[agents.b]\n",
+    );
+    let json = env
+        .run(&["config", "show", "--project", "project", "--json"])
+        .json();
     let complaints: Vec<&str> = json["result"]["complaints"]
         .as_array()
         .expect("complaints")
         .iter()
         .filter_map(|complaint| complaint["message"].as_str())
         .collect();
-    assert_eq!(complaints, ["unknown key `commands` in [agents.a]", "the agent `b` has no command"]);
+    assert_eq!(
+        complaints,
+        [
+            "unknown key `commands` in [agents.a]",
+            "the agent `b` has no command"
+        ]
+    );
     let doctor = env.run(&["doctor", "--project", "project"]).stdout;
     let expected = "bad  configuration: unknown key `commands` in [agents.a]\n     `loopwright config show` names everything that is wrong, with its place\n";
     assert!(doctor.contains(expected), "{doctor}");
@@ -226,31 +311,60 @@ fn a_misspelt_command_is_one_complaint_and_doctor_names_the_way_to_it() {
 #[test]
 fn the_workers_limit_is_the_persons_and_holds_over_all_loops() {
     let scene = Scene::new(&["one"]);
-    scene.env.write(".config/loopwright/config.toml", "[worker]\nmax_agents = 1\n");
+    scene.env.write(
+        ".config/loopwright/config.toml",
+        "[worker]\nmax_agents = 1\n",
+    );
     let gate = scene.env.path("gate");
-    let script = format!("while [ ! -f {} ]; do sleep 0.05; done\n{IMPLEMENT}", gate.display());
+    let script = format!(
+        "while [ ! -f {} ]; do sleep 0.05; done\n{IMPLEMENT}",
+        gate.display()
+    );
     scene.env.write("agents/implement.sh", script);
-    scene.env.write("project/other.json", scene.env.read("project/prd.json"));
+    scene
+        .env
+        .write("project/other.json", scene.env.read("project/prd.json"));
     let start = |prd: &str| {
-        let answer = scene.env.run(&["start", "--project", "project", "--prd", prd, "--json"]);
-        answer.json()["result"]["loopId"].as_str().expect("an id").to_owned()
+        let answer = scene
+            .env
+            .run(&["start", "--project", "project", "--prd", prd, "--json"]);
+        answer.json()["result"]["loopId"]
+            .as_str()
+            .expect("an id")
+            .to_owned()
     };
     let ids = [start("project/prd.json"), start("project/other.json")];
-    let story = |id: &str| scene.env.run(&["status", id, "--json"]).json()["result"]["stories"][0].clone();
-    wait_until("both to be planned", || ids.iter().all(|id| story(id)["status"] == "running").then_some(()));
+    let story =
+        |id: &str| scene.env.run(&["status", id, "--json"]).json()["result"]["stories"][0].clone();
+    wait_until("both to be planned", || {
+        ids.iter()
+            .all(|id| story(id)["status"] == "running")
+            .then_some(())
+    });
     std::fs::write(&gate, "").expect("written");
-    wait_until("both to pass", || ids.iter().all(|id| story(id)["status"] == "passed").then_some(()));
+    wait_until("both to pass", || {
+        ids.iter()
+            .all(|id| story(id)["status"] == "passed")
+            .then_some(())
+    });
     // Every run of an agent, as an interval: no two of them overlap.
     let mut agents: Vec<(i64, i64)> = Vec::new();
     for id in &ids {
         let runs = scene.env.run(&["runs", id, "--json"]).json()["result"]["runs"].clone();
         let of_agents = runs.as_array().expect("runs").iter();
-        let of_agents =
-            of_agents.filter(|run| run["stage"] != "check" && run["stage"] != "baseline").cloned();
+        let of_agents = of_agents
+            .filter(|run| run["stage"] != "check" && run["stage"] != "baseline")
+            .cloned();
         agents.extend(of_agents.map(|run| {
-            (run["startedAtMs"].as_i64().expect("a start"), run["endedAtMs"].as_i64().expect("an end"))
+            (
+                run["startedAtMs"].as_i64().expect("a start"),
+                run["endedAtMs"].as_i64().expect("an end"),
+            )
         }));
     }
     agents.sort_unstable();
-    assert!(agents.len() == 4 && agents.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{agents:?}");
+    assert!(
+        agents.len() == 4 && agents.windows(2).all(|pair| pair[0].1 <= pair[1].0),
+        "{agents:?}"
+    );
 }

@@ -1,7 +1,8 @@
 //! The power fails at every single moment, and the loop ends as if it had not.
 //!
-//! A worker is taken from the same state folder again and again. The crash switch cuts it off right before or right after
-//! a record is written, or between a deed and its record; keepers and agents go on as they would after a `kill -9`.
+//! A worker is taken from the same state folder again and again. The crash switch cuts it off right
+//! before or right after a record is written, or between a deed and its record; keepers and agents
+//! go on as they would after a `kill -9`.
 
 use std::path::{Path, PathBuf};
 
@@ -31,10 +32,21 @@ pub(crate) fn prepared_as(scene: &Scene, loop_id: &str) -> String {
 }
 
 pub(crate) fn prepared_with(scene: &Scene, loop_id: &str, options: &[&str]) -> String {
-    // One loop is recorded through the program; its id is then made a fixed one, so that commits are comparable.
+    // One loop is recorded through the program; its id is then made a fixed one, so that commits
+    // are comparable.
     let project = scene.project().canonicalize().expect("a project");
-    let start = ["start", "--project", "project", "--prd", "project/prd.json", "--max-retries", "1"];
-    let answer = scene.env.run(&[&start[..], &["--json", "--dry-run"], options].concat());
+    let start = [
+        "start",
+        "--project",
+        "project",
+        "--prd",
+        "project/prd.json",
+        "--max-retries",
+        "1",
+    ];
+    let answer = scene
+        .env
+        .run(&[&start[..], &["--json", "--dry-run"], options].concat());
     let mut spec: kernel::LoopSpec =
         serde_json::from_value(answer.json()["result"]["spec"].clone()).expect("a spec");
     assert!(Path::new(&spec.project) == project);
@@ -42,17 +54,28 @@ pub(crate) fn prepared_with(scene: &Scene, loop_id: &str, options: &[&str]) -> S
     spec.branch = format!("agent-loop/{}", spec.loop_id);
     let journal = journal::Journal::open(&scene.home()).expect("a journal");
     let loop_id = spec.loop_id.clone();
-    let event = Event::LoopStarted { spec: Box::new(spec) };
+    let event = Event::LoopStarted {
+        spec: Box::new(spec),
+    };
     let body = serde_json::to_string(&event).expect("JSON");
-    let record = journal::NewRecord { at_ms: CLOCK_MS, kind: event.kind(), body: &body };
-    journal.append(&loop_id, 0, None, &[record]).expect("recorded");
+    let record = journal::NewRecord {
+        at_ms: CLOCK_MS,
+        kind: event.kind(),
+        body: &body,
+    };
+    journal
+        .append(&loop_id, 0, None, &[record])
+        .expect("recorded");
     loop_id
 }
 
 /// The program, as a keeper that wakes no worker: the test alone says when there is one.
 pub(crate) fn quiet_keeper(scene: &Scene) -> PathBuf {
     let program = env!("CARGO_BIN_EXE_loopwright");
-    scene.env.write("keeper.sh", format!("#!/bin/sh\nLOOPWRIGHT_WAKE=off exec {program} \"$@\"\n"));
+    scene.env.write(
+        "keeper.sh",
+        format!("#!/bin/sh\nLOOPWRIGHT_WAKE=off exec {program} \"$@\"\n"),
+    );
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(scene.env.path("keeper.sh"), mode).expect("mode set");
     scene.env.path("keeper.sh")
@@ -64,7 +87,8 @@ fn take_worker(scene: &Scene, keeper: &Path) -> Worker {
     worker
 }
 
-/// Plays the loop to its end; the power fails at the moments that `fails` names, counted over the whole life of the loop.
+/// Plays the loop to its end; the power fails at the moments that `fails` names, counted over the
+/// whole life of the loop.
 fn play(fails: impl Fn(usize, Moment) -> bool + Clone + 'static) -> (Ending, usize) {
     let scene = Scene::new(&["one", "retry-two", "never-three"]);
     let loop_id = prepared(&scene);
@@ -88,8 +112,11 @@ pub(crate) fn play_out(
     loop {
         let mut worker = take_worker(scene, &keeper);
         worker.set_crash_switch(moments.switch(fails.clone()));
-        let ended = worker
-            .run(|worker, _| worker.loaded(loop_id).is_some_and(|loaded| loaded.state.ended().is_some()));
+        let ended = worker.run(|worker, _| {
+            worker
+                .loaded(loop_id)
+                .is_some_and(|loaded| loaded.state.ended().is_some())
+        });
         match ended {
             Ok(()) => break,
             Err(WorkerError::Crashed) => crashes += 1,
@@ -110,13 +137,19 @@ fn assert_one_start_per_run(scene: &Scene, loop_id: &str) {
     let records = records(scene, loop_id);
     let tries = records
         .iter()
-        .filter(|record| matches!(&record.event, Event::RunStarted { run } if !run.stage.is_check()))
+        .filter(
+            |record| matches!(&record.event, Event::RunStarted { run } if !run.stage.is_check()),
+        )
         .count();
     let mut starts = scene.starts();
     assert_eq!(starts.len(), tries, "every agent was started exactly once");
     starts.sort();
     starts.dedup();
-    assert_eq!(starts.len(), tries, "no agent was started twice under one name");
+    assert_eq!(
+        starts.len(),
+        tries,
+        "no agent was started twice under one name"
+    );
 }
 
 pub(crate) fn ending(scene: &Scene, loop_id: &str) -> Ending {
@@ -129,7 +162,10 @@ pub(crate) fn ending(scene: &Scene, loop_id: &str) -> Ending {
     };
     let repository = scene.home().join("loops").join(loop_id).join("repo.git");
     Ending {
-        events: views::public_events(&records).into_iter().map(plain).collect(),
+        events: views::public_events(&records)
+            .into_iter()
+            .map(plain)
+            .collect(),
         refs: testkit::git(&repository, &["for-each-ref"]),
         published: scene.git(&["for-each-ref", "refs/heads"]),
         prd: scene.env.read("project/prd.json"),
@@ -140,13 +176,22 @@ pub(crate) fn ending(scene: &Scene, loop_id: &str) -> Ending {
 fn i04_a_crash_at_any_moment_changes_nothing() {
     let (calm, moments) = play(|_, _| false);
     assert!(moments > 60, "the scenario has its moments: {moments}");
-    assert!(calm.events.last().is_some_and(|last| last.contains("2 passed, 1 skipped")), "{:?}", calm.events);
+    assert!(
+        calm.events
+            .last()
+            .is_some_and(|last| last.contains("2 passed, 1 skipped")),
+        "{:?}",
+        calm.events
+    );
     // CI tries every fifth moment, the soak all of them.
     let all = std::env::var_os("LOOPWRIGHT_SOAK").is_some();
     let step = if all { 1 } else { 5 };
     for moment in (1..=moments).step_by(step) {
         let (crashed, _) = play(move |count, _| count == moment);
-        assert_eq!(crashed, calm, "the power failed at moment {moment} of {moments}");
+        assert_eq!(
+            crashed, calm,
+            "the power failed at moment {moment} of {moments}"
+        );
     }
 }
 

@@ -1,9 +1,10 @@
 //! The power fails in every flow, and each ends as if it had not.
 //!
-//! One set of scripted agents plays all flows: tests that prove nothing at first, tests that ask for too much, a judge
-//! that says no, a story that is skipped and passes when it is looked at again. What an agent does follows from its
-//! story, attempt and prompt alone. CI cuts the power often in a few plays, the soak (`LOOPWRIGHT_SOAK=1`) once at every
-//! single moment; `LOOPWRIGHT_CRASH_SEED` chooses the moments.
+//! One set of scripted agents plays all flows: tests that prove nothing at first, tests that ask
+//! for too much, a judge that says no, a story that is skipped and passes when it is looked at
+//! again. What an agent does follows from its story, attempt and prompt alone. CI cuts the power
+//! often in a few plays, the soak (`LOOPWRIGHT_SOAK=1`) once at every single moment;
+//! `LOOPWRIGHT_CRASH_SEED` chooses the moments.
 
 use kernel::Event;
 use testkit::{Random, number};
@@ -23,7 +24,8 @@ const IMPLEMENT: &str = r#"case "$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_ATTEMPT-$FLOW"
 esac
 "#;
 
-/// Whether tests are asked for again stands in the prompt; a change that is no test is there to be dropped.
+/// Whether tests are asked for again stands in the prompt; a change that is no test is there to be
+/// dropped.
 const WRITE_TESTS: &str = r#"id=$LOOPWRIGHT_STORY_ID
 real='[ "$(sh cmd/ID.sh 4)" = 8 ]'
 echo tampered > cmd/add.sh
@@ -55,7 +57,9 @@ struct FlowEnding {
 
 /// A project with agents for every stage of every flow.
 pub(crate) fn flow_scene(flow: &str, stories: &[&str]) -> Scene {
-    let scene = Scene { env: TestEnv::new() };
+    let scene = Scene {
+        env: TestEnv::new(),
+    };
     let story = |id: &&str| {
         format!(
             r#"{{ "id": "{id}", "title": "Story {id}", "acceptance_criteria": ["it doubles"], "passes": false }}"#
@@ -63,10 +67,16 @@ pub(crate) fn flow_scene(flow: &str, stories: &[&str]) -> Scene {
     };
     let stories: Vec<String> = stories.iter().map(story).collect();
     let files = [
-        ("prd.json", format!("{{ \"stories\": [\n{}\n] }}\n", stories.join(",\n"))),
+        (
+            "prd.json",
+            format!("{{ \"stories\": [\n{}\n] }}\n", stories.join(",\n")),
+        ),
         ("run-tests.sh", TAP_RUNNER.to_owned()),
         ("cmd/add.sh", "echo $(($1 + $2))\n".to_owned()),
-        ("tests/add.sh", "[ \"$(sh cmd/add.sh 1 2)\" = 3 ]\n".to_owned()),
+        (
+            "tests/add.sh",
+            "[ \"$(sh cmd/add.sh 1 2)\" = 3 ]\n".to_owned(),
+        ),
     ];
     for (path, text) in &files {
         scene.env.write(&format!("project/{path}"), text);
@@ -118,15 +128,29 @@ fn play(
     let mut runs: Vec<String> = records
         .iter()
         .filter_map(|record| match &record.event {
-            Event::RunStarted { run } => {
-                Some(format!("{} {} {}-{}", run.story, run.attempt, run.stage.word(), run.try_number))
-            }
+            Event::RunStarted { run } => Some(format!(
+                "{} {} {}-{}",
+                run.story,
+                run.attempt,
+                run.stage.word(),
+                run.try_number
+            )),
             _ => None,
         })
         .collect();
     runs.sort();
-    let deeds = records.iter().filter_map(|record| deed(&record.event)).collect();
-    (FlowEnding { public: ending(&scene, &loop_id), deeds, runs }, n_moments)
+    let deeds = records
+        .iter()
+        .filter_map(|record| deed(&record.event))
+        .collect();
+    (
+        FlowEnding {
+            public: ending(&scene, &loop_id),
+            deeds,
+            runs,
+        },
+        n_moments,
+    )
 }
 
 fn holds_in(flow: &'static str, stories: &'static [&'static str], summary: &str, rounds: &[&str]) {
@@ -134,21 +158,30 @@ fn holds_in(flow: &'static str, stories: &'static [&'static str], summary: &str,
     let last = calm.public.events.last().cloned().unwrap_or_default();
     assert!(last.contains(summary), "{flow}: {:#?}", calm.public.events);
     for run in rounds {
-        assert!(calm.runs.iter().any(|seen| seen == run), "{flow}: {run} is among {:#?}", calm.runs);
+        assert!(
+            calm.runs.iter().any(|seen| seen == run),
+            "{flow}: {run} is among {:#?}",
+            calm.runs
+        );
     }
     if std::env::var_os("LOOPWRIGHT_SOAK").is_some() {
         for moment in 1..=n_moments {
             let (crashed, _) = play(flow, stories, move |count, _| count == moment);
-            assert_eq!(crashed, calm, "{flow}: the power failed at moment {moment} of {n_moments}");
+            assert_eq!(
+                crashed, calm,
+                "{flow}: the power failed at moment {moment} of {n_moments}"
+            );
         }
         return;
     }
-    // A moment that was cut off comes again in the next life, so the count runs on and hits others each time.
+    // A moment that was cut off comes again in the next life, so the count runs on and hits others
+    // each time.
     let seed = number("LOOPWRIGHT_CRASH_SEED", 5);
     let mut random = Random::new(seed);
     let (every, offset) = (3 + random.below(3), random.below(3));
     let (crashed, _) = play(flow, stories, move |count, _| count % every == offset);
-    let when = format!("{flow}: the power failed at every {every}th moment from {offset}, seed {seed}");
+    let when =
+        format!("{flow}: the power failed at every {every}th moment from {offset}, seed {seed}");
     assert_eq!(crashed.deeds, calm.deeds, "{when}");
     assert_eq!(crashed.runs, calm.runs, "{when}");
     assert_eq!(crashed.public, calm.public, "{when}");
@@ -176,10 +209,20 @@ fn i04_tdd_survives_crashes() {
 
 #[test]
 fn i04_proof_survives_crashes() {
-    holds_in("proof", &["lazy", "vague"], "2 passed, 0 skipped", &["vague 2 prove-1", "lazy 3 judge-1"]);
+    holds_in(
+        "proof",
+        &["lazy", "vague"],
+        "2 passed, 0 skipped",
+        &["vague 2 prove-1", "lazy 3 judge-1"],
+    );
 }
 
 #[test]
 fn i04_solo_survives_crashes() {
-    holds_in("solo", &["vague", "lazy"], "1 passed, 1 skipped", &["vague 2 check-1", "lazy 2 implement-1"]);
+    holds_in(
+        "solo",
+        &["vague", "lazy"],
+        "1 passed, 1 skipped",
+        &["vague 2 check-1", "lazy 2 implement-1"],
+    );
 }

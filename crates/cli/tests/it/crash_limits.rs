@@ -1,4 +1,5 @@
-//! The power fails around a stand-in and around a session that is gone on with, and the loop ends as if it had not.
+//! The power fails around a stand-in and around a session that is gone on with, and the loop ends
+//! as if it had not.
 //!
 //! CI cuts the power at every third moment, the soak (`LOOPWRIGHT_SOAK=1`) at each.
 
@@ -31,19 +32,38 @@ fn play(make: fn() -> Scene, moment: Option<usize>) -> (Ending, usize) {
 
 fn survives(make: fn() -> Scene, wanted: &str) {
     let (calm, moments) = play(make, None);
-    assert!(calm.events.iter().any(|event| event.contains(wanted)), "{:?}", calm.events);
-    assert!(calm.events.last().is_some_and(|last| last.contains("1 passed")), "{:?}", calm.events);
-    let step = if std::env::var_os("LOOPWRIGHT_SOAK").is_some() { 1 } else { 3 };
+    assert!(
+        calm.events.iter().any(|event| event.contains(wanted)),
+        "{:?}",
+        calm.events
+    );
+    assert!(
+        calm.events
+            .last()
+            .is_some_and(|last| last.contains("1 passed")),
+        "{:?}",
+        calm.events
+    );
+    let step = if std::env::var_os("LOOPWRIGHT_SOAK").is_some() {
+        1
+    } else {
+        3
+    };
     for moment in (1..=moments).step_by(step) {
         let (crashed, _) = play(make, Some(moment));
-        assert_eq!(crashed, calm, "the power failed at moment {moment} of {moments}");
+        assert_eq!(
+            crashed, calm,
+            "the power failed at moment {moment} of {moments}"
+        );
     }
 }
 
 /// The builder is at its limit for an hour, and another one of the ladder stands in.
 fn with_a_stand_in() -> Scene {
     let scene = Scene::with_agents(&["one"], "cat > /dev/null\nexit 75\n", JUDGE);
-    scene.env.write("agents/other.sh", format!("{COUNTED}{IMPLEMENT}"));
+    scene
+        .env
+        .write("agents/other.sh", format!("{COUNTED}{IMPLEMENT}"));
     let path = |name: &str| scene.env.path(name).display().to_string();
     scene.configure(&format!(
         "[agents.other]\ncommand = [\"sh\", \"{}\"]\nenv = {{ STARTS = \"{}\" }}\n\n[retry]\nwait = \"1h\"\n\
@@ -57,9 +77,12 @@ fn with_a_stand_in() -> Scene {
 /// The coder dies once, and goes on.
 fn with_a_session() -> Scene {
     let scene = Scene::with_agents(&["one"], "", JUDGE);
-    scene.env.write("agents/codex", format!("#!/bin/sh\n{COUNTED}{DIES_ONCE}"));
+    scene
+        .env
+        .write("agents/codex", format!("#!/bin/sh\n{COUNTED}{DIES_ONCE}"));
     let codex = scene.env.path("agents/codex");
-    std::fs::set_permissions(&codex, std::fs::Permissions::from_mode(0o755)).expect("made executable");
+    std::fs::set_permissions(&codex, std::fs::Permissions::from_mode(0o755))
+        .expect("made executable");
     let starts = scene.env.path("starts").display().to_string();
     let config = scene.env.read("project/loopwright.toml");
     scene.env.write(
@@ -85,5 +108,8 @@ fn i04_a_crash_around_a_session_that_goes_on_changes_nothing() {
     let loop_id = prepared(&scene);
     play_out(&scene, &loop_id, |_, _| false);
     let landed = scene.git(&["show", &format!("agent-loop/{loop_id}:work.txt")]);
-    assert_eq!(landed, "fresh\nresume", "the files are those of the first run");
+    assert_eq!(
+        landed, "fresh\nresume",
+        "the files are those of the first run"
+    );
 }

@@ -14,11 +14,24 @@ fn demo_runs_a_real_loop() {
         .iter()
         .map(|story| format!("{} {} {}", story["id"], story["status"], story["attempts"]))
         .collect();
-    assert_eq!(stories, [r#""greet" "passed" 1"#, r#""shout" "passed" 2"#, r#""fly" "skipped" 2"#]);
-    assert!(env.read("show/project/prd.json").contains("\"skipped\": true"));
+    assert_eq!(
+        stories,
+        [
+            r#""greet" "passed" 1"#,
+            r#""shout" "passed" 2"#,
+            r#""fly" "skipped" 2"#
+        ]
+    );
+    assert!(
+        env.read("show/project/prd.json")
+            .contains("\"skipped\": true")
+    );
     let again = env.run(&["demo", "--keep", "show"]);
     assert!(
-        again.exit == 3 && again.stderr.contains("name a folder that does not exist yet"),
+        again.exit == 3
+            && again
+                .stderr
+                .contains("name a folder that does not exist yet"),
         "{}",
         again.whole()
     );

@@ -1,4 +1,5 @@
-//! What the documents show is what one really sees. `LOOPWRIGHT_UPDATE_DOCS=1` writes the real output into them.
+//! What the documents show is what one really sees. `LOOPWRIGHT_UPDATE_DOCS=1` writes the real
+//! output into them.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,7 +12,12 @@ fn settle(path: &Path, played: &str) {
     if std::env::var_os("LOOPWRIGHT_UPDATE_DOCS").is_some() {
         std::fs::write(path, played).expect("written");
     } else {
-        assert_eq!(written, played, "{} shows something else than the program prints", path.display());
+        assert_eq!(
+            written,
+            played,
+            "{} shows something else than the program prints",
+            path.display()
+        );
     }
 }
 
@@ -19,8 +25,15 @@ fn settle(path: &Path, played: &str) {
 fn play(block: &str, env: &TestEnv) -> String {
     let mut out = String::new();
     for command in block.lines().filter(|line| line.starts_with("$ ")) {
-        let words: Vec<&str> = command.trim_start_matches("$ ").split_whitespace().collect();
-        assert_eq!(words.first(), Some(&"loopwright"), "the tour only runs our own program: {command}");
+        let words: Vec<&str> = command
+            .trim_start_matches("$ ")
+            .split_whitespace()
+            .collect();
+        assert_eq!(
+            words.first(),
+            Some(&"loopwright"),
+            "the tour only runs our own program: {command}"
+        );
         let answer = env.run(&words[1..]);
         // In a terminal both come together; talk first, as the program writes it.
         let _ = write!(out, "{command}\n{}{}", answer.stderr, answer.stdout);
@@ -40,7 +53,10 @@ fn the_tour_of_the_readme_is_real() {
         );
     }
     let mut parts = readme.split("```console\n");
-    let mut played = parts.next().expect("words before the first block").to_owned();
+    let mut played = parts
+        .next()
+        .expect("words before the first block")
+        .to_owned();
     let mut blocks = 0;
     for part in parts {
         let (block, rest) = part.split_once("```").expect("a closed block");
@@ -51,10 +67,12 @@ fn the_tour_of_the_readme_is_real() {
     settle(&path, &played);
 }
 
-/// Plays a page whose example is a PRD followed by what `prd check` says of it; nothing for other pages.
+/// Plays a page whose example is a PRD followed by what `prd check` says of it; nothing for other
+/// pages.
 fn play_page(page: &str) -> Option<String> {
-    let (syntax, at) =
-        ["json", "yaml"].iter().find_map(|syntax| Some((*syntax, page.find(&format!("```{syntax}\n"))?)))?;
+    let (syntax, at) = ["json", "yaml"]
+        .iter()
+        .find_map(|syntax| Some((*syntax, page.find(&format!("```{syntax}\n"))?)))?;
     let (before, example) = page.split_at(at);
     let (input, rest) = example.split_once('\n')?.1.split_once("```\n")?;
     let (between, told) = rest.split_once("```text\n")?;
@@ -65,7 +83,10 @@ fn play_page(page: &str) -> Option<String> {
     let (env, name) = (TestEnv::new(), format!("prd.{syntax}"));
     env.write(&name, input);
     let answer = env.run(&["prd", "check", &name]).stderr;
-    Some(format!("{before}```{syntax}\n{input}```\n{between}```text\n{}\n```{after}", answer.trim_end()))
+    Some(format!(
+        "{before}```{syntax}\n{input}```\n{between}```text\n{}\n```{after}",
+        answer.trim_end()
+    ))
 }
 
 #[test]
@@ -74,7 +95,11 @@ fn the_error_pages_show_real_complaints() {
     for entry in std::fs::read_dir(project().join("docs/errors")).expect("pages") {
         let path = entry.expect("a page").path();
         let page = std::fs::read_to_string(&path).expect("a page");
-        let code = path.file_stem().expect("a name").to_string_lossy().into_owned();
+        let code = path
+            .file_stem()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
         if let Some(real) = play_page(&page) {
             assert!(
                 real.contains(&format!("[{code}]: ")),
@@ -84,5 +109,8 @@ fn the_error_pages_show_real_complaints() {
             played += 1;
         }
     }
-    assert!(played >= 14, "most pages have an example that can be played: {played}");
+    assert!(
+        played >= 14,
+        "most pages have an example that can be played: {played}"
+    );
 }

@@ -1,5 +1,6 @@
-//! Whole loops on four real ecosystems with their real runners: small repositories that the tests make, scripted agents
-//! that do the work well or cheat, and what must come of it. The agents are played; compilers, linters and tests are not.
+//! Whole loops on four real ecosystems with their real runners: small repositories that the tests
+//! make, scripted agents that do the work well or cheat, and what must come of it. The agents are
+//! played; compilers, linters and tests are not.
 
 mod make;
 mod python;
@@ -24,8 +25,7 @@ script="$SCENE/agents/$LOOPWRIGHT_STORY_ID.$LOOPWRIGHT_STAGE.sh"
 const REVIEW: &str = r#"echo '{"summary": "seen", "criteria": [], "findings": []}'"#;
 
 /// Whatever the facts are, this judge says yes: only they can keep a story from passing.
-const JUDGE: &str =
-    r#"echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"scripted\"}""#;
+const JUDGE: &str = r#"echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"scripted\"}""#;
 
 /// One story: its criterion, and what implementor and test writer do about it.
 pub(crate) struct Story {
@@ -45,13 +45,18 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// A committed project of these files, with a `[checks]` table, and nothing that git ignores unless a file says so.
+    /// A committed project of these files, with a `[checks]` table, and nothing that git ignores
+    /// unless a file says so.
     pub(crate) fn new(name: &'static str, files: &[(&str, &str)], checks: &str) -> Self {
         let env = TestEnv::new();
         for (path, text) in files {
             env.write(&format!("project/{path}"), text);
         }
-        let project = Self { env, name, programs: Vec::new() };
+        let project = Self {
+            env,
+            name,
+            programs: Vec::new(),
+        };
         project.configure(checks);
         project
     }
@@ -60,7 +65,11 @@ impl Project {
     pub(crate) fn of_folder(name: &'static str, source: &Path, checks: &str) -> Self {
         let project = Self::new(name, &[], checks);
         let mut copy = std::process::Command::new("cp");
-        toolbox::run(copy.arg("-R").arg(source.join(".")).arg(project.env.path("project")));
+        toolbox::run(
+            copy.arg("-R")
+                .arg(source.join("."))
+                .arg(project.env.path("project")),
+        );
         project
     }
 
@@ -88,27 +97,47 @@ impl Project {
     pub(crate) fn play(self, stories: &[Story]) -> Played {
         let each: Vec<Value> = stories.iter().map(|story| self.take(story)).collect();
         let prd = json!({ "stories": each });
-        self.env.write("project/prd.json", serde_json::to_string_pretty(&prd).expect("JSON"));
+        self.env.write(
+            "project/prd.json",
+            serde_json::to_string_pretty(&prd).expect("JSON"),
+        );
         let folder = self.env.path("project");
         testkit::git(&folder, &["init", "--quiet", "--initial-branch=main", "."]);
         testkit::git(&folder, &["add", "--all", "--", ":!loopwright.toml"]);
         testkit::git(&folder, &["commit", "--quiet", "-m", "start"]);
-        let start = ["start", "--project", "project", "--prd", "project/prd.json", "--foreground", "--json"];
+        let start = [
+            "start",
+            "--project",
+            "project",
+            "--prd",
+            "project/prd.json",
+            "--foreground",
+            "--json",
+        ];
         let said = self.run(&[&start[..], &["--max-retries", "0", "--flow", "quartet"]].concat());
         let loops = self.run(&["list", "--json"]);
-        let list: Value = serde_json::from_str(&loops).unwrap_or_else(|_| panic!("{said}\n{loops}"));
+        let list: Value =
+            serde_json::from_str(&loops).unwrap_or_else(|_| panic!("{said}\n{loops}"));
         let view = list["result"]["loops"][0].clone();
-        let loop_id = view["loopId"].as_str().unwrap_or_else(|| panic!("{said}\n{loops}")).to_owned();
-        Played { project: self, loop_id }
+        let loop_id = view["loopId"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{said}\n{loops}"))
+            .to_owned();
+        Played {
+            project: self,
+            loop_id,
+        }
     }
 
     fn take(&self, story: &Story) -> Value {
         let Story { id, criterion, .. } = story;
         let answer = json!({ "summary": "written", "findings": [],
             "criteria": [{ "criterion": criterion, "tests": story.tests }] });
-        self.env.write(&format!("agents/{id}.implement.sh"), &story.implement);
+        self.env
+            .write(&format!("agents/{id}.implement.sh"), &story.implement);
         let writes = format!("{}\ncat <<'ANSWER'\n{answer}\nANSWER\n", story.write_tests);
-        self.env.write(&format!("agents/{id}.write-tests.sh"), writes);
+        self.env
+            .write(&format!("agents/{id}.write-tests.sh"), writes);
         json!({ "id": id, "title": criterion, "acceptance_criteria": [criterion], "passes": false })
     }
 
@@ -116,12 +145,20 @@ impl Project {
     fn run(&self, arguments: &[&str]) -> String {
         let mut command = self.env.command(arguments);
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders = self.programs.iter().cloned().chain(std::env::split_paths(&path));
+        let folders = self
+            .programs
+            .iter()
+            .cloned()
+            .chain(std::env::split_paths(&path));
         command.env("PATH", std::env::join_paths(folders).expect("a path"));
         let home = std::env::var_os("HOME").unwrap_or_default();
-        for (name, folder) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv")]
-        {
-            let place = std::env::var_os(name).map_or_else(|| Path::new(&home).join(folder), PathBuf::from);
+        for (name, folder) in [
+            ("CARGO_HOME", ".cargo"),
+            ("RUSTUP_HOME", ".rustup"),
+            ("PYENV_ROOT", ".pyenv"),
+        ] {
+            let place =
+                std::env::var_os(name).map_or_else(|| Path::new(&home).join(folder), PathBuf::from);
             if place.is_dir() {
                 command.env(name, place);
             }
@@ -142,15 +179,22 @@ impl Played {
     pub(crate) fn story(&self, id: &str) -> Report {
         let text = self.project.run(&["story", &self.loop_id, id]);
         let data = self.project.run(&["story", &self.loop_id, id, "--json"]);
-        let data: Value = serde_json::from_str(&data).unwrap_or_else(|error| panic!("{error}: {data}"));
-        let report = Report { id: id.to_owned(), text, data: data["result"].clone() };
+        let data: Value =
+            serde_json::from_str(&data).unwrap_or_else(|error| panic!("{error}: {data}"));
+        let report = Report {
+            id: id.to_owned(),
+            text,
+            data: data["result"].clone(),
+        };
         report.print(self.project.name);
         report
     }
 
     /// What an agent was told.
     pub(crate) fn prompt(&self, story: &str, stage: &str, round: u32) -> String {
-        self.project.env.read(&format!("prompts/{story}-{stage}-{round}"))
+        self.project
+            .env
+            .read(&format!("prompts/{story}-{stage}-{round}"))
     }
 
     /// The files of the loop's branch.
@@ -167,8 +211,12 @@ impl Played {
     /// The stories whose commits are on the branch, oldest first.
     pub(crate) fn landed(&self) -> Vec<String> {
         let range = format!("main..{}", self.branch());
-        let ids =
-            self.git(&["log", "--reverse", "--format=%(trailers:key=Story-Id,valueonly,separator=)", &range]);
+        let ids = self.git(&[
+            "log",
+            "--reverse",
+            "--format=%(trailers:key=Story-Id,valueonly,separator=)",
+            &range,
+        ]);
         ids.lines().map(str::to_owned).collect()
     }
 
@@ -208,15 +256,30 @@ impl Report {
             &self.facts()["weak"],
             &self.facts()["pass_to_pass"],
         );
-        let expected = (&json!("passed"), &json!(fail_to_pass), &json!(weak), &json!(pass_to_pass));
+        let expected = (
+            &json!("passed"),
+            &json!(fail_to_pass),
+            &json!(weak),
+            &json!(pass_to_pass),
+        );
         assert_eq!(seen, expected, "{}:\n{}", self.id, self.text);
-        assert_eq!(self.data["attempts"].as_array().map(Vec::len), Some(1), "{}:\n{}", self.id, self.text);
+        assert_eq!(
+            self.data["attempts"].as_array().map(Vec::len),
+            Some(1),
+            "{}:\n{}",
+            self.id,
+            self.text
+        );
         self
     }
 
     /// The story passed with this proof, and at least so many older tests stayed green.
     pub(crate) fn proven(&self, fail_to_pass: &[&str], weak: bool, pass_to_pass_min: u64) -> &Self {
-        let seen = (&self.data["status"], &self.facts()["fail_to_pass"], &self.facts()["weak"]);
+        let seen = (
+            &self.data["status"],
+            &self.facts()["fail_to_pass"],
+            &self.facts()["weak"],
+        );
         assert_eq!(
             seen,
             (&json!("passed"), &json!(fail_to_pass), &json!(weak)),
@@ -225,7 +288,12 @@ impl Report {
             self.text
         );
         let stayed = self.facts()["pass_to_pass"].as_u64().unwrap_or_default();
-        assert!(stayed >= pass_to_pass_min, "{}: {stayed} stayed green\n{}", self.id, self.text);
+        assert!(
+            stayed >= pass_to_pass_min,
+            "{}: {stayed} stayed green\n{}",
+            self.id,
+            self.text
+        );
         self
     }
 
@@ -239,13 +307,22 @@ impl Report {
 
     /// The story was not taken, although its judge says yes.
     pub(crate) fn refused(&self, says: &[&str]) -> &Self {
-        assert_eq!(self.data["status"], "skipped", "{}:\n{}", self.id, self.text);
+        assert_eq!(
+            self.data["status"], "skipped",
+            "{}:\n{}",
+            self.id, self.text
+        );
         self.says(says)
     }
 
     pub(crate) fn says(&self, says: &[&str]) -> &Self {
         for words in says {
-            assert!(self.text.contains(words), "{}: `{words}` is not in\n{}", self.id, self.text);
+            assert!(
+                self.text.contains(words),
+                "{}: `{words}` is not in\n{}",
+                self.id,
+                self.text
+            );
         }
         self
     }

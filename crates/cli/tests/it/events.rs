@@ -8,7 +8,9 @@ use crate::support::Answer;
 const ID: &str = "01J0000000000000000000000A";
 
 fn send(scene: &Scene, name: &str, data: &Value) -> Answer {
-    scene.env.run(&["send", name, "--data", &data.to_string(), "--json"])
+    scene
+        .env
+        .run(&["send", name, "--data", &data.to_string(), "--json"])
 }
 
 #[test]
@@ -17,21 +19,44 @@ fn an_event_starts_one_loop_however_often_it_is_sent() {
     let data = json!({ "loopId": ID, "project": "project", "prdPath": "prd.json", "maxRetries": 1, "retryLadder": ["builder"],
                        "toolAssignments": { "two": { "implementor": "judge" } } });
     let first = send(&scene, "agent/loop.start", &data);
-    assert_eq!((first.exit, &first.json()["result"]["loopId"]), (0, &json!(ID)), "{}", first.whole());
+    assert_eq!(
+        (first.exit, &first.json()["result"]["loopId"]),
+        (0, &json!(ID)),
+        "{}",
+        first.whole()
+    );
     assert_eq!(first.json()["command"], "send");
     let again = send(&scene, "agent/loop.start", &data);
-    assert_eq!((again.exit, &again.json()["result"]["loopId"]), (0, &json!(ID)), "{}", again.whole());
+    assert_eq!(
+        (again.exit, &again.json()["result"]["loopId"]),
+        (0, &json!(ID)),
+        "{}",
+        again.whole()
+    );
     assert_eq!(scene.env.run(&["list"]).stdout.lines().count(), 1);
     scene.wait_for(&["completed"]);
     let events = scene.env.run(&["events", ID, "--json"]).json();
     let of = |name: &str| -> Vec<Value> {
         let all = events["result"]["events"].as_array().expect("events");
-        all.iter().filter(|event| event["name"] == name).map(|event| event["data"].clone()).collect()
+        all.iter()
+            .filter(|event| event["name"] == name)
+            .map(|event| event["data"].clone())
+            .collect()
     };
     let start = of("agent/loop.start");
-    assert_eq!((&start[0]["maxRetries"], &start[0]["retryLadder"]), (&json!(1), &json!(["builder"])));
-    let tools: Vec<Value> = of("agent/loop.implement").iter().map(|data| data["tool"].clone()).collect();
-    assert_eq!(tools[..2], [json!("builder"), json!("judge")], "the story's own agent");
+    assert_eq!(
+        (&start[0]["maxRetries"], &start[0]["retryLadder"]),
+        (&json!(1), &json!(["builder"]))
+    );
+    let tools: Vec<Value> = of("agent/loop.implement")
+        .iter()
+        .map(|data| data["tool"].clone())
+        .collect();
+    assert_eq!(
+        tools[..2],
+        [json!("builder"), json!("judge")],
+        "the story's own agent"
+    );
 }
 
 #[test]
@@ -40,15 +65,34 @@ fn an_event_cancels_a_loop_and_data_may_come_from_a_file_or_a_pipe() {
     let gate = scene.env.path("gate");
     scene.env.write(
         "agents/implement.sh",
-        format!("while [ ! -f {} ]; do sleep 0.05; done\n{IMPLEMENT}", gate.display()),
+        format!(
+            "while [ ! -f {} ]; do sleep 0.05; done\n{IMPLEMENT}",
+            gate.display()
+        ),
     );
-    scene.env.write("event.json", json!({ "project": "project", "prdPath": "prd.json" }).to_string());
-    let started = scene.env.run(&["send", "agent/loop.start", "--data", "@event.json", "--json"]);
-    let id = started.json()["result"]["loopId"].as_str().expect("an id").to_owned();
-    wait_until("the loop", || (scene.status()["status"] == "running").then_some(()));
+    scene.env.write(
+        "event.json",
+        json!({ "project": "project", "prdPath": "prd.json" }).to_string(),
+    );
+    let started = scene.env.run(&[
+        "send",
+        "agent/loop.start",
+        "--data",
+        "@event.json",
+        "--json",
+    ]);
+    let id = started.json()["result"]["loopId"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
+    wait_until("the loop", || {
+        (scene.status()["status"] == "running").then_some(())
+    });
     let cancel = json!({ "loopId": id, "reason": "enough" }).to_string();
-    let cancelled =
-        scene.env.run_with_input(&["send", "agent/loop.cancel", "--data", "-"], cancel.as_bytes());
+    let cancelled = scene.env.run_with_input(
+        &["send", "agent/loop.cancel", "--data", "-"],
+        cancel.as_bytes(),
+    );
     assert_eq!(cancelled.exit, 0, "{}", cancelled.whole());
     assert_eq!(scene.wait_for(&["cancelled"])["reason"], "enough");
 }
@@ -59,48 +103,133 @@ fn what_is_wrong_with_an_event_is_said() {
     let start = "agent/loop.start";
     let project = |more: Value| {
         let mut data = json!({ "project": "project", "prdPath": "prd.json" });
-        data.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        data.as_object_mut()
+            .expect("an object")
+            .extend(more.as_object().expect("an object").clone());
         data
     };
     for (name, data, message, hint) in [
-        ("agent/loop.strat", json!({}), "is no event that can be sent", "did you mean `agent/loop.start`?"),
+        (
+            "agent/loop.strat",
+            json!({}),
+            "is no event that can be sent",
+            "did you mean `agent/loop.start`?",
+        ),
         (start, json!([]), "must be an object", ""),
-        (start, json!({ "prdPath": "prd.json" }), "the field `project` is missing", ""),
+        (
+            start,
+            json!({ "prdPath": "prd.json" }),
+            "the field `project` is missing",
+            "",
+        ),
         (
             start,
             project(json!({ "colour": 2, "maxRetry": 1 })),
             "unknown field `colour`, `maxRetry`",
             "known are",
         ),
-        (start, project(json!({ "maxRetry": 1 })), "unknown field `maxRetry`", "did you mean `maxRetries`?"),
-        (start, project(json!({ "maxRetries": -1 })), "does not fit `loop.max_retries`", ""),
-        (start, project(json!({ "flow": "sole" })), "does not fit `loop.flow`", ""),
-        (start, project(json!({ "loopId": "../x" })), "is no loop id", ""),
-        (start, project(json!({ "retryLadder": ["nobody"] })), "the ladder names `nobody`", ""),
-        (start, project(json!({ "budget": { "euro": 1 } })), "unknown field `budget.euro`", ""),
-        (start, project(json!({ "budget": { "usd": 1 } })), "does not say what it costs", ""),
-        (start, project(json!({ "toolAssignments": { "on": {} } })), "no story `on`", ""),
+        (
+            start,
+            project(json!({ "maxRetry": 1 })),
+            "unknown field `maxRetry`",
+            "did you mean `maxRetries`?",
+        ),
+        (
+            start,
+            project(json!({ "maxRetries": -1 })),
+            "does not fit `loop.max_retries`",
+            "",
+        ),
+        (
+            start,
+            project(json!({ "flow": "sole" })),
+            "does not fit `loop.flow`",
+            "",
+        ),
+        (
+            start,
+            project(json!({ "loopId": "../x" })),
+            "is no loop id",
+            "",
+        ),
+        (
+            start,
+            project(json!({ "retryLadder": ["nobody"] })),
+            "the ladder names `nobody`",
+            "",
+        ),
+        (
+            start,
+            project(json!({ "budget": { "euro": 1 } })),
+            "unknown field `budget.euro`",
+            "",
+        ),
+        (
+            start,
+            project(json!({ "budget": { "usd": 1 } })),
+            "does not say what it costs",
+            "",
+        ),
+        (
+            start,
+            project(json!({ "toolAssignments": { "on": {} } })),
+            "no story `on`",
+            "",
+        ),
         (
             start,
             project(json!({ "toolAssignments": { "one": { "judge": "x" } } })),
             "the judge of `one` is `x`",
             "known are builder, judge",
         ),
-        ("agent/loop.cancel", json!({}), "the field `loopId` is missing", ""),
-        ("agent/loop.cancel", json!({ "loopId": "01J" }), "there is no loop `01J`", ""),
+        (
+            "agent/loop.cancel",
+            json!({}),
+            "the field `loopId` is missing",
+            "",
+        ),
+        (
+            "agent/loop.cancel",
+            json!({ "loopId": "01J" }),
+            "there is no loop `01J`",
+            "",
+        ),
     ] {
         let answer = send(&scene, name, &data);
         let error = answer.json()["error"].clone();
-        assert_eq!((answer.exit, &error["kind"]), (2, &json!("bad_input")), "{}", answer.whole());
-        assert!(error["message"].as_str().is_some_and(|found| found.contains(message)), "{message}: {error}");
+        assert_eq!(
+            (answer.exit, &error["kind"]),
+            (2, &json!("bad_input")),
+            "{}",
+            answer.whole()
+        );
+        assert!(
+            error["message"]
+                .as_str()
+                .is_some_and(|found| found.contains(message)),
+            "{message}: {error}"
+        );
         assert!(error["hints"].to_string().contains(hint), "{hint}: {error}");
     }
     assert_eq!(scene.env.run(&["send", start, "--data", "{"]).exit, 2);
-    assert_eq!(scene.env.run(&["send", start, "--data", "@none.json"]).exit, 2);
+    assert_eq!(
+        scene.env.run(&["send", start, "--data", "@none.json"]).exit,
+        2
+    );
     assert_eq!(scene.env.run(&["list"]).stdout, "", "nothing was started");
     let first = send(&scene, start, &project(json!({ "loopId": ID })));
     assert_eq!(first.exit, 0, "{}", first.whole());
-    scene.env.write("project/other.json", scene.env.read("project/prd.json"));
-    let taken = send(&scene, start, &json!({ "project": "project", "prdPath": "other.json", "loopId": ID }));
-    assert!(taken.exit == 2 && taken.stdout.contains("belongs to another loop"), "{}", taken.whole());
+    scene
+        .env
+        .write("project/other.json", scene.env.read("project/prd.json"));
+    let taken = send(
+        &scene,
+        start,
+        &json!({ "project": "project", "prdPath": "other.json", "loopId": ID }),
+    );
+    assert!(
+        taken.exit == 2 && taken.stdout.contains("belongs to another loop"),
+        "{}",
+        taken.whole()
+    );
 }

@@ -12,7 +12,8 @@ use crate::scene::{IMPLEMENT, JUDGE, Scene, processes_with, wait_until};
 /// Agents that may run at once, over all loops.
 const AGENTS_MAX: usize = 4;
 
-/// An agent that marks its start and its end in a log of its own making, from outside of our journal.
+/// An agent that marks its start and its end in a log of its own making, from outside of our
+/// journal.
 fn marked(scene: &Scene, body: &str) -> String {
     let marks = scene.env.path("marks");
     format!(
@@ -38,41 +39,70 @@ fn most_at_once(scene: &Scene) -> usize {
 #[test]
 fn ten_loops_on_ten_projects_and_two_on_one_share_the_slots_without_a_collision() {
     let scene = Scene::new(&["one", "two"]);
-    scene.env.write("agents/implement.sh", marked(&scene, IMPLEMENT));
+    scene
+        .env
+        .write("agents/implement.sh", marked(&scene, IMPLEMENT));
     scene.env.write("agents/judge.sh", marked(&scene, JUDGE));
     let mut projects: Vec<String> = (0..9).map(|number| format!("project-{number}")).collect();
     for project in &projects {
         for name in ["prd.json", "README", "loopwright.toml"] {
-            scene.env.write(&format!("{project}/{name}"), scene.env.read(&format!("project/{name}")));
+            scene.env.write(
+                &format!("{project}/{name}"),
+                scene.env.read(&format!("project/{name}")),
+            );
         }
         testkit::init(&scene.env.path(project), &["README", "prd.json"]);
     }
     // The tenth project has two loops, on two PRDs.
-    scene.env.write("project/other.json", scene.env.read("project/prd.json"));
+    scene
+        .env
+        .write("project/other.json", scene.env.read("project/prd.json"));
     projects.push("project".to_owned());
-    let mut wanted: Vec<(String, String)> =
-        projects.iter().map(|project| (project.clone(), format!("{project}/prd.json"))).collect();
+    let mut wanted: Vec<(String, String)> = projects
+        .iter()
+        .map(|project| (project.clone(), format!("{project}/prd.json")))
+        .collect();
     wanted.push(("project".to_owned(), "project/other.json".to_owned()));
     let ids: Vec<String> = wanted
         .iter()
         .map(|(project, prd)| {
-            let answer = scene.env.run(&["start", "--project", project, "--prd", prd, "--json"]);
-            answer.json()["result"]["loopId"].as_str().expect("an id").to_owned()
+            let answer = scene
+                .env
+                .run(&["start", "--project", project, "--prd", prd, "--json"]);
+            answer.json()["result"]["loopId"]
+                .as_str()
+                .expect("an id")
+                .to_owned()
         })
         .collect();
     for (id, (project, prd)) in ids.iter().zip(&wanted) {
         wait_until("the loop", || {
-            (scene.env.run(&["status", id, "--json"]).json()["result"]["status"] == "completed").then_some(())
+            (scene.env.run(&["status", id, "--json"]).json()["result"]["status"] == "completed")
+                .then_some(())
         });
-        let subjects = git(&scene.env.path(project), &["log", "--format=%s", &format!("agent-loop/{id}")]);
+        let subjects = git(
+            &scene.env.path(project),
+            &["log", "--format=%s", &format!("agent-loop/{id}")],
+        );
         let expected = format!(
             "feat: [{id}] [two] attempt-1 — Story two\nfeat: [{id}] [one] attempt-1 — Story one\nstart"
         );
         assert_eq!(subjects, expected, "{project}");
-        assert_eq!(scene.env.read(prd).matches("\"passes\": true").count(), 2, "{prd}");
+        assert_eq!(
+            scene.env.read(prd).matches("\"passes\": true").count(),
+            2,
+            "{prd}"
+        );
     }
-    let branches = git(&scene.env.path("project"), &["for-each-ref", "refs/heads/agent-loop"]);
-    assert_eq!(branches.lines().count(), 2, "two loops on one project have a branch each");
+    let branches = git(
+        &scene.env.path("project"),
+        &["for-each-ref", "refs/heads/agent-loop"],
+    );
+    assert_eq!(
+        branches.lines().count(),
+        2,
+        "two loops on one project have a branch each"
+    );
     let most = most_at_once(&scene);
     assert!((2..=AGENTS_MAX).contains(&most), "{most} agents at once");
 }
@@ -82,7 +112,10 @@ fn a_new_worker_counts_the_agents_that_it_adopts() {
     let scene = Scene::new(&["one"]);
     let gate = scene.env.path("gate");
     let wait = format!("while [ ! -f {} ]; do sleep 0.05; done\n", gate.display());
-    scene.env.write("agents/implement.sh", marked(&scene, &format!("{wait}{IMPLEMENT}")));
+    scene.env.write(
+        "agents/implement.sh",
+        marked(&scene, &format!("{wait}{IMPLEMENT}")),
+    );
     let program = quiet_keeper(&scene);
     let take = || Worker::take(Home::at(scene.home()), &program, 1, 1).expect("a worker");
     // The loop with the later name has the one slot when the worker dies.
@@ -97,25 +130,42 @@ fn a_new_worker_counts_the_agents_that_it_adopts() {
         n_turns > 20
     };
     worker.run(few_turns).expect("turns");
-    assert_eq!(scene.env.read("marks").lines().count(), 1, "the slot is taken by the run that was adopted");
+    assert_eq!(
+        scene.env.read("marks").lines().count(),
+        1,
+        "the slot is taken by the run that was adopted"
+    );
     fs::write(&gate, "").expect("written");
-    let is_over =
-        |worker: &Worker, id: &str| worker.loaded(id).is_some_and(|one| one.state.ended().is_some());
-    worker.run(|worker, _| is_over(worker, &earlier) && is_over(worker, &later)).expect("turns");
+    let is_over = |worker: &Worker, id: &str| {
+        worker
+            .loaded(id)
+            .is_some_and(|one| one.state.ended().is_some())
+    };
+    worker
+        .run(|worker, _| is_over(worker, &earlier) && is_over(worker, &later))
+        .expect("turns");
     assert_eq!(most_at_once(&scene), 1);
 }
 
 #[test]
 fn i11_a_worker_and_its_agents_end_when_their_folder_is_taken_away() {
     let scene = Scene::new(&["one"]);
-    scene.env.write("agents/implement.sh", marked(&scene, "sleep 300\n"));
+    scene
+        .env
+        .write("agents/implement.sh", marked(&scene, "sleep 300\n"));
     scene.start(&[]);
-    wait_until("the agent", || fs::exists(scene.env.path("marks")).expect("a look").then_some(()));
+    wait_until("the agent", || {
+        fs::exists(scene.env.path("marks"))
+            .expect("a look")
+            .then_some(())
+    });
     wait_until("the folder's end", || {
         let _ = fs::remove_dir_all(scene.home());
         (!scene.home().exists()).then_some(())
     });
-    wait_until("the end of all processes", || processes_with(&scene.home()).is_empty().then_some(()));
+    wait_until("the end of all processes", || {
+        processes_with(&scene.home()).is_empty().then_some(())
+    });
 }
 
 /// A child that ignores the signal, and a grandchild in a session of its own that does so too.
@@ -129,24 +179,46 @@ fn i11_a_cancel_during_any_role_leaves_nothing_running_and_says_no_more() {
         let stubborn = STUBBORN.replace("RUNNING", &running.display().to_string());
         match role {
             "baseline" | "check" => {
-                let calm = if role == "check" { "[ -f one.txt ] || exit 0\n" } else { "" };
-                scene.env.write("agents/check.sh", format!("{calm}{stubborn}"));
+                let calm = if role == "check" {
+                    "[ -f one.txt ] || exit 0\n"
+                } else {
+                    ""
+                };
+                scene
+                    .env
+                    .write("agents/check.sh", format!("{calm}{stubborn}"));
                 let check = scene.env.path("agents/check.sh");
                 scene.configure(&format!("[checks]\ntest = \"sh {}\"\n", check.display()));
             }
             role => scene.env.write(&format!("agents/{role}.sh"), stubborn),
         }
-        let id = scene.start(&["--json"]).json()["result"]["loopId"].as_str().expect("an id").to_owned();
+        let id = scene.start(&["--json"]).json()["result"]["loopId"]
+            .as_str()
+            .expect("an id")
+            .to_owned();
         wait_until("the run", || running.exists().then_some(()));
-        assert_eq!(scene.env.run(&["cancel", &id, "--reason", "enough"]).exit, 0, "{role}");
+        assert_eq!(
+            scene.env.run(&["cancel", &id, "--reason", "enough"]).exit,
+            0,
+            "{role}"
+        );
         let view = scene.wait_for(&["cancelled"]);
         assert_eq!(view["reason"], "enough", "{role}");
         let folder = scene.home().join("loops").join(&id);
-        assert!(processes_with(&folder.join("runs")).is_empty(), "{role}: a process of the run is left");
-        assert!(!folder.join("checkouts").exists(), "{role}: the checkout is gone");
+        assert!(
+            processes_with(&folder.join("runs")).is_empty(),
+            "{role}: a process of the run is left"
+        );
+        assert!(
+            !folder.join("checkouts").exists(),
+            "{role}: the checkout is gone"
+        );
         assert_kept(&folder.join("repo.git"), role);
         let events = scene.env.run(&["events", &id]).stdout;
-        let names: Vec<&str> = events.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        let names: Vec<&str> = events
+            .lines()
+            .filter_map(|line| line.split_whitespace().next())
+            .collect();
         assert_eq!(
             names[names.len() - 2..],
             ["agent/loop.cancel", "agent/loop.complete"],
@@ -155,16 +227,30 @@ fn i11_a_cancel_during_any_role_leaves_nothing_running_and_says_no_more() {
         // A worker that looks again finds nothing more to do, and the operator has nothing of it.
         assert_eq!(scene.env.run(&["resume", &id]).exit, 2, "{role}");
         assert_eq!(scene.env.run(&["events", &id]).stdout, events, "{role}");
-        assert!(scene.git(&["for-each-ref", "refs/heads/agent-loop"]).is_empty(), "{role}");
-        assert_eq!(fs::read_dir(folder.join("runs")).expect("runs").count(), n_runs(role), "{role}");
+        assert!(
+            scene
+                .git(&["for-each-ref", "refs/heads/agent-loop"])
+                .is_empty(),
+            "{role}"
+        );
+        assert_eq!(
+            fs::read_dir(folder.join("runs")).expect("runs").count(),
+            n_runs(role),
+            "{role}"
+        );
     }
 }
 
 fn n_runs(role: &str) -> usize {
-    ["baseline", "implement", "check", "judge"].iter().position(|one| *one == role).expect("a role") + 1
+    ["baseline", "implement", "check", "judge"]
+        .iter()
+        .position(|one| *one == role)
+        .expect("a role")
+        + 1
 }
 
-/// The work is kept: as it stood when the implementor was stopped, or as the candidate that was looked at.
+/// The work is kept: as it stood when the implementor was stopped, or as the candidate that was
+/// looked at.
 fn assert_kept(repository: &std::path::Path, role: &str) {
     let (reference, file) = match role {
         "baseline" => return,

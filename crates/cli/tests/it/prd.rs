@@ -32,29 +32,49 @@ fn with(name: &str, text: &str) -> TestEnv {
 
 #[test]
 fn check_says_all_that_is_wrong_at_once() {
-    insta::assert_snapshot!(with("prd.json", BROKEN).run(&["prd", "check", "prd.json"]).whole());
+    insta::assert_snapshot!(
+        with("prd.json", BROKEN)
+            .run(&["prd", "check", "prd.json"])
+            .whole()
+    );
 }
 
 #[test]
 fn check_of_a_sound_prd() {
-    insta::assert_snapshot!(with("prd.json", SOUND).run(&["prd", "check", "prd.json"]).whole());
+    insta::assert_snapshot!(
+        with("prd.json", SOUND)
+            .run(&["prd", "check", "prd.json"])
+            .whole()
+    );
 }
 
 #[test]
 fn check_in_json() {
-    insta::assert_snapshot!(with("prd.json", BROKEN).run(&["prd", "check", "prd.json", "--json"]).whole());
+    insta::assert_snapshot!(
+        with("prd.json", BROKEN)
+            .run(&["prd", "check", "prd.json", "--json"])
+            .whole()
+    );
 }
 
 #[test]
 fn check_can_be_strict_and_show_all() {
-    let stories: Vec<String> = (0..6).map(|index| format!(r#"{{"id":"s{index}","title":"T"}}"#)).collect();
+    let stories: Vec<String> = (0..6)
+        .map(|index| format!(r#"{{"id":"s{index}","title":"T"}}"#))
+        .collect();
     let env = with("prd.json", &format!("[{}]", stories.join(",")));
-    for (arguments, exit, shown) in
-        [(&[][..], 0, 3), (&["--all"], 0, 6), (&["--strict"], 2, 3), (&["--strict", "--json"], 2, 0)]
-    {
+    for (arguments, exit, shown) in [
+        (&[][..], 0, 3),
+        (&["--all"], 0, 6),
+        (&["--strict"], 2, 3),
+        (&["--strict", "--json"], 2, 0),
+    ] {
         let answer = env.run(&[&["prd", "check", "prd.json"][..], arguments].concat());
         assert_eq!(
-            (answer.exit, answer.stderr.matches("warning[PRD007]").count()),
+            (
+                answer.exit,
+                answer.stderr.matches("warning[PRD007]").count()
+            ),
             (exit, shown),
             "{arguments:?}"
         );
@@ -72,13 +92,18 @@ fn what_cannot_be_read_is_prd001() {
         let answer = env.run(&["prd", "check", file]);
         assert_eq!(answer.exit, 2, "{file}");
         assert!(
-            answer.stderr.starts_with(&format!("error[PRD001]: cannot read `{file}`: {reason}\nhelp: ")),
+            answer.stderr.starts_with(&format!(
+                "error[PRD001]: cannot read `{file}`: {reason}\nhelp: "
+            )),
             "{}",
             answer.whole()
         );
         let json = env.run(&["prd", "check", file, "--json"]).json();
         assert_eq!(
-            (json["ok"].as_bool(), json["result"]["diagnostics"][0]["code"].as_str()),
+            (
+                json["ok"].as_bool(),
+                json["result"]["diagnostics"][0]["code"].as_str()
+            ),
             (Some(false), Some("PRD001"))
         );
     }
@@ -86,26 +111,44 @@ fn what_cannot_be_read_is_prd001() {
 
 #[test]
 fn show_says_how_a_prd_was_understood() {
-    insta::assert_snapshot!(with("prd.json", SOUND).run(&["prd", "show", "prd.json"]).whole());
+    insta::assert_snapshot!(
+        with("prd.json", SOUND)
+            .run(&["prd", "show", "prd.json"])
+            .whole()
+    );
 }
 
 #[test]
 fn show_in_json_holds_the_canonical_form() {
-    let json = with("prd.json", SOUND).run(&["prd", "show", "prd.json", "--json"]).json();
-    assert_eq!(json["result"]["prd"]["stories"][1]["depends_on"], serde_json::json!(["1"]));
+    let json = with("prd.json", SOUND)
+        .run(&["prd", "show", "prd.json", "--json"])
+        .json();
+    assert_eq!(
+        json["result"]["prd"]["stories"][1]["depends_on"],
+        serde_json::json!(["1"])
+    );
     assert_eq!(json["result"]["prd"]["stories"][2]["status"], "blocked");
-    assert!(json["result"]["changes"].as_array().is_some_and(|changes| changes.len() > 5));
+    assert!(
+        json["result"]["changes"]
+            .as_array()
+            .is_some_and(|changes| changes.len() > 5)
+    );
 }
 
 #[test]
 fn order_as_list_and_as_graphs() {
     let env = with("prd.json", SOUND);
-    let answers = [&[][..], &["--format", "dot"], &["--format", "mermaid"]]
-        .map(|more| env.run(&[&["prd", "order", "prd.json"], more].concat()).whole());
+    let answers = [&[][..], &["--format", "dot"], &["--format", "mermaid"]].map(|more| {
+        env.run(&[&["prd", "order", "prd.json"], more].concat())
+            .whole()
+    });
     insta::assert_snapshot!(answers.join("\n==========\n"));
     let json = env.run(&["prd", "order", "prd.json", "--json"]).json();
     assert_eq!(json["result"]["runs"], serde_json::json!(["2"]));
-    assert_eq!(json["result"]["held"][0], serde_json::json!({ "id": "4", "waits_for": ["3"] }));
+    assert_eq!(
+        json["result"]["held"][0],
+        serde_json::json!({ "id": "4", "waits_for": ["3"] })
+    );
 }
 
 #[test]
@@ -133,30 +176,45 @@ fn fmt_prints_compares_and_writes() {
     assert_eq!(env.read("prd.json"), printed.stdout);
     assert_eq!(env.run(&["prd", "fmt", "prd.json", "--check"]).exit, 0);
     let yaml = env.run(&["prd", "fmt", "prd.json", "--to", "yaml"]).stdout;
-    assert!(yaml.starts_with("title: Shelf\nstories:\n  - id: \"1\"\n"), "{yaml}");
+    assert!(
+        yaml.starts_with("title: Shelf\nstories:\n  - id: \"1\"\n"),
+        "{yaml}"
+    );
 }
 
 #[test]
 fn mark_changes_one_state_and_no_other_byte() {
     let env = with("prd.json", SOUND);
-    std::fs::set_permissions(env.path("prd.json"), std::fs::Permissions::from_mode(0o640)).expect("mode set");
+    std::fs::set_permissions(env.path("prd.json"), std::fs::Permissions::from_mode(0o640))
+        .expect("mode set");
     symlink("prd.json", env.path("link.json")).expect("linked");
     let dry = env.run(&["prd", "mark", "link.json", "2", "--dry-run"]);
     assert_eq!(env.read("prd.json"), SOUND, "a dry run writes nothing");
     let answer = env.run(&["prd", "mark", "link.json", "2"]);
     assert_eq!(answer.whole(), dry.whole());
     insta::assert_snapshot!(answer.whole());
-    assert_eq!(env.read("prd.json"), SOUND.replace("\"passes\": false", "\"passes\": true"));
+    assert_eq!(
+        env.read("prd.json"),
+        SOUND.replace("\"passes\": false", "\"passes\": true")
+    );
     assert!(env.path("link.json").is_symlink());
     assert_eq!(
-        std::fs::metadata(env.path("prd.json")).expect("metadata").permissions().mode() & 0o7777,
+        std::fs::metadata(env.path("prd.json"))
+            .expect("metadata")
+            .permissions()
+            .mode()
+            & 0o7777,
         0o640
     );
     let again = env.run(&["prd", "mark", "prd.json", "2"]);
-    assert_eq!(again.whole(), "exit 0\n----- stdout\n----- stderr\nprd.json: `2` is passed already\n");
+    assert_eq!(
+        again.whole(),
+        "exit 0\n----- stdout\n----- stderr\nprd.json: `2` is passed already\n"
+    );
     env.run(&["prd", "mark", "prd.json", "4", "--as", "skipped"]);
     assert!(
-        env.read("prd.json").contains(r#""dependsOn": [3], "skipped": true }"#),
+        env.read("prd.json")
+            .contains(r#""dependsOn": [3], "skipped": true }"#),
         "{}",
         env.read("prd.json")
     );
@@ -187,7 +245,10 @@ fn tickets_are_read_and_marked_in_their_folder() {
         env.run(&["prd", "mark", "tickets", "T-2"]).stdout,
         "tickets/b.md:3\n- status: pending\n+ status: complete\n"
     );
-    assert_eq!(env.run(&["prd", "order", "tickets"]).stdout, "nothing would run\npassed already: T-1, T-2\n");
+    assert_eq!(
+        env.run(&["prd", "order", "tickets"]).stdout,
+        "nothing would run\npassed already: T-1, T-2\n"
+    );
 }
 
 #[test]
@@ -200,7 +261,12 @@ fn standard_input_is_read_and_never_written() {
     );
     let marked = env.run_with_input(&["prd", "mark", "-", "2"], SOUND.as_bytes());
     assert_eq!(
-        (marked.exit, marked.stderr.contains("standard input cannot be written back")),
+        (
+            marked.exit,
+            marked
+                .stderr
+                .contains("standard input cannot be written back")
+        ),
         (2, true),
         "{}",
         marked.whole()
@@ -222,7 +288,10 @@ fn schema_is_json_and_names_the_canonical_keys() {
         "tool",
         "skipped",
     ] {
-        assert!(schema["$defs"]["story"]["properties"][key].is_object(), "{key}");
+        assert!(
+            schema["$defs"]["story"]["properties"][key].is_object(),
+            "{key}"
+        );
     }
 }
 
@@ -234,7 +303,11 @@ fn explain_knows_every_code() {
     for line in listed.lines() {
         let code = &line[..6];
         let page = env.run(&["explain", &code.to_lowercase()]);
-        assert!(page.exit == 0 && page.stdout.starts_with(&format!("# {code}: ")), "{}", page.whole());
+        assert!(
+            page.exit == 0 && page.stdout.starts_with(&format!("# {code}: ")),
+            "{}",
+            page.whole()
+        );
         assert!(page.stdout.lines().count() > 5, "{code} has a real page");
     }
     let unknown = env.run(&["explain", "PRD999"]);
@@ -251,9 +324,16 @@ fn a_wrong_command_line_says_what_would_be_right() {
     assert_eq!(answer.exit, 2);
     assert!(answer.stderr.contains("check"), "{}", answer.whole());
     let json = env.run(&["prd", "check", "--json", "--frob", "x"]).json();
-    assert_eq!((json["ok"].as_bool(), json["error"]["kind"].as_str()), (Some(false), Some("bad_input")));
+    assert_eq!(
+        (json["ok"].as_bool(), json["error"]["kind"].as_str()),
+        (Some(false), Some("bad_input"))
+    );
     let nothing = env.run(&[]);
-    assert!(nothing.exit == 2 && nothing.stderr.contains("Usage"), "{}", nothing.whole());
+    assert!(
+        nothing.exit == 2 && nothing.stderr.contains("Usage"),
+        "{}",
+        nothing.whole()
+    );
 }
 
 #[test]
@@ -266,7 +346,11 @@ fn help_is_whole() {
         &["prd", "mark", "--help"],
         &["prd", "fmt", "--help"],
     ];
-    insta::assert_snapshot!(pages.map(|page| env.run(page).whole()).join("\n==========\n"));
+    insta::assert_snapshot!(
+        pages
+            .map(|page| env.run(page).whole())
+            .join("\n==========\n")
+    );
 }
 
 #[test]
@@ -274,14 +358,21 @@ fn completions_exist_for_the_common_shells() {
     let env = TestEnv::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let answer = env.run(&["completions", shell]);
-        assert!(answer.exit == 0 && answer.stdout.contains("loopwright"), "{shell}");
+        assert!(
+            answer.exit == 0 && answer.stdout.contains("loopwright"),
+            "{shell}"
+        );
     }
 }
 
 #[test]
 fn colours_come_only_when_asked_for() {
     let env = with("prd.json", BROKEN);
-    assert!(!env.run(&["prd", "check", "prd.json"]).stderr.contains('\u{1b}'));
+    assert!(
+        !env.run(&["prd", "check", "prd.json"])
+            .stderr
+            .contains('\u{1b}')
+    );
     assert!(
         env.run(&["prd", "check", "prd.json", "--color", "always"])
             .stderr
@@ -297,26 +388,29 @@ fn a_file_that_cannot_be_written_is_said_and_left_alone() {
     let answer = env.run(&["prd", "mark", "closed/prd.json", "2"]);
     assert_eq!(answer.exit, 3, "{}", answer.whole());
     assert!(
-        answer.stderr.contains("error: cannot write `closed/prd.json`: cannot clear away"),
+        answer
+            .stderr
+            .contains("error: cannot write `closed/prd.json`: cannot clear away"),
         "{}",
         answer.whole()
     );
     assert_eq!(env.read("closed/prd.json"), SOUND);
 }
 
-/// Waits until the program has the file open without having read from it: then it waits for the lock that we hold.
+/// Waits until the program has the file open without having read from it: then it waits for the
+/// lock that we hold.
 #[cfg(target_os = "linux")]
 fn wait_until_it_waits(child: &std::process::Child, file: &std::path::Path) {
     let folder = format!("/proc/{}/fd", child.id());
     let holds_unread = || {
         let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-        entries.filter(|entry| std::fs::read_link(entry.path()).is_ok_and(|target| target == file)).any(
-            |entry| {
+        entries
+            .filter(|entry| std::fs::read_link(entry.path()).is_ok_and(|target| target == file))
+            .any(|entry| {
                 let number = entry.file_name().to_string_lossy().into_owned();
                 let info = std::fs::read_to_string(format!("/proc/{}/fdinfo/{number}", child.id()));
                 info.is_ok_and(|info| info.starts_with("pos:\t0\n"))
-            },
-        )
+            })
     };
     let mut seen = 0;
     while seen < 10 {
@@ -325,7 +419,8 @@ fn wait_until_it_waits(child: &std::process::Child, file: &std::path::Path) {
     }
 }
 
-/// One round: the file changes between the program's reading and writing. Says what the program answered.
+/// One round: the file changes between the program's reading and writing. Says what the program
+/// answered.
 #[cfg(target_os = "linux")]
 fn change_under_its_hands(edited: &str) -> (Option<i32>, String, String) {
     let env = with("prd.json", SOUND);
@@ -342,8 +437,8 @@ fn change_under_its_hands(edited: &str) -> (Option<i32>, String, String) {
     env.write("prd.json", edited);
     drop(held);
     let output = child.wait_with_output().expect("ended");
-    let told =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let told = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
     (output.status.code(), told, env.read("prd.json"))
 }
 
@@ -353,7 +448,8 @@ fn mark_refuses_a_file_that_changed_meanwhile() {
     let edited = SOUND.replace("Find books", "Find many books");
     let told = "error[PRD019]: `prd.json` changed while it was being worked on; nothing was written\n\
                 help: run the command again: it will read the file anew\n";
-    // Should the machine stall between the program's first opening and reading, it reads the edit: then once more.
+    // Should the machine stall between the program's first opening and reading, it reads the edit:
+    // then once more.
     let rounds = (0..5).map(|_| change_under_its_hands(&edited));
     let refused = rounds.into_iter().find(|(exit, _, _)| *exit != Some(0));
     assert_eq!(refused, Some((Some(2), told.to_owned(), edited)));

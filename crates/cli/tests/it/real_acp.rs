@@ -1,5 +1,5 @@
-//! Whole loops with real agents that speak ACP, by way of our own client, against a scripted model: two that speak it
-//! themselves, and two by the adapters that others have written for them.
+//! Whole loops with real agents that speak ACP, by way of our own client, against a scripted model:
+//! two that speak it themselves, and two by the adapters that others have written for them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -24,15 +24,24 @@ pub(crate) fn entry(stage: &Stage, name: &str, url: &str) -> String {
                 "GEMINI_CLI_HOME = \"{{config_home}}\", GEMINI_CLI_NO_RELAUNCH = \"true\", GEMINI_API_KEY = \"dummy\", \
                  GOOGLE_GEMINI_BASE_URL = \"{url}\""
             );
-            let args =
-                r#"["--acp", "--skip-trust", "--allowed-mcp-server-names=none", "-m", "gemini-2.5-pro"]"#;
-            (stage.program("gemini"), args, env, Some((".gemini/settings.json", "gemini.json")))
+            let args = r#"["--acp", "--skip-trust", "--allowed-mcp-server-names=none", "-m", "gemini-2.5-pro"]"#;
+            (
+                stage.program("gemini"),
+                args,
+                env,
+                Some((".gemini/settings.json", "gemini.json")),
+            )
         }
         "opencode" => {
             // It makes the file that the test wants.
             let _ = stage.agent("opencode", url);
             let places = ["CONFIG", "DATA", "STATE", "CACHE"]
-                .map(|place| format!("XDG_{place}_HOME = \"{{config_home}}/{}\"", place.to_lowercase()))
+                .map(|place| {
+                    format!(
+                        "XDG_{place}_HOME = \"{{config_home}}/{}\"",
+                        place.to_lowercase()
+                    )
+                })
                 .join(", ");
             let env = format!(
                 "{places}, OPENCODE_DISABLE_AUTOUPDATE = \"1\", OPENCODE_DISABLE_MODELS_FETCH = \"1\", \
@@ -66,12 +75,25 @@ pub(crate) fn entry(stage: &Stage, name: &str, url: &str) -> String {
                 "CODEX_HOME = \"{{config_home}}\", SCRIPTED_KEY = \"dummy\", CODEX_PATH = \"{}\"",
                 stage.program("codex")
             );
-            (stage.program("codex-acp"), "[]", env, Some(("config.toml", "codex.toml")))
+            (
+                stage.program("codex-acp"),
+                "[]",
+                env,
+                Some(("config.toml", "codex.toml")),
+            )
         }
     };
-    let files =
-        files.map(|(to, from)| format!("files = {{ \"{to}\" = \"{}\" }}\n", stage.env.path(from).display()));
-    let model = if name == "opencode" { "model = \"scripted/scripted-model\"\n" } else { "" };
+    let files = files.map(|(to, from)| {
+        format!(
+            "files = {{ \"{to}\" = \"{}\" }}\n",
+            stage.env.path(from).display()
+        )
+    });
+    let model = if name == "opencode" {
+        "model = \"scripted/scripted-model\"\n"
+    } else {
+        ""
+    };
     format!(
         "[agents.{name}]\nkind = \"acp\"\nprogram = \"{program}\"\nargs = {args}\n{model}env = {{ {env}, PATH = \"{}\" }}\n{}",
         stage.path_with_node(),
@@ -79,7 +101,8 @@ pub(crate) fn entry(stage: &Stage, name: &str, url: &str) -> String {
     )
 }
 
-/// A loop with a different agent in each role: an attempt that the judge rejects, and one that lands.
+/// A loop with a different agent in each role: an attempt that the judge rejects, and one that
+/// lands.
 #[expect(clippy::print_stdout, reason = "what each run took is worth a look")]
 fn quartet(implementor: &str, reviewer: &str, judge: &str) {
     let Some(stage) = Stage::new() else { return };
@@ -89,21 +112,41 @@ fn quartet(implementor: &str, reviewer: &str, judge: &str) {
     let answer = stage.start(&["--foreground", "--json"]);
     let view = stage.view();
     let report = stage.env.run(&["story", &stage.loop_id(), "double"]).stdout;
-    assert_eq!(view["status"], "completed", "{view}\n{report}\n{}", answer.whole());
+    assert_eq!(
+        view["status"],
+        "completed",
+        "{view}\n{report}\n{}",
+        answer.whole()
+    );
     let story = &view["stories"][0];
-    assert_eq!((&story["status"], &story["attempts"]), (&json!("passed"), &json!(2)), "{report}");
-    assert!(report.contains(&format!("judge ({judge}): FAIL")), "{report}");
-    assert!(report.contains(&format!("judge ({judge}): PASS")), "{report}");
+    assert_eq!(
+        (&story["status"], &story["attempts"]),
+        (&json!("passed"), &json!(2)),
+        "{report}"
+    );
+    assert!(
+        report.contains(&format!("judge ({judge}): FAIL")),
+        "{report}"
+    );
+    assert!(
+        report.contains(&format!("judge ({judge}): PASS")),
+        "{report}"
+    );
     for run in stage.runs().iter().filter(|run| run["agent"] != "-") {
-        let took_ms =
-            run["endedAtMs"].as_i64().unwrap_or_default() - run["startedAtMs"].as_i64().unwrap_or_default();
+        let took_ms = run["endedAtMs"].as_i64().unwrap_or_default()
+            - run["startedAtMs"].as_i64().unwrap_or_default();
         println!(
             "{:9} {:12} {took_ms:6} ms {}",
             run["agent"].as_str().unwrap_or_default(),
             run["stage"].as_str().unwrap_or_default(),
             run["usage"]
         );
-        assert!(run["usage"]["inputTokens"].as_u64().is_some_and(|tokens| tokens >= 1000), "{run}");
+        assert!(
+            run["usage"]["inputTokens"]
+                .as_u64()
+                .is_some_and(|tokens| tokens >= 1000),
+            "{run}"
+        );
         assert!(run["usage"]["sessionId"].is_string(), "{run}");
     }
     stage.assert_nothing_left();
@@ -119,7 +162,8 @@ fn a_quartet_of_agents_with_acp_adapters_completes() {
     quartet("claude", "codex", "gemini");
 }
 
-/// Plays a solo loop with a model that answers `trouble` until the first run has ended; gives that end.
+/// Plays a solo loop with a model that answers `trouble` until the first run has ended; gives that
+/// end.
 fn troubled(
     name: &str,
     more: &str,
@@ -128,26 +172,41 @@ fn troubled(
     let stage = Stage::new()?;
     let is_good = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&is_good);
-    let server =
-        ModelServer::answering(
-            0,
-            move |request| {
-                if seen.load(Ordering::SeqCst) { mind(request) } else { trouble(request) }
-            },
-        );
+    let server = ModelServer::answering(0, move |request| {
+        if seen.load(Ordering::SeqCst) {
+            mind(request)
+        } else {
+            trouble(request)
+        }
+    });
     stage.solo(&(entry(&stage, name, &server.url()) + more));
     assert_eq!(stage.start(&[]).exit, 0);
     let is_end = |outcome: &RunOutcome| !matches!(outcome, RunOutcome::Checked { .. });
-    let first = wait_until("the first end", || stage.outcomes().into_iter().find(is_end));
+    let first = wait_until("the first end", || {
+        stage.outcomes().into_iter().find(is_end)
+    });
     is_good.store(true, Ordering::SeqCst);
     if matches!(first, RunOutcome::NeedsHuman { .. }) {
         stage.wait_for("needs_human");
-        assert_eq!(stage.env.run(&["answer", &stage.loop_id(), "retry"]).exit, 0);
+        assert_eq!(
+            stage.env.run(&["answer", &stage.loop_id(), "retry"]).exit,
+            0
+        );
     }
-    wait_until("the end", || (stage.view()["status"] == "completed").then_some(()));
+    wait_until("the end", || {
+        (stage.view()["status"] == "completed").then_some(())
+    });
     let story = &stage.view()["stories"][0];
-    assert_eq!((&story["status"], &story["attempts"]), (&json!("passed"), &json!(1)), "{name}: {story}");
-    wait_until("no process", || processes_with(&stage.home().join("loops")).is_empty().then_some(()));
+    assert_eq!(
+        (&story["status"], &story["attempts"]),
+        (&json!("passed"), &json!(1)),
+        "{name}: {story}"
+    );
+    wait_until("no process", || {
+        processes_with(&stage.home().join("loops"))
+            .is_empty()
+            .then_some(())
+    });
     Some(first)
 }
 
@@ -160,7 +219,8 @@ fn assert_waited(name: &str, first: Option<&RunOutcome>, words: &str) {
     assert!(is_right, "{name}: {first:?}");
 }
 
-/// codex answers `end_turn` and says it in the chat; claude answers with an error that names its kind.
+/// codex answers `end_turn` and says it in the chat; claude answers with an error that names its
+/// kind.
 #[test]
 fn i05_a_limit_of_an_acp_agent_costs_no_attempt() {
     for name in ["codex", "claude"] {
@@ -168,9 +228,11 @@ fn i05_a_limit_of_an_acp_agent_costs_no_attempt() {
         assert_waited(name, first.as_ref(), "too many requests");
         // After a tool was used, when half of the work is there.
         let n_requests = AtomicUsize::new(0);
-        let first = troubled(name, "", move |request| match n_requests.fetch_add(1, Ordering::SeqCst) {
-            0 => mind(request),
-            _ => Step::fault(Fault::RateLimit),
+        let first = troubled(name, "", move |request| {
+            match n_requests.fetch_add(1, Ordering::SeqCst) {
+                0 => mind(request),
+                _ => Step::fault(Fault::RateLimit),
+            }
         });
         assert_waited(name, first.as_ref(), "too many requests");
     }
@@ -185,7 +247,8 @@ fn i05_a_silent_acp_agent_is_ended_and_costs_no_attempt() {
     }
 }
 
-/// codex never gives up by itself, and tells that it tries again: the watchdog ends it, and the server is to blame.
+/// codex never gives up by itself, and tells that it tries again: the watchdog ends it, and the
+/// server is to blame.
 #[test]
 fn i05_an_acp_agent_that_cannot_reach_its_server_costs_no_attempt() {
     let Some(stage) = Stage::new() else { return };
@@ -193,14 +256,24 @@ fn i05_an_acp_agent_that_cannot_reach_its_server_costs_no_attempt() {
     let gone = ModelServer::start(Vec::new());
     let url = gone.url();
     drop(gone);
-    let port: u16 = url.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+    let port: u16 = url
+        .rsplit(':')
+        .next()
+        .and_then(|port| port.parse().ok())
+        .expect("a port");
     stage.solo(&(entry(&stage, "codex", &url) + "timeout = 8\n"));
     assert_eq!(stage.start(&[]).exit, 0);
     wait_until("a wait", || (stage.waits() > 0).then_some(()));
     let _server = ModelServer::answering(port, mind);
-    wait_until("the end", || (stage.view()["status"] == "completed").then_some(()));
+    wait_until("the end", || {
+        (stage.view()["status"] == "completed").then_some(())
+    });
     let story = &stage.view()["stories"][0];
-    assert_eq!((&story["status"], &story["attempts"]), (&json!("passed"), &json!(1)), "{story}");
+    assert_eq!(
+        (&story["status"], &story["attempts"]),
+        (&json!("passed"), &json!(1)),
+        "{story}"
+    );
 }
 
 #[test]
@@ -225,12 +298,21 @@ fn i11_a_cancelled_acp_agent_leaves_nothing_of_its_tools() {
         stage.solo(&entry(&stage, name, &server.url()));
         assert_eq!(stage.start(&[]).exit, 0);
         wait_until("the tool", || {
-            let checkouts = stage.home().join("loops").join(stage.loop_id()).join("checkouts");
+            let checkouts = stage
+                .home()
+                .join("loops")
+                .join(stage.loop_id())
+                .join("checkouts");
             let mut folders = std::fs::read_dir(checkouts).ok()?.flatten();
-            folders.any(|folder| folder.path().join("sleeping").exists()).then_some(())
+            folders
+                .any(|folder| folder.path().join("sleeping").exists())
+                .then_some(())
         });
         // The client, the agent, its shell, the tool.
-        assert!(processes_with(&stage.home().join("loops")).len() >= 3, "{name}");
+        assert!(
+            processes_with(&stage.home().join("loops")).len() >= 3,
+            "{name}"
+        );
         assert_eq!(stage.env.run(&["cancel", &stage.loop_id()]).exit, 0);
         stage.wait_for("cancelled");
         stage.assert_nothing_left();

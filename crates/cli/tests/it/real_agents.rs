@@ -1,5 +1,6 @@
-//! Whole loops with the real agent CLIs against a scripted model: real processes, real tools, real edits, and a model that
-//! answers by what it is asked. `cargo xtask ci --only agents` installs the CLIs; `LOOPWRIGHT_SKIP_REAL_AGENTS=1` skips.
+//! Whole loops with the real agent CLIs against a scripted model: real processes, real tools, real
+//! edits, and a model that answers by what it is asked. `cargo xtask ci --only agents` installs the
+//! CLIs; `LOOPWRIGHT_SKIP_REAL_AGENTS=1` skips.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,8 @@ const PRD: &str = r#"{ "stories": [ { "id": "double", "title": "Double a number"
 
 /// What the judge does not like about the first attempt.
 const CLUMSY: &str = "sed -i 's/^  \\*) exit 2 ;;/  double) echo $(($2 + $2)) ;;\\n&/' calc.sh";
-pub(crate) const RIGHT: &str = "sed -i 's/^  \\*) exit 2 ;;/  double) echo $(($2 * 2)) ;;\\n&/' calc.sh";
+pub(crate) const RIGHT: &str =
+    "sed -i 's/^  \\*) exit 2 ;;/  double) echo $(($2 * 2)) ;;\\n&/' calc.sh";
 const REJECTION: &str = "multiply instead of adding";
 
 /// The folder with the CLIs; nothing where the tests are to be skipped.
@@ -29,7 +31,10 @@ fn installed() -> Option<PathBuf> {
         eprintln!("skipped: LOOPWRIGHT_SKIP_REAL_AGENTS=1");
         return None;
     }
-    let target = Path::new(env!("CARGO_BIN_EXE_loopwright")).ancestors().nth(2).expect("a target folder");
+    let target = Path::new(env!("CARGO_BIN_EXE_loopwright"))
+        .ancestors()
+        .nth(2)
+        .expect("a target folder");
     let folder = target.join("tools").join("agents");
     assert!(
         folder.join("installed.txt").exists(),
@@ -40,7 +45,8 @@ fn installed() -> Option<PathBuf> {
     Some(folder)
 }
 
-/// Claude has a tool for answers with a schema and asks again until it is used; other CLIs want plain words.
+/// Claude has a tool for answers with a schema and asks again until it is used; other CLIs want
+/// plain words.
 pub(crate) fn answer(request: &Request, answer: &Value) -> Step {
     const TOOL: &str = "StructuredOutput";
     if request.body["messages"].to_string().contains(TOOL) {
@@ -48,7 +54,11 @@ pub(crate) fn answer(request: &Request, answer: &Value) -> Step {
     }
     let tools = request.body["tools"].as_array();
     let has_tool = tools.is_some_and(|tools| tools.iter().any(|tool| tool["name"] == TOOL));
-    if has_tool { Step::tool(TOOL, answer.clone()) } else { Step::text(answer.to_string()) }
+    if has_tool {
+        Step::tool(TOOL, answer.clone())
+    } else {
+        Step::text(answer.to_string())
+    }
 }
 
 /// A model that plays every role well, but for the first attempt, which the judge does not like.
@@ -59,10 +69,18 @@ pub(crate) fn mind(request: &Request) -> Step {
         .find(|role| text.contains(&format!("You are the {role}.")));
     let review = |criteria: Value| json!({"summary": "seen", "criteria": criteria, "findings": []});
     match (role.unwrap_or_default(), n_results) {
-        ("implementor", 0) => Step::shell(if text.contains(REJECTION) { RIGHT } else { CLUMSY }),
+        ("implementor", 0) => Step::shell(if text.contains(REJECTION) {
+            RIGHT
+        } else {
+            CLUMSY
+        }),
         ("implementor", _) => Step::text("Done: calc.sh doubles."),
-        ("test writer", 0) => Step::shell(r#"echo '[ "$(sh calc.sh double 4)" = 8 ]' > tests/double.sh"#),
-        ("test writer", 1) => Step::shell(r#"echo '[ "$(sh calc.sh double -3)" = -6 ]' > tests/negative.sh"#),
+        ("test writer", 0) => {
+            Step::shell(r#"echo '[ "$(sh calc.sh double 4)" = 8 ]' > tests/double.sh"#)
+        }
+        ("test writer", 1) => {
+            Step::shell(r#"echo '[ "$(sh calc.sh double -3)" = -6 ]' > tests/negative.sh"#)
+        }
         ("test writer", _) => answer(
             request,
             &review(json!([
@@ -86,20 +104,31 @@ fn verdict(text: &str) -> Value {
         .chars()
         .take_while(char::is_ascii_hexdigit)
         .collect();
-    let word = if text.contains("echo $(($2 + $2))") { "FAIL" } else { "PASS" };
+    let word = if text.contains("echo $(($2 + $2))") {
+        "FAIL"
+    } else {
+        "PASS"
+    };
     json!({"verdict": word, "commit": commit, "reason": "looked at it", "criteria": [], "guidance": [REJECTION],
         "obliged": []})
 }
 
-/// How many runs of a stage have ended, by the journal of the one loop that is there. A model that asks this knows which
-/// run it serves: an end is recorded before the next run begins.
+/// How many runs of a stage have ended, by the journal of the one loop that is there. A model that
+/// asks this knows which run it serves: an end is recorded before the next run begins.
 pub(crate) fn n_ended(home: &Path, part: Part) -> usize {
-    let Ok(journal) = journal::Journal::open(home) else { return 0 };
+    let Ok(journal) = journal::Journal::open(home) else {
+        return 0;
+    };
     let loops = journal.loops().expect("a journal");
     let Some(first) = loops.first() else { return 0 };
-    let records = engine::load(&journal, &first.loop_id).expect("a loop").records;
+    let records = engine::load(&journal, &first.loop_id)
+        .expect("a loop")
+        .records;
     let is_end = |event: &Event| matches!(event, Event::RunEnded { run, .. } if run.stage == part);
-    records.iter().filter(|record| is_end(&record.event)).count()
+    records
+        .iter()
+        .filter(|record| is_end(&record.event))
+        .count()
 }
 
 /// One project and the agents that it names.
@@ -121,12 +150,22 @@ impl Stage {
         ] {
             env.write(&format!("project/{path}"), text);
         }
-        testkit::init(&env.path("project"), &["calc.sh", "run-tests.sh", "tests/add.sh", "prd.json"]);
+        testkit::init(
+            &env.path("project"),
+            &["calc.sh", "run-tests.sh", "tests/add.sh", "prd.json"],
+        );
         Some(Self { env, agents })
     }
 
     /// The roles by agent, and each agent with where its model is.
-    pub(crate) fn cast(&self, implementor: &str, reviewer: &str, judge: &str, agents: &[String], more: &str) {
+    pub(crate) fn cast(
+        &self,
+        implementor: &str,
+        reviewer: &str,
+        judge: &str,
+        agents: &[String],
+        more: &str,
+    ) {
         let config = format!(
             "{}\n[roles.implementor]\nagent = \"{implementor}\"\n[roles.reviewer]\nagent = \"{reviewer}\"\n\
              [roles.judge]\nagent = \"{judge}\"\n[checks]\ntest = \"sh run-tests.sh\"\n{more}",
@@ -158,16 +197,24 @@ impl Stage {
 
     pub(crate) fn program(&self, name: &str) -> String {
         let modules = self.agents.join(name).join("node_modules");
-        let vendored = modules.join("@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex");
-        let program =
-            if name == "codex" && vendored.exists() { vendored } else { modules.join(".bin").join(name) };
+        let vendored =
+            modules.join("@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex");
+        let program = if name == "codex" && vendored.exists() {
+            vendored
+        } else {
+            modules.join(".bin").join(name)
+        };
         program.display().to_string()
     }
 
     /// The path by which the CLIs find the node that they were installed with.
     pub(crate) fn path_with_node(&self) -> String {
         let node = self.agents.join("node22/node_modules/.bin");
-        format!("{}:{}", node.display(), std::env::var("PATH").unwrap_or_default())
+        format!(
+            "{}:{}",
+            node.display(),
+            std::env::var("PATH").unwrap_or_default()
+        )
     }
 
     /// The whole entry of an agent, as an operator with a gateway writes it.
@@ -209,8 +256,7 @@ impl Stage {
                 let provider = json!({"npm": "@ai-sdk/openai-compatible", "name": "scripted",
                     "options": {"baseURL": format!("{url}/v1"), "apiKey": "dummy"},
                     "models": {"scripted-model": {"name": "scripted", "limit": limit}}});
-                let config =
-                    json!({"small_model": "scripted/scripted-model", "provider": {"scripted": provider}});
+                let config = json!({"small_model": "scripted/scripted-model", "provider": {"scripted": provider}});
                 self.env.write("opencode.json", config.to_string());
                 format!(
                     "{}files = {{ \"config/opencode/opencode.json\" = \"{}\" }}\n",
@@ -225,7 +271,8 @@ impl Stage {
                 let models = json!({"providers": {"scripted": {"baseUrl": format!("{url}/v1"),
                     "api": "openai-completions", "apiKey": "dummy", "models": [model]}}});
                 self.env.write("pi-models.json", models.to_string());
-                self.env.write("pi-settings.json", "{\"retry\":{\"enabled\":false}}");
+                self.env
+                    .write("pi-settings.json", "{\"retry\":{\"enabled\":false}}");
                 format!(
                     "{}env = {{ PATH = \"{path}\" }}\nfiles = {{ \"models.json\" = \"{}\", \"settings.json\" = \"{}\" }}\n",
                     common("scripted/scripted-model"),
@@ -261,8 +308,8 @@ impl Stage {
     pub(crate) fn wait_for(&self, status: &str) -> Value {
         wait_until(status, || {
             let view = self.view();
-            let is_lost =
-                view["status"] == "failed" || (view["status"] == "needs_human" && status != "needs_human");
+            let is_lost = view["status"] == "failed"
+                || (view["status"] == "needs_human" && status != "needs_human");
             assert!(!is_lost, "{view}");
             (view["status"] == status).then_some(view)
         })
@@ -271,7 +318,9 @@ impl Stage {
     /// The ends of runs that the journal has.
     pub(crate) fn outcomes(&self) -> Vec<RunOutcome> {
         let journal = journal::Journal::open(&self.home()).expect("a journal");
-        let records = engine::load(&journal, &self.loop_id()).expect("a loop").records;
+        let records = engine::load(&journal, &self.loop_id())
+            .expect("a loop")
+            .records;
         let ends = records.into_iter().filter_map(|record| match record.event {
             Event::RunEnded { outcome, .. } => Some(outcome),
             _ => None,
@@ -280,25 +329,38 @@ impl Stage {
     }
 
     pub(crate) fn waits(&self) -> usize {
-        self.outcomes().iter().filter(|outcome| matches!(outcome, RunOutcome::Infrastructure { .. })).count()
+        self.outcomes()
+            .iter()
+            .filter(|outcome| matches!(outcome, RunOutcome::Infrastructure { .. }))
+            .count()
     }
 
     pub(crate) fn workers(&self) -> Vec<Pid> {
         let is_worker = |pid: &Pid| {
-            let line = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+            let line = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero()))
+                .unwrap_or_default();
             line.split(|byte| *byte == 0).nth(1) == Some(b"serve".as_slice())
         };
-        processes_with(&self.env.path("")).into_iter().filter(is_worker).collect()
+        processes_with(&self.env.path(""))
+            .into_iter()
+            .filter(is_worker)
+            .collect()
     }
 
-    /// Nothing of any CLI or of its tools is left: each has a path of the loop in its environment, whoever adopted it.
+    /// Nothing of any CLI or of its tools is left: each has a path of the loop in its environment,
+    /// whoever adopted it.
     pub(crate) fn assert_nothing_left(&self) {
         let left = processes_with(&self.home().join("loops"));
         let words = |pid: &Pid| {
-            let line = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+            let line = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero()))
+                .unwrap_or_default();
             String::from_utf8_lossy(&line).replace('\0', " ")
         };
-        assert!(left.is_empty(), "i11: processes are left: {:?}", left.iter().map(words).collect::<Vec<_>>());
+        assert!(
+            left.is_empty(),
+            "i11: processes are left: {:?}",
+            left.iter().map(words).collect::<Vec<_>>()
+        );
     }
 }
 
@@ -321,32 +383,60 @@ fn quartet(implementor: &str, reviewer: &str, judge: &str) {
     let answer = stage.start(&["--foreground", "--json"]);
     let view = stage.view();
     let report = stage.env.run(&["story", &stage.loop_id(), "double"]).stdout;
-    assert_eq!(view["status"], "completed", "{view}\n{report}\n{}", answer.whole());
     assert_eq!(
-        (&view["stories"][0]["status"], &view["stories"][0]["attempts"]),
+        view["status"],
+        "completed",
+        "{view}\n{report}\n{}",
+        answer.whole()
+    );
+    assert_eq!(
+        (
+            &view["stories"][0]["status"],
+            &view["stories"][0]["attempts"]
+        ),
         (&json!("passed"), &json!(2)),
         "{report}"
     );
-    assert!(report.contains(&format!("judge ({judge}): FAIL")), "{report}");
-    assert!(report.contains(&format!("judge ({judge}): PASS")), "{report}");
+    assert!(
+        report.contains(&format!("judge ({judge}): FAIL")),
+        "{report}"
+    );
+    assert!(
+        report.contains(&format!("judge ({judge}): PASS")),
+        "{report}"
+    );
     let branch = view["branch"].as_str().expect("a branch");
-    let landed = testkit::git(&stage.env.path("project"), &["show", &format!("{branch}:calc.sh")]);
+    let landed = testkit::git(
+        &stage.env.path("project"),
+        &["show", &format!("{branch}:calc.sh")],
+    );
     assert!(landed.contains("$2 * 2"), "{landed}");
-    assert!(view["tokens"].as_u64().is_some_and(|tokens| tokens > 1000), "{view}");
+    assert!(
+        view["tokens"].as_u64().is_some_and(|tokens| tokens > 1000),
+        "{view}"
+    );
     for run in stage.runs().iter().filter(|run| run["agent"] != "-") {
-        let took_ms =
-            run["endedAtMs"].as_i64().unwrap_or_default() - run["startedAtMs"].as_i64().unwrap_or_default();
+        let took_ms = run["endedAtMs"].as_i64().unwrap_or_default()
+            - run["startedAtMs"].as_i64().unwrap_or_default();
         println!(
             "{:9} {:12} {took_ms:6} ms {}",
             run["agent"].as_str().unwrap_or_default(),
             run["stage"].as_str().unwrap_or_default(),
             run["usage"]
         );
-        assert!(run["usage"]["inputTokens"].as_u64().is_some_and(|tokens| tokens >= 1200), "{run}");
+        assert!(
+            run["usage"]["inputTokens"]
+                .as_u64()
+                .is_some_and(|tokens| tokens >= 1200),
+            "{run}"
+        );
         assert!(run["usage"]["sessionId"].is_string(), "{run}");
     }
     stage.assert_nothing_left();
-    let listed = stage.env.run(&["agents", "--project", "project", "--json"]).json();
+    let listed = stage
+        .env
+        .run(&["agents", "--project", "project", "--json"])
+        .json();
     for agent in listed["result"]["agents"]
         .as_array()
         .expect("agents")
@@ -354,8 +444,16 @@ fn quartet(implementor: &str, reviewer: &str, judge: &str) {
         .filter(|agent| agent["configured"] == true)
     {
         let record = &agent["record"];
-        assert!(record["runs"].as_u64() >= Some(2) && record["runs"] == record["worked"], "{agent}");
-        assert!(record["tokens"].as_u64().is_some_and(|tokens| tokens > 1000), "{agent}");
+        assert!(
+            record["runs"].as_u64() >= Some(2) && record["runs"] == record["worked"],
+            "{agent}"
+        );
+        assert!(
+            record["tokens"]
+                .as_u64()
+                .is_some_and(|tokens| tokens > 1000),
+            "{agent}"
+        );
         assert!(agent["version"].is_string(), "{agent}");
     }
 }
@@ -363,8 +461,12 @@ fn quartet(implementor: &str, reviewer: &str, judge: &str) {
 #[test]
 fn doctor_sees_real_agents_and_what_they_lack() {
     let Some(stage) = Stage::new() else { return };
-    let plain =
-        |name: &str| format!("[agents.{name}]\nkind = \"{name}\"\nprogram = \"{}\"\n", stage.program(name));
+    let plain = |name: &str| {
+        format!(
+            "[agents.{name}]\nkind = \"{name}\"\nprogram = \"{}\"\n",
+            stage.program(name)
+        )
+    };
     let gateway = stage.agent("pi", "http://127.0.0.1:9");
     let agents = [
         plain("codex"),
@@ -380,13 +482,25 @@ fn doctor_sees_real_agents_and_what_they_lack() {
         "ok   agent: pi is pi 0.87.1; a login cannot be seen\n",
         "bad  agent: gone: there is no program `gone`\n     install it: npm install -g @openai/codex",
     ] {
-        assert!(answer.stdout.contains(expected), "`{expected}` is not in {}", answer.whole());
+        assert!(
+            answer.stdout.contains(expected),
+            "`{expected}` is not in {}",
+            answer.whole()
+        );
     }
     assert_eq!(answer.exit, 3);
     // Credentials of the operator are seen, and stay where they are.
-    stage.env.write(".codex/auth.json", "{\"OPENAI_API_KEY\": \"sk-dummy\"}");
+    stage
+        .env
+        .write(".codex/auth.json", "{\"OPENAI_API_KEY\": \"sk-dummy\"}");
     let answer = stage.env.run(&["doctor", "--project", "project"]);
-    assert!(answer.stdout.contains("ok   agent: codex is codex 0.166.0, logged in"), "{}", answer.whole());
+    assert!(
+        answer
+            .stdout
+            .contains("ok   agent: codex is codex 0.166.0, logged in"),
+        "{}",
+        answer.whole()
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What happens to a loop when the servers, the login or the machine of a real agent CLI are in trouble.
+//! What happens to a loop when the servers, the login or the machine of a real agent CLI are in
+//! trouble.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -14,25 +15,42 @@ use crate::real_agents::{Stage, mind};
 use crate::scene::{processes_with, wait_until};
 
 const KINDS: [&str; 3] = ["codex", "claude", "pi"];
-/// Those that take seconds of a processor for every start: what is tried with them everywhere is what costs little.
+/// Those that take seconds of a processor for every start: what is tried with them everywhere is
+/// what costs little.
 const SLOW_KINDS: [&str; 2] = ["opencode", "gemini"];
 
 /// All kinds in the soak, else those that are quick.
 fn kinds() -> Vec<&'static str> {
-    let slow = std::env::var_os("LOOPWRIGHT_SOAK").is_some().then_some(SLOW_KINDS);
-    KINDS.into_iter().chain(slow.into_iter().flatten()).collect()
+    let slow = std::env::var_os("LOOPWRIGHT_SOAK")
+        .is_some()
+        .then_some(SLOW_KINDS);
+    KINDS
+        .into_iter()
+        .chain(slow.into_iter().flatten())
+        .collect()
 }
 
 pub(crate) fn now_secs() -> u64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970").as_secs()
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .expect("after 1970")
+        .as_secs()
 }
 
 /// The loop's end: the story passed, and trouble that was not its fault cost no attempt.
 fn assert_passed_at_once(stage: &Stage, what: &str) {
     let view = stage.wait_for("completed");
     let story = &view["stories"][0];
-    assert_eq!((&story["status"], &story["attempts"]), (&json!("passed"), &json!(1)), "{what}: {view}");
-    wait_until("no process", || processes_with(&stage.home().join("loops")).is_empty().then_some(()));
+    assert_eq!(
+        (&story["status"], &story["attempts"]),
+        (&json!("passed"), &json!(1)),
+        "{what}: {view}"
+    );
+    wait_until("no process", || {
+        processes_with(&stage.home().join("loops"))
+            .is_empty()
+            .then_some(())
+    });
 }
 
 #[test]
@@ -56,16 +74,29 @@ fn wait_for_usage_limit(kind: &str, late_secs_max: u64) {
     let resets_at_secs = now_secs() + 12;
     let server = ModelServer::answering(0, move |request| {
         let is_over = now_secs() >= resets_at_secs;
-        if is_over { mind(request) } else { Step::fault(Fault::UsageLimit { resets_at_secs }) }
+        if is_over {
+            mind(request)
+        } else {
+            Step::fault(Fault::UsageLimit { resets_at_secs })
+        }
     });
     stage.solo(&stage.agent(kind, &server.url()));
     assert_eq!(stage.start(&[]).exit, 0);
     let view = stage.wait_for("waiting");
     let until_ms = view["waitingUntilMs"].as_u64().expect("a time");
-    assert!((resets_at_secs * 1000..(resets_at_secs + late_secs_max) * 1000).contains(&until_ms), "{view}");
-    assert!(view["reason"].as_str().is_some_and(|reason| reason.contains("allowance")), "{view}");
+    assert!(
+        (resets_at_secs * 1000..(resets_at_secs + late_secs_max) * 1000).contains(&until_ms),
+        "{view}"
+    );
+    assert!(
+        view["reason"]
+            .as_str()
+            .is_some_and(|reason| reason.contains("allowance")),
+        "{view}"
+    );
     assert!(!stage.workers().is_empty(), "a worker waits");
-    // The keeper of the run that ended started one too, which may not have seen yet that it is the second.
+    // The keeper of the run that ended started one too, which may not have seen yet that it is the
+    // second.
     wait_until("no worker", || {
         let workers = stage.workers();
         for worker in &workers {
@@ -73,11 +104,19 @@ fn wait_for_usage_limit(kind: &str, late_secs_max: u64) {
         }
         workers.is_empty().then_some(())
     });
-    assert_eq!(stage.wait_for("waiting")["waitingUntilMs"], until_ms, "the wait is in the journal");
+    assert_eq!(
+        stage.wait_for("waiting")["waitingUntilMs"],
+        until_ms,
+        "the wait is in the journal"
+    );
     // As a service manager would.
     let mut command = stage.env.command(&["serve", "--until-idle"]);
-    let mut worker =
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
+    let mut worker = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("started");
     assert_passed_at_once(&stage, "usage limit");
     worker.wait().expect("ended");
     assert!(now_secs() >= resets_at_secs, "it waited");
@@ -91,15 +130,27 @@ fn a_refused_login_asks_a_person_and_costs_no_attempt() {
         let is_good = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&is_good);
         let server = ModelServer::answering(0, move |request| {
-            if seen.load(Ordering::SeqCst) { mind(request) } else { Step::fault(Fault::Unauthorized) }
+            if seen.load(Ordering::SeqCst) {
+                mind(request)
+            } else {
+                Step::fault(Fault::Unauthorized)
+            }
         });
         stage.solo(&stage.agent(kind, &server.url()));
         assert_eq!(stage.start(&[]).exit, 0);
         let view = stage.wait_for("needs_human");
         let log_in = agents::Kind::of_word(kind).expect("a kind").facts().log_in;
-        assert!(view["reason"].as_str().is_some_and(|reason| reason.contains(log_in)), "{kind}: {view}");
+        assert!(
+            view["reason"]
+                .as_str()
+                .is_some_and(|reason| reason.contains(log_in)),
+            "{kind}: {view}"
+        );
         is_good.store(true, Ordering::SeqCst);
-        assert_eq!(stage.env.run(&["answer", &stage.loop_id(), "retry"]).exit, 0);
+        assert_eq!(
+            stage.env.run(&["answer", &stage.loop_id(), "retry"]).exit,
+            0
+        );
         assert_passed_at_once(&stage, kind);
     }
 }
@@ -118,8 +169,17 @@ fn an_agent_without_credentials_asks_a_person() {
         let view = stage.wait_for("needs_human");
         // opencode knows no models of a maker that it has no key for, and says no more than that.
         let log_in = agents::Kind::of_word(kind).expect("a kind").facts().log_in;
-        let words = if kind == "opencode" { "Model not found" } else { log_in };
-        assert!(view["reason"].as_str().is_some_and(|reason| reason.contains(words)), "{kind}: {view}");
+        let words = if kind == "opencode" {
+            "Model not found"
+        } else {
+            log_in
+        };
+        assert!(
+            view["reason"]
+                .as_str()
+                .is_some_and(|reason| reason.contains(words)),
+            "{kind}: {view}"
+        );
         assert_eq!(server.requests().len(), 0, "{kind}");
         assert_eq!(stage.env.run(&["cancel", &stage.loop_id()]).exit, 0);
     }
@@ -129,11 +189,18 @@ fn an_agent_without_credentials_asks_a_person() {
 fn a_missing_program_asks_a_person() {
     for kind in KINDS.into_iter().chain(SLOW_KINDS) {
         let Some(stage) = Stage::new() else { return };
-        stage.solo(&format!("[agents.one]\nkind = \"{kind}\"\nprogram = \"/nowhere/{kind}\"\n"));
+        stage.solo(&format!(
+            "[agents.one]\nkind = \"{kind}\"\nprogram = \"/nowhere/{kind}\"\n"
+        ));
         assert_eq!(stage.start(&[]).exit, 0);
         let view = stage.wait_for("needs_human");
         let install = agents::Kind::of_word(kind).expect("a kind").facts().install;
-        assert!(view["reason"].as_str().is_some_and(|reason| reason.contains(install)), "{kind}: {view}");
+        assert!(
+            view["reason"]
+                .as_str()
+                .is_some_and(|reason| reason.contains(install)),
+            "{kind}: {view}"
+        );
         assert_eq!(stage.env.run(&["cancel", &stage.loop_id()]).exit, 0);
     }
 }
@@ -146,9 +213,17 @@ fn an_unreachable_server_is_waited_for() {
         let gone = ModelServer::start(Vec::new());
         let url = gone.url();
         drop(gone);
-        let port: u16 = url.rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
+        let port: u16 = url
+            .rsplit(':')
+            .next()
+            .and_then(|port| port.parse().ok())
+            .expect("a port");
         // codex never gives up by itself: the watchdog ends it.
-        let limit = if SLOW_KINDS.contains(&kind) { "idle = 25\n" } else { "timeout = 8\n" };
+        let limit = if SLOW_KINDS.contains(&kind) {
+            "idle = 25\n"
+        } else {
+            "timeout = 8\n"
+        };
         stage.solo(&(stage.agent(kind, &url) + limit));
         assert_eq!(stage.start(&[]).exit, 0);
         wait_until("a wait", || (stage.waits() > 0).then_some(()));
@@ -157,11 +232,14 @@ fn an_unreachable_server_is_waited_for() {
     }
 }
 
-/// Says whether any process at all has these words in its command line, whatever became of its environment.
+/// Says whether any process at all has these words in its command line, whatever became of its
+/// environment.
 fn is_running(words: &str) -> bool {
     let processes = std::fs::read_dir("/proc").expect("a proc folder").flatten();
     let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
-    lines.into_iter().any(|line| String::from_utf8_lossy(&line).contains(words))
+    lines
+        .into_iter()
+        .any(|line| String::from_utf8_lossy(&line).contains(words))
 }
 
 #[test]
@@ -170,23 +248,37 @@ fn i11_a_cancelled_agent_leaves_nothing_of_its_tools() {
         let Some(stage) = Stage::new() else { return };
         // Claude refuses a bare `sleep`. The folder of this test marks the tool.
         let mark = stage.env.path("mark").display().to_string();
-        let tool = format!("python3 -c 'import time; open(\"sleeping\", \"w\"); time.sleep(250)' {mark}");
+        let tool =
+            format!("python3 -c 'import time; open(\"sleeping\", \"w\"); time.sleep(250)' {mark}");
         let server = ModelServer::answering(0, move |_| Step::shell(&tool));
         stage.solo(&stage.agent(kind, &server.url()));
         assert_eq!(stage.start(&[]).exit, 0);
         let is_asleep = || {
-            let checkouts = stage.home().join("loops").join(stage.loop_id()).join("checkouts");
+            let checkouts = stage
+                .home()
+                .join("loops")
+                .join(stage.loop_id())
+                .join("checkouts");
             let mut folders = std::fs::read_dir(checkouts).ok()?.flatten();
-            folders.any(|folder| folder.path().join("sleeping").exists()).then_some(())
+            folders
+                .any(|folder| folder.path().join("sleeping").exists())
+                .then_some(())
         };
         wait_until("the tool", is_asleep);
         // It is one of several: the CLI, its shell, the tool.
-        assert!(processes_with(&stage.home().join("loops")).len() >= 2 && is_running(&mark), "{kind}");
+        assert!(
+            processes_with(&stage.home().join("loops")).len() >= 2 && is_running(&mark),
+            "{kind}"
+        );
         assert_eq!(stage.env.run(&["cancel", &stage.loop_id()]).exit, 0);
         stage.wait_for("cancelled");
         stage.assert_nothing_left();
         assert!(!is_running(&mark), "{kind}: i11: the tool is left");
-        assert!(matches!(stage.outcomes()[..], [.., RunOutcome::Stopped]), "{kind}: {:?}", stage.outcomes());
+        assert!(
+            matches!(stage.outcomes()[..], [.., RunOutcome::Stopped]),
+            "{kind}: {:?}",
+            stage.outcomes()
+        );
         std::thread::sleep(Duration::from_millis(200));
         stage.assert_nothing_left();
     }

@@ -1,8 +1,9 @@
-//! Source packages as people published them, one each from crates.io, npm and `PyPI`: their own suites, real installations
-//! and builds in every tree that is measured, and one small honest story each. What the base's suite showed and what
-//! measuring it took is printed.
+//! Source packages as people published them, one each from crates.io, npm and `PyPI`: their own
+//! suites, real installations and builds in every tree that is measured, and one small honest story
+//! each. What the base's suite showed and what measuring it took is printed.
 //!
-//! The packages are fetched once, with the operator's settings for the registries; afterwards nothing needs the network.
+//! The packages are fetched once, with the operator's settings for the registries; afterwards
+//! nothing needs the network.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,9 @@ use crate::ecosystems::{Played, Project, Story};
 
 /// A pinned version.
 fn version(name: &str) -> String {
-    let pin = pins("packages").into_iter().find(|(pinned, _)| pinned == name);
+    let pin = pins("packages")
+        .into_iter()
+        .find(|(pinned, _)| pinned == name);
     pin.unwrap_or_else(|| panic!("{name} is not pinned")).1
 }
 
@@ -59,7 +62,9 @@ fn a_crate_of_crates_io() {
         fs::write(folder.join("Cargo.toml"), manifest).expect("written");
         fs::create_dir(folder.join("src")).expect("made");
         fs::write(folder.join("src/lib.rs"), "").expect("written");
-        run(Command::new("cargo").args(["vendor", "vendor"]).current_dir(folder));
+        run(Command::new("cargo")
+            .args(["vendor", "vendor"])
+            .current_dir(folder));
         let _ = fs::remove_file(folder.join("vendor/strsim/.cargo-checksum.json"));
     });
     let checks = "setup = \"cargo fetch\"\ntypecheck = \"cargo check\"\ntest = \"cargo test\"";
@@ -103,11 +108,23 @@ fn a_package_of_npm() {
     let tape = format!("tape@{}", version("tape"));
     let folder = fetched("npm", |folder| {
         let minimist = format!("minimist@{}", version("minimist"));
-        run(Command::new("npm").args(["pack", "--silent", &minimist]).current_dir(folder));
+        run(Command::new("npm")
+            .args(["pack", "--silent", &minimist])
+            .current_dir(folder));
         let archive = format!("minimist-{}.tgz", version("minimist"));
-        run(Command::new("tar").args(["xzf", &archive]).current_dir(folder));
-        let options =
-            ["install", "--no-audit", "--no-fund", "--prefix", "scratch", "--cache", "cache", &tape];
+        run(Command::new("tar")
+            .args(["xzf", &archive])
+            .current_dir(folder));
+        let options = [
+            "install",
+            "--no-audit",
+            "--no-fund",
+            "--prefix",
+            "scratch",
+            "--cache",
+            "cache",
+            &tape,
+        ];
         run(Command::new("npm").args(options).current_dir(folder));
     });
     // Of its many development packages only the runner is taken; the others publish and lint.
@@ -127,7 +144,12 @@ fn a_package_of_npm() {
     let names = played.story("names");
     names.proven(&["names are listed"], true, 153);
     assert_eq!(played.landed(), ["names"]);
-    assert!(played.files().iter().all(|file| !file.contains("node_modules")));
+    assert!(
+        played
+            .files()
+            .iter()
+            .all(|file| !file.contains("node_modules"))
+    );
 }
 
 const INITIALS: &str = r#"cat >> inflection/__init__.py <<'CODE'
@@ -159,12 +181,32 @@ fn a_package_of_pypi() {
     let folder = fetched("pypi", |folder| {
         let pinned = |name: &str| format!("{name}=={}", version(name));
         let pip = |words: &[&str]| {
-            run(Command::new("python3").args(["-m", "pip", "download", "-q"]).args(words).current_dir(folder))
+            run(Command::new("python3")
+                .args(["-m", "pip", "download", "-q"])
+                .args(words)
+                .current_dir(folder))
         };
-        pip(&["--no-deps", "--no-binary", "inflection", &pinned("inflection")]);
-        run(Command::new("tar").args(["xzf", &format!("{package}.tar.gz")]).current_dir(folder));
-        let pytest = pins("python").into_iter().find(|(name, _)| name == "pytest").expect("a pin").1;
-        pip(&["-d", "wheels", &format!("pytest=={pytest}"), &pinned("setuptools"), &pinned("wheel")]);
+        pip(&[
+            "--no-deps",
+            "--no-binary",
+            "inflection",
+            &pinned("inflection"),
+        ]);
+        run(Command::new("tar")
+            .args(["xzf", &format!("{package}.tar.gz")])
+            .current_dir(folder));
+        let pytest = pins("python")
+            .into_iter()
+            .find(|(name, _)| name == "pytest")
+            .expect("a pin")
+            .1;
+        pip(&[
+            "-d",
+            "wheels",
+            &format!("pytest=={pytest}"),
+            &pinned("setuptools"),
+            &pinned("wheel"),
+        ]);
     });
     let checks = format!(
         "setup = \"python3 -m venv .venv && .venv/bin/pip install -q --no-index --find-links '{}' -e . pytest\"\n\
@@ -179,8 +221,19 @@ fn a_package_of_pypi() {
         tests: &["test_initials", "test_initials_of_nothing"],
     };
     let played = plays("PyPI", &folder.join(&package), &checks, story);
-    played.story("initials").proven(&["test_initials", "test_initials_of_nothing"], false, 455);
+    played
+        .story("initials")
+        .proven(&["test_initials", "test_initials_of_nothing"], false, 455);
     assert_eq!(played.landed(), ["initials"]);
-    assert!(played.file("inflection/__init__.py").contains("def initials"));
-    assert!(played.files().iter().all(|file| !file.contains(".venv") && !file.contains(".pytest_cache")));
+    assert!(
+        played
+            .file("inflection/__init__.py")
+            .contains("def initials")
+    );
+    assert!(
+        played
+            .files()
+            .iter()
+            .all(|file| !file.contains(".venv") && !file.contains(".pytest_cache"))
+    );
 }

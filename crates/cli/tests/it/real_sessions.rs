@@ -1,5 +1,5 @@
-//! Sessions of the real agent CLIs: one that is cut off is gone on with, with the files as they were left, and what it used
-//! is counted once.
+//! Sessions of the real agent CLIs: one that is cut off is gone on with, with the files as they
+//! were left, and what it used is counted once.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -21,10 +21,14 @@ const CUT_OFF: &str = "You were cut off";
 /// The first thing that an implementor does; only the first try does it.
 const FIRST_STEP: &str = "echo begun > begun.txt";
 
-/// An implementor that has begun, and then does what it is told by the test until it is asked to go on.
+/// An implementor that has begun, and then does what it is told by the test until it is asked to go
+/// on.
 fn begun(request: &Request, then: &Step) -> Step {
     let text = request.text();
-    match (text.contains("You are the implementor."), request.n_tool_results()) {
+    match (
+        text.contains("You are the implementor."),
+        request.n_tool_results(),
+    ) {
         (true, 0) => Step::shell(FIRST_STEP),
         (true, _) if !text.contains(CUT_OFF) => then.clone(),
         // Whatever became of the tool that was cut off, one more comes after this prompt.
@@ -39,14 +43,27 @@ fn begun(request: &Request, then: &Step) -> Step {
 fn assert_gone_on_with(stage: &Stage, kind: &str) {
     let view = stage.wait_for("completed");
     let story = &view["stories"][0];
-    assert_eq!((&story["status"], &story["attempts"]), (&json!("passed"), &json!(1)), "{kind}: {view}");
+    assert_eq!(
+        (&story["status"], &story["attempts"]),
+        (&json!("passed"), &json!(1)),
+        "{kind}: {view}"
+    );
     let branch = view["branch"].as_str().expect("a branch");
-    let landed = testkit::git(&stage.env.path("project"), &["show", &format!("{branch}:begun.txt")]);
+    let landed = testkit::git(
+        &stage.env.path("project"),
+        &["show", &format!("{branch}:begun.txt")],
+    );
     assert_eq!(landed, "begun", "{kind}: the first try's files are used");
     let runs = stage.runs();
-    let implementing: Vec<_> = runs.iter().filter(|run| run["stage"] == "implement").collect();
+    let implementing: Vec<_> = runs
+        .iter()
+        .filter(|run| run["stage"] == "implement")
+        .collect();
     assert_eq!(implementing.len(), 2, "{kind}: {runs:?}");
-    assert!(implementing[0]["usage"]["sessionId"].is_string(), "{kind}: {runs:?}");
+    assert!(
+        implementing[0]["usage"]["sessionId"].is_string(),
+        "{kind}: {runs:?}"
+    );
     assert_eq!(
         implementing[0]["usage"]["sessionId"], implementing[1]["usage"]["sessionId"],
         "{kind}: it is the same session"
@@ -62,15 +79,22 @@ fn went_on_after_kill(kind: &str) {
 fn went_on(kind: &str, entry: impl Fn(&Stage, &str, &str) -> String) {
     let Some(stage) = Stage::new() else { return };
     let mark = stage.env.path("mark").display().to_string();
-    let sleep =
-        Step::shell(format!("python3 -c 'import time; open(\"sleeping\", \"w\"); time.sleep(250)' {mark}"));
+    let sleep = Step::shell(format!(
+        "python3 -c 'import time; open(\"sleeping\", \"w\"); time.sleep(250)' {mark}"
+    ));
     let server = ModelServer::answering(0, move |request| begun(request, &sleep));
     stage.solo(&entry(&stage, kind, &server.url()));
     assert_eq!(stage.start(&[]).exit, 0);
-    let checkouts = stage.home().join("loops").join(stage.loop_id()).join("checkouts");
+    let checkouts = stage
+        .home()
+        .join("loops")
+        .join(stage.loop_id())
+        .join("checkouts");
     wait_until("the tool", || {
         let mut folders = std::fs::read_dir(&checkouts).ok()?.flatten();
-        folders.any(|folder| folder.path().join("sleeping").exists()).then_some(())
+        folders
+            .any(|folder| folder.path().join("sleeping").exists())
+            .then_some(())
     });
     // Everything dies at once: worker, keeper, CLI, tool. Only what is on the disk is left.
     wait_until("no process", || {
@@ -81,18 +105,31 @@ fn went_on(kind: &str, entry: impl Fn(&Stage, &str, &str) -> String) {
         all.is_empty().then_some(())
     });
     let mut command = stage.env.command(&["serve", "--until-idle"]);
-    let mut worker =
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
+    let mut worker = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("started");
     assert_gone_on_with(&stage, kind);
     worker.wait().expect("ended");
     assert!(
-        stage.outcomes().iter().any(|outcome| matches!(outcome, RunOutcome::Interrupted { .. })),
+        stage
+            .outcomes()
+            .iter()
+            .any(|outcome| matches!(outcome, RunOutcome::Interrupted { .. })),
         "{kind}: {:?}",
         stage.outcomes()
     );
     let asked = server.requests();
-    let both = asked.iter().find(|request| request.text().contains(CUT_OFF)).expect("asked to go on");
-    assert!(both.text().contains(FIRST_STEP), "{kind}: the model is told what it had done");
+    let both = asked
+        .iter()
+        .find(|request| request.text().contains(CUT_OFF))
+        .expect("asked to go on");
+    assert!(
+        both.text().contains(FIRST_STEP),
+        "{kind}: the model is told what it had done"
+    );
 }
 
 #[test]
@@ -143,13 +180,24 @@ fn a_session_that_a_real_agent_has_lost_is_begun_anew() {
         assert_eq!(stage.start(&[]).exit, 0);
         stage.wait_for("needs_human");
         // Everything that the CLI kept of its sessions is gone.
-        let folder = stage.home().join("loops").join(stage.loop_id()).join("agents");
+        let folder = stage
+            .home()
+            .join("loops")
+            .join(stage.loop_id())
+            .join("agents");
         std::fs::remove_dir_all(folder).expect("removed");
         is_over.store(true, Ordering::SeqCst);
-        assert_eq!(stage.env.run(&["answer", &stage.loop_id(), "retry"]).exit, 0);
+        assert_eq!(
+            stage.env.run(&["answer", &stage.loop_id(), "retry"]).exit,
+            0
+        );
         let view = stage.wait_for("completed");
         let story = &view["stories"][0];
-        assert_eq!((&story["status"], &story["attempts"]), (&json!("passed"), &json!(1)), "{kind}: {view}");
+        assert_eq!(
+            (&story["status"], &story["attempts"]),
+            (&json!("passed"), &json!(1)),
+            "{kind}: {view}"
+        );
     }
 }
 
@@ -173,12 +221,22 @@ fn a_limit_in_the_middle_of_the_work_loses_nothing_of_it() {
         is_over.store(true, Ordering::SeqCst);
         assert_eq!(stage.env.run(&["resume", &stage.loop_id()]).exit, 0);
         assert_gone_on_with(&stage, kind);
-        // Three answers of 1230 tokens each; a session's running total would count the first one twice.
+        // Three answers of 1230 tokens each; a session's running total would count the first one
+        // twice.
         let view = stage.view();
-        assert_eq!((server.requests().len(), &view["tokens"]), (4, &json!(3690)), "{kind}");
+        assert_eq!(
+            (server.requests().len(), &view["tokens"]),
+            (4, &json!(3690)),
+            "{kind}"
+        );
         let used = &view["usedBy"][0];
         assert_eq!(
-            (&used["role"], &used["agent"], &used["runs"], &used["tokens"]),
+            (
+                &used["role"],
+                &used["agent"],
+                &used["runs"],
+                &used["tokens"]
+            ),
             (&json!("implementor"), &json!(kind), &json!(2), &json!(3690)),
             "{view}"
         );
@@ -202,7 +260,8 @@ fn a_real_agent_stands_in_until_the_limit_of_another_is_over() {
         if request.n_tool_results() == 0 {
             return Step::shell("echo \"noted by a run in $PWD\" >> notes.txt");
         }
-        // The stand-in is done when the limit is over, so that the next story finds its own agent free.
+        // The stand-in is done when the limit is over, so that the next story finds its own agent
+        // free.
         while now_secs() <= resets_at_secs {
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -218,7 +277,11 @@ fn a_real_agent_stands_in_until_the_limit_of_another_is_over() {
     assert_eq!(stage.start(&[]).exit, 0);
     let view = stage.wait_for("completed");
     for story in view["stories"].as_array().expect("stories") {
-        assert_eq!((&story["status"], &story["attempts"]), (&json!("passed"), &json!(1)), "{view}");
+        assert_eq!(
+            (&story["status"], &story["attempts"]),
+            (&json!("passed"), &json!(1)),
+            "{view}"
+        );
     }
     let runs = stage.runs();
     let who: Vec<_> = runs
@@ -227,8 +290,9 @@ fn a_real_agent_stands_in_until_the_limit_of_another_is_over() {
         .map(|run| (&run["storyId"], &run["agent"]))
         .collect();
     let words = [json!("one"), json!("two"), json!("claude"), json!("pi")];
-    let expected: Vec<_> =
-        [(0, 2), (0, 3), (1, 2)].map(|(story, agent)| (&words[story], &words[agent])).to_vec();
+    let expected: Vec<_> = [(0, 2), (0, 3), (1, 2)]
+        .map(|(story, agent)| (&words[story], &words[agent]))
+        .to_vec();
     assert_eq!(who, expected);
     stage.assert_nothing_left();
 }

@@ -9,12 +9,21 @@ fn edits_count_after_resume_reload_and_only_for_what_has_not_begun() {
     let script = scene.env.read("agents/implement.sh");
     scene.env.write(
         "agents/implement.sh",
-        format!("while [ ! -f {} ]; do sleep 0.05; done\n{script}", gate.display()),
+        format!(
+            "while [ ! -f {} ]; do sleep 0.05; done\n{script}",
+            gate.display()
+        ),
     );
-    let id = scene.start(&["--json"]).json()["result"]["loopId"].as_str().expect("an id").to_owned();
-    wait_until("the first story", || (scene.status()["stories"][0]["status"] == "running").then_some(()));
+    let id = scene.start(&["--json"]).json()["result"]["loopId"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
+    wait_until("the first story", || {
+        (scene.status()["stories"][0]["status"] == "running").then_some(())
+    });
     let prd = scene.env.read("project/prd.json");
-    let third = r#", { "id": "three", "title": "A third", "acceptance_criteria": ["x"], "passes": false }"#;
+    let third =
+        r#", { "id": "three", "title": "A third", "acceptance_criteria": ["x"], "passes": false }"#;
     let edited = prd
         .replace("Story one", "Changed one")
         .replace("Story two", "Changed two")
@@ -34,13 +43,31 @@ fn edits_count_after_resume_reload_and_only_for_what_has_not_begun() {
         .expect("stories")
         .iter()
         .map(|story| {
-            format!("{} {}", story["title"].as_str().unwrap_or(""), story["status"].as_str().unwrap_or(""))
+            format!(
+                "{} {}",
+                story["title"].as_str().unwrap_or(""),
+                story["status"].as_str().unwrap_or("")
+            )
         })
         .collect();
-    assert_eq!(titles, ["Story one passed", "Changed two passed", "A third passed"], "what had begun stays");
-    assert!(scene.env.run(&["logs", &id, "--story", "three"]).stdout.contains("checked anew"));
+    assert_eq!(
+        titles,
+        ["Story one passed", "Changed two passed", "A third passed"],
+        "what had begun stays"
+    );
+    assert!(
+        scene
+            .env
+            .run(&["logs", &id, "--story", "three"])
+            .stdout
+            .contains("checked anew")
+    );
     let over = scene.env.run(&["resume", &id, "--reload"]);
-    assert!(over.exit == 2 && over.stderr.contains("the loop is over"), "{}", over.whole());
+    assert!(
+        over.exit == 2 && over.stderr.contains("the loop is over"),
+        "{}",
+        over.whole()
+    );
 }
 
 #[test]
@@ -50,9 +77,15 @@ fn a_reload_that_takes_an_agent_away_is_refused() {
     let script = scene.env.read("agents/implement.sh");
     scene.env.write(
         "agents/implement.sh",
-        format!("while [ ! -f {} ]; do sleep 0.05; done\n{script}", gate.display()),
+        format!(
+            "while [ ! -f {} ]; do sleep 0.05; done\n{script}",
+            gate.display()
+        ),
     );
-    let id = scene.start(&["--json"]).json()["result"]["loopId"].as_str().expect("an id").to_owned();
+    let id = scene.start(&["--json"]).json()["result"]["loopId"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
     let config = scene.env.read("project/loopwright.toml");
     scene.env.write(
         "project/loopwright.toml",
@@ -68,10 +101,20 @@ fn a_reload_that_takes_an_agent_away_is_refused() {
     );
     scene.env.write("project/loopwright.toml", &config);
     let nothing = scene.env.run(&["resume", &id, "--reload", "--json"]).json();
-    assert_eq!(nothing["result"]["reloaded"], serde_json::json!(["nothing changed that has not begun"]));
-    scene.env.write("project/prd.json", "{ \"stories\": [ { \"title\": \"no id\" } ");
+    assert_eq!(
+        nothing["result"]["reloaded"],
+        serde_json::json!(["nothing changed that has not begun"])
+    );
+    scene.env.write(
+        "project/prd.json",
+        "{ \"stories\": [ { \"title\": \"no id\" } ",
+    );
     let broken = scene.env.run(&["resume", &id, "--reload"]);
-    assert!(broken.exit == 2 && broken.stderr.contains("error[PRD"), "{}", broken.whole());
+    assert!(
+        broken.exit == 2 && broken.stderr.contains("error[PRD"),
+        "{}",
+        broken.whole()
+    );
     std::fs::write(&gate, "").expect("written");
     scene.wait_for(&["completed"]);
 }

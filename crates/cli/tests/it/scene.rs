@@ -1,11 +1,13 @@
-//! A project with a PRD and scripted agents, and a state folder of its own: the stage for tests of whole loops.
+//! A project with a PRD and scripted agents, and a state folder of its own: the stage for tests of
+//! whole loops.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::support::{Answer, TestEnv};
 
-/// What the scripted implementor does unless a test says otherwise: one new file per story and attempt.
+/// What the scripted implementor does unless a test says otherwise: one new file per story and
+/// attempt.
 pub(crate) const IMPLEMENT: &str = "cat > prompt-seen\nrm prompt-seen\necho \"work of $LOOPWRIGHT_STORY_ID attempt $LOOPWRIGHT_ATTEMPT\" > \"$LOOPWRIGHT_STORY_ID.txt\"\n";
 
 /// A project's own test runner: every file in `tests/` is a test, and TAP says how each went.
@@ -17,7 +19,8 @@ done
 echo "1..$n"; exit $code
 "#;
 
-/// Passes everything, except stories whose id says otherwise: `retry-…` at the first attempt, `never-…` always.
+/// Passes everything, except stories whose id says otherwise: `retry-…` at the first attempt,
+/// `never-…` always.
 pub(crate) const JUDGE: &str = r#"cat > /dev/null
 verdict=PASS
 case "$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_ATTEMPT" in
@@ -37,19 +40,25 @@ impl Scene {
     }
 
     pub(crate) fn with_agents(stories: &[&str], implement: &str, judge: &str) -> Self {
-        let scene = Self { env: TestEnv::new() };
+        let scene = Self {
+            env: TestEnv::new(),
+        };
         let each: Vec<String> = stories
             .iter()
             .map(|id| format!("    {{ \"id\": \"{id}\", \"title\": \"Story {id}\", \"acceptance_criteria\": [\"it is there\"], \"passes\": false }}"))
             .collect();
-        scene.env.write("project/prd.json", format!("{{\n  \"stories\": [\n{}\n  ]\n}}\n", each.join(",\n")));
+        scene.env.write(
+            "project/prd.json",
+            format!("{{\n  \"stories\": [\n{}\n  ]\n}}\n", each.join(",\n")),
+        );
         scene.env.write("project/README", "a project\n");
         // Every start of an agent is counted from outside.
         let counted = |body: &str| format!("echo \"$LOOPWRIGHT_RUN_ID\" >> \"$STARTS\"\n{body}");
         scene.env.write("agents/implement.sh", counted(implement));
         scene.env.write("agents/judge.sh", counted(judge));
         scene.configure("");
-        // The configuration holds paths of this test; it may be untracked, and so all tests share one base commit.
+        // The configuration holds paths of this test; it may be untracked, and so all tests share
+        // one base commit.
         testkit::init(&scene.project(), &["README", "prd.json"]);
         scene
     }
@@ -57,15 +66,22 @@ impl Scene {
     /// Writes the configuration anew, with more of it at the end.
     pub(crate) fn configure(&self, more: &str) {
         let path = |name: &str| self.env.path(name).display().to_string();
-        let (implement, judge, starts) =
-            (path("agents/implement.sh"), path("agents/judge.sh"), path("starts"));
+        let (implement, judge, starts) = (
+            path("agents/implement.sh"),
+            path("agents/judge.sh"),
+            path("starts"),
+        );
         let config = format!(
             "[agents.builder]\ncommand = [\"sh\", \"{implement}\"]\nenv = {{ STARTS = \"{starts}\" }}\n\n\
              [agents.judge]\ncommand = [\"sh\", \"{judge}\"]\nenv = {{ STARTS = \"{starts}\" }}\n\n\
              [roles.implementor]\nagent = \"builder\"\n\n[roles.judge]\nagent = \"judge\"\n\n{more}"
         );
         let has_checks = more.contains("[checks]");
-        let checks = if has_checks { "" } else { "\n[checks]\ntest = \"test -f README\"\n" };
+        let checks = if has_checks {
+            ""
+        } else {
+            "\n[checks]\ntest = \"test -f README\"\n"
+        };
         self.env.write("project/loopwright.toml", config + checks);
     }
 
@@ -82,20 +98,33 @@ impl Scene {
     }
 
     pub(crate) fn start(&self, more: &[&str]) -> Answer {
-        self.env.run(&[&["start", "--project", "project", "--prd", "project/prd.json"][..], more].concat())
+        self.env.run(
+            &[
+                &["start", "--project", "project", "--prd", "project/prd.json"][..],
+                more,
+            ]
+            .concat(),
+        )
     }
 
     /// The newest loop's view, as `status --json` gives it.
     pub(crate) fn status(&self) -> serde_json::Value {
         let loops = self.env.run(&["list", "--json"]).json();
-        loops["result"]["loops"].as_array().and_then(|all| all.last()).cloned().unwrap_or_default()
+        loops["result"]["loops"]
+            .as_array()
+            .and_then(|all| all.last())
+            .cloned()
+            .unwrap_or_default()
     }
 
     /// Waits until the newest loop has one of these statuses.
     pub(crate) fn wait_for(&self, statuses: &[&str]) -> serde_json::Value {
         wait_until(&format!("{statuses:?}"), || {
             let view = self.status();
-            statuses.iter().any(|status| view["status"] == **status).then_some(view)
+            statuses
+                .iter()
+                .any(|status| view["status"] == **status)
+                .then_some(view)
         })
     }
 
@@ -110,7 +139,8 @@ impl Scene {
 }
 
 impl Drop for Scene {
-    /// Ends the worker that `start` left behind, if any: by its pid, which it alone holds the lock with.
+    /// Ends the worker that `start` left behind, if any: by its pid, which it alone holds the lock
+    /// with.
     fn drop(&mut self) {
         for process in processes_with(&self.home()) {
             let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
@@ -123,7 +153,11 @@ pub(crate) fn processes_with(home: &Path) -> Vec<rustix::process::Pid> {
     let wanted = home.display().to_string();
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").expect("a proc folder").flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else {
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse::<i32>().ok())
+        else {
             continue;
         };
         let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();

@@ -1,12 +1,13 @@
-//! Tries that go on with an earlier one's session, and what happens where that cannot be: a stand-in for a CLI says what
-//! the real one says, and dies when the test wants it to.
+//! Tries that go on with an earlier one's session, and what happens where that cannot be: a
+//! stand-in for a CLI says what the real one says, and dies when the test wants it to.
 
 use rustix::process::{Signal, kill_process};
 
 use crate::scene::{JUDGE, Scene, processes_with, wait_until};
 use crate::sigkill::{ours, serve};
 
-/// Speaks as codex does. A fresh session begins a file and hangs once; one that is gone on with finishes it, or is lost.
+/// Speaks as codex does. A fresh session begins a file and hangs once; one that is gone on with
+/// finishes it, or is lost.
 const CODEX: &str = r#"cat > "$HOME/prompt-$(wc -l < "$SESSIONS" | tr -d ' ')"
 case " $* " in *" resume "*) mode=resume ;; *) mode=fresh ;; esac
 echo "$mode" >> "$SESSIONS"
@@ -34,7 +35,9 @@ echo "{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":$tokens,\"cached_
 
 fn scene() -> Scene {
     let scene = Scene::with_agents(&["one"], "", JUDGE);
-    scene.env.write("agents/codex", format!("#!/bin/sh\n{CODEX}"));
+    scene
+        .env
+        .write("agents/codex", format!("#!/bin/sh\n{CODEX}"));
     make_executable(&scene.env.path("agents/codex"));
     let path = |name: &str| scene.env.path(name).display().to_string();
     let agent = format!(
@@ -57,15 +60,23 @@ fn scene() -> Scene {
 
 fn make_executable(path: &std::path::Path) {
     use std::os::unix::fs::PermissionsExt as _;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("made executable");
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))
+        .expect("made executable");
 }
 
 /// Waits until the agent has begun, and kills everything: worker, keeper, agent.
 fn kill_in_the_middle(scene: &Scene) {
-    wait_until("the agent's work", || scene.env.path("begun").exists().then_some(()));
+    wait_until("the agent's work", || {
+        scene.env.path("begun").exists().then_some(())
+    });
     wait_until("no process", || {
         // Whoever could start something anew goes first.
-        let all = [ours(scene, "serve"), ours(scene, "keeper"), processes_with(&scene.home())].concat();
+        let all = [
+            ours(scene, "serve"),
+            ours(scene, "keeper"),
+            processes_with(&scene.home()),
+        ]
+        .concat();
         for process in &all {
             let _ = kill_process(*process, Signal::KILL);
         }
@@ -74,14 +85,22 @@ fn kill_in_the_middle(scene: &Scene) {
     std::fs::remove_file(scene.env.path("begun")).expect("there");
 }
 
-/// Starts a worker, as a service manager would, and waits for the loop's end; gives what landed of the agent's work.
+/// Starts a worker, as a service manager would, and waits for the loop's end; gives what landed of
+/// the agent's work.
 fn finish(scene: &Scene) -> String {
     let mut worker = serve(scene);
     let view = scene.wait_for(&["completed", "needs_human", "failed"]);
     worker.wait().expect("ended");
     let story = &view["stories"][0];
-    assert_eq!((&story["status"], story["attempts"].as_u64()), (&"passed".into(), Some(1)), "{view}");
-    scene.git(&["show", &format!("{}:work.txt", view["branch"].as_str().expect("a branch"))])
+    assert_eq!(
+        (&story["status"], story["attempts"].as_u64()),
+        (&"passed".into(), Some(1)),
+        "{view}"
+    );
+    scene.git(&[
+        "show",
+        &format!("{}:work.txt", view["branch"].as_str().expect("a branch")),
+    ])
 }
 
 #[test]
@@ -92,9 +111,15 @@ fn i04_a_try_that_was_killed_is_gone_on_with() {
     std::fs::remove_file(scene.env.path("hang")).expect("there");
     assert_eq!(finish(&scene), "fresh\nresume", "the same files");
     assert_eq!(scene.env.read("sessions"), "fresh\nresume\n");
-    assert!(scene.env.read("prompt-0").contains("it is there"), "the whole task");
+    assert!(
+        scene.env.read("prompt-0").contains("it is there"),
+        "the whole task"
+    );
     let second = scene.env.read("prompt-1");
-    assert!(second.contains("You were cut off") && !second.contains("it is there"), "{second}");
+    assert!(
+        second.contains("You were cut off") && !second.contains("it is there"),
+        "{second}"
+    );
 }
 
 #[test]
@@ -116,7 +141,11 @@ fn a_session_that_is_lost_is_begun_anew_from_the_base() {
     kill_in_the_middle(&scene);
     std::fs::remove_file(scene.env.path("hang")).expect("there");
     scene.env.write("lost", "");
-    assert_eq!(finish(&scene), "fresh", "nothing of the lost session's work is taken");
+    assert_eq!(
+        finish(&scene),
+        "fresh",
+        "nothing of the lost session's work is taken"
+    );
     assert_eq!(scene.env.read("sessions"), "fresh\nresume\nfresh\n");
 }
 
@@ -126,7 +155,9 @@ fn files_that_are_lost_are_made_anew_and_the_session_with_them() {
     assert_eq!(scene.start(&[]).exit, 0);
     kill_in_the_middle(&scene);
     std::fs::remove_file(scene.env.path("hang")).expect("there");
-    let loops = std::fs::read_dir(scene.home().join("loops")).expect("loops").flatten();
+    let loops = std::fs::read_dir(scene.home().join("loops"))
+        .expect("loops")
+        .flatten();
     for folder in loops {
         let _ = std::fs::remove_dir_all(folder.path().join("checkouts"));
     }
@@ -153,15 +184,26 @@ fn what_a_session_used_is_counted_once() {
     let scene = scene();
     scene.env.write("tells", "");
     assert_eq!(scene.start(&[]).exit, 0);
-    wait_until("the agent's work", || scene.env.path("begun").exists().then_some(()));
+    wait_until("the agent's work", || {
+        scene.env.path("begun").exists().then_some(())
+    });
     // The agent alone dies: its keeper tells how, and what it had said of tokens counts.
-    let agent = processes_with(&scene.home()).into_iter().find(|pid| is_codex(*pid)).expect("the agent");
+    let agent = processes_with(&scene.home())
+        .into_iter()
+        .find(|pid| is_codex(*pid))
+        .expect("the agent");
     std::fs::remove_file(scene.env.path("begun")).expect("there");
     kill_process(agent, Signal::KILL).expect("killed");
-    wait_until("the next try", || scene.env.path("begun").exists().then_some(()));
+    wait_until("the next try", || {
+        scene.env.path("begun").exists().then_some(())
+    });
     std::fs::remove_file(scene.env.path("hang")).expect("there");
     assert_eq!(finish(&scene), "fresh\nresume");
-    assert_eq!(scene.status()["tokens"], 25, "10 of the first run, and 15 of the second");
+    assert_eq!(
+        scene.status()["tokens"],
+        25,
+        "10 of the first run, and 15 of the second"
+    );
 }
 
 /// Starts a loop whose agent meets these troubles in turn; every wait is cut short.
@@ -173,11 +215,16 @@ fn attempts_after(plan: &str) -> (String, Option<u64>) {
     let view = wait_until("the loop's end", || {
         let view = scene.status();
         if view["status"] == "waiting" {
-            scene.env.run(&["resume", view["loopId"].as_str().expect("a loop")]);
+            scene
+                .env
+                .run(&["resume", view["loopId"].as_str().expect("a loop")]);
         }
         (view["status"] == "completed").then_some(view)
     });
-    (scene.env.read("sessions").replace('\n', " "), view["stories"][0]["attempts"].as_u64())
+    (
+        scene.env.read("sessions").replace('\n', " "),
+        view["stories"][0]["attempts"].as_u64(),
+    )
 }
 
 #[test]
@@ -187,7 +234,11 @@ fn a_session_that_outgrows_the_model_is_begun_anew_once() {
         ("limit\noverflow\n", "fresh resume fresh ", 1),
         ("overflow\noverflow\n", "fresh fresh fresh ", 2),
     ] {
-        assert_eq!(attempts_after(plan), (sessions.to_owned(), Some(attempts)), "{plan}");
+        assert_eq!(
+            attempts_after(plan),
+            (sessions.to_owned(), Some(attempts)),
+            "{plan}"
+        );
     }
 }
 
@@ -201,8 +252,11 @@ fn a_token_that_an_agent_refreshed_by_renaming_is_the_operators() {
     let scene = scene();
     std::fs::remove_file(scene.env.path("hang")).expect("there");
     scene.env.write(".codex/auth.json", "spent");
-    let refresh = "echo '{}' > \"$CODEX_HOME/new\" && mv \"$CODEX_HOME/new\" \"$CODEX_HOME/auth.json\"\n";
-    scene.env.write("agents/codex", format!("#!/bin/sh\n{refresh}{CODEX}"));
+    let refresh =
+        "echo '{}' > \"$CODEX_HOME/new\" && mv \"$CODEX_HOME/new\" \"$CODEX_HOME/auth.json\"\n";
+    scene
+        .env
+        .write("agents/codex", format!("#!/bin/sh\n{refresh}{CODEX}"));
     scene.start(&["--foreground"]);
     assert_eq!(scene.status()["stories"][0]["status"], "passed");
     assert_eq!(scene.env.read(".codex/auth.json"), "{}\n");

@@ -1,6 +1,7 @@
 //! Real `kill -9` of the shipped program, at random moments, over whole loops.
 //!
-//! `LOOPWRIGHT_KILLS` sets how many (CI: a sample), `LOOPWRIGHT_KILL_SEED` replays the choice of moments and victims.
+//! `LOOPWRIGHT_KILLS` sets how many (CI: a sample), `LOOPWRIGHT_KILL_SEED` replays the choice of
+//! moments and victims.
 
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -15,12 +16,18 @@ use crate::scene::{JUDGE, Scene, processes_with, wait_until};
 /// Processes of ours in this state folder that run as `verb`.
 pub(crate) fn ours(scene: &Scene, verb: &str) -> Vec<Pid> {
     let of_verb = |pid: &Pid| {
-        let line = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+        let line =
+            std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
         let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
-        words.first().is_some_and(|program| program.ends_with(b"loopwright"))
+        words
+            .first()
+            .is_some_and(|program| program.ends_with(b"loopwright"))
             && words.get(1) == Some(&verb.as_bytes())
     };
-    processes_with(&scene.home()).into_iter().filter(of_verb).collect()
+    processes_with(&scene.home())
+        .into_iter()
+        .filter(of_verb)
+        .collect()
 }
 
 /// Starts another worker, as a service manager would.
@@ -65,9 +72,12 @@ fn rampage(scene: &Scene, random: &mut Random, kills_max: u64, victims: &[&str])
 fn scene() -> Scene {
     let implement = "cat > /dev/null\nsleep 0.2\necho \"work of $LOOPWRIGHT_STORY_ID\" > \"$LOOPWRIGHT_STORY_ID.txt\"\nsleep 0.2\n";
     let scene = Scene::with_agents(&["one", "two", "three", "four"], implement, JUDGE);
-    // A run whose keeper is killed again and again waits longer each time; here the first wait is a second.
+    // A run whose keeper is killed again and again waits longer each time; here the first wait is a
+    // second.
     scene.configure("[retry]\nwait = 1\n");
-    let prepared = scene.env.run(&["start", "--project", "project", "--prd", "project/prd.json"]);
+    let prepared = scene
+        .env
+        .run(&["start", "--project", "project", "--prd", "project/prd.json"]);
     assert_eq!(prepared.exit, 0, "{}", prepared.whole());
     scene
 }
@@ -83,14 +93,19 @@ fn check(scene: &Scene, seed: u64, only_workers: bool) {
         .count();
     assert_eq!(passed, 4, "seed {seed}: no story is lost: {view}");
     let branch = view["branch"].as_str().expect("a branch");
-    let mut subjects: Vec<String> =
-        scene.git(&["log", "--format=%s", branch]).lines().map(str::to_owned).collect();
+    let mut subjects: Vec<String> = scene
+        .git(&["log", "--format=%s", branch])
+        .lines()
+        .map(str::to_owned)
+        .collect();
     assert_eq!(subjects.len(), 5, "seed {seed}: one commit per story");
     subjects.sort();
     subjects.dedup();
     assert_eq!(subjects.len(), 5, "seed {seed}: no commit twice");
     let journal = journal::Journal::open(&scene.home()).expect("a journal");
-    let records = engine::load(&journal, view["loopId"].as_str().expect("an id")).expect("a loop").records;
+    let records = engine::load(&journal, view["loopId"].as_str().expect("an id"))
+        .expect("a loop")
+        .records;
     let runs: Vec<_> = records
         .iter()
         .filter_map(|record| match &record.event {
@@ -102,17 +117,31 @@ fn check(scene: &Scene, seed: u64, only_workers: bool) {
     let all_starts = starts.len();
     starts.sort();
     starts.dedup();
-    assert_eq!(starts.len(), all_starts, "seed {seed}: an agent was started twice for one try");
+    assert_eq!(
+        starts.len(),
+        all_starts,
+        "seed {seed}: an agent was started twice for one try"
+    );
     if only_workers {
         assert!(
             runs.iter().all(|run| run.try_number == 1),
             "seed {seed}: a run was tried again although its keeper lived"
         );
-        assert_eq!(starts.len(), runs.len(), "seed {seed}: every try is one start");
+        assert_eq!(
+            starts.len(),
+            runs.len(),
+            "seed {seed}: every try is one start"
+        );
     }
-    assert!(starts.len() <= runs.len(), "seed {seed}: more starts than tries");
+    assert!(
+        starts.len() <= runs.len(),
+        "seed {seed}: more starts than tries"
+    );
     let left: Vec<Pid> = processes_with(&scene.home().join("loops"));
-    assert!(left.is_empty(), "seed {seed}: i11: processes are left: {left:?}");
+    assert!(
+        left.is_empty(),
+        "seed {seed}: i11: processes are left: {left:?}"
+    );
 }
 
 #[test]
@@ -138,7 +167,12 @@ fn i04_killed_keepers_and_workers_lose_nothing() {
     let wanted = number("LOOPWRIGHT_KILLS", 12);
     while killed < wanted {
         let scene = scene();
-        killed += rampage(&scene, &mut random, (wanted - killed).min(15), &["keeper", "serve", "keeper"]);
+        killed += rampage(
+            &scene,
+            &mut random,
+            (wanted - killed).min(15),
+            &["keeper", "serve", "keeper"],
+        );
         check(&scene, seed, false);
         loops += 1;
     }
@@ -171,7 +205,9 @@ fn i04_a_long_answer_outlives_the_worker_that_asked_for_it() {
 #[test]
 fn i04_a_run_that_ends_without_a_worker_starts_one() {
     let scene = scene();
-    wait_until("the first agent", || (!scene.starts().is_empty()).then_some(()));
+    wait_until("the first agent", || {
+        (!scene.starts().is_empty()).then_some(())
+    });
     // Nobody starts another worker: the keeper of the run that is under way has to.
     for worker in ours(&scene, "serve") {
         kill_process(worker, Signal::KILL).expect("killed");
@@ -196,7 +232,9 @@ fn i04_both_lanes_outlive_every_worker_that_is_killed() {
     for _ in 0..3 {
         let worker = wait_until("a worker", || ours(&scene, "serve").first().copied());
         kill_process(worker, Signal::KILL).expect("killed");
-        wait_until("its end", || (!ours(&scene, "serve").contains(&worker)).then_some(()));
+        wait_until("its end", || {
+            (!ours(&scene, "serve").contains(&worker)).then_some(())
+        });
         workers.push(serve(&scene));
     }
     std::fs::write(&gate, "").expect("written");
@@ -207,7 +245,11 @@ fn i04_both_lanes_outlive_every_worker_that_is_killed() {
     starts.dedup();
     let stages = ["implement", "judge", "review", "write-tests"];
     let seen = stages.map(|stage| starts.iter().filter(|start| start.contains(stage)).count());
-    assert_eq!((seen, scene.starts().len()), ([1; 4], 4), "each was started once: {starts:?}");
+    assert_eq!(
+        (seen, scene.starts().len()),
+        ([1; 4], 4),
+        "each was started once: {starts:?}"
+    );
     for mut worker in workers {
         worker.wait().expect("ended");
     }
@@ -232,7 +274,10 @@ fn i04_a_wait_outlives_its_worker_and_ends_by_itself() {
             let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             String::from_utf8_lossy(&line).contains("serve")
         };
-        processes_with(&scene.home()).into_iter().filter(of_worker).collect::<Vec<Pid>>()
+        processes_with(&scene.home())
+            .into_iter()
+            .filter(of_worker)
+            .collect::<Vec<Pid>>()
     };
     let killed = workers();
     assert!(!killed.is_empty(), "a worker was at work");
@@ -241,7 +286,10 @@ fn i04_a_wait_outlives_its_worker_and_ends_by_itself() {
     }
     let view = scene.wait_for(&["completed"]);
     assert_eq!(
-        (&view["stories"][0]["status"], &view["stories"][0]["attempts"]),
+        (
+            &view["stories"][0]["status"],
+            &view["stories"][0]["attempts"]
+        ),
         (&"passed".into(), &1.into())
     );
 }

@@ -1,4 +1,5 @@
-//! A folder and an environment of its own for each test, and the program's whole answer as one text.
+//! A folder and an environment of its own for each test, and the program's whole answer as one
+//! text.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -19,18 +20,24 @@ pub(crate) struct Answer {
 impl Answer {
     /// Exit code, stdout and stderr in one block.
     pub(crate) fn whole(&self) -> String {
-        format!("exit {}\n----- stdout\n{}----- stderr\n{}", self.exit, self.stdout, self.stderr)
+        format!(
+            "exit {}\n----- stdout\n{}----- stderr\n{}",
+            self.exit, self.stdout, self.stderr
+        )
     }
 
     /// The envelope of `--json`.
     pub(crate) fn json(&self) -> serde_json::Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {}", self.whole()))
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error} in {}", self.whole()))
     }
 }
 
 impl TestEnv {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().expect("a scratch folder") }
+        Self {
+            folder: tempfile::tempdir().expect("a scratch folder"),
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -49,7 +56,11 @@ impl TestEnv {
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_loopwright"));
-        command.args(arguments).current_dir(self.folder.path()).env_clear().env("HOME", self.folder.path());
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("HOME", self.folder.path());
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command
     }
@@ -60,7 +71,10 @@ impl TestEnv {
 
     pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Answer {
         let mut command = self.command(arguments);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().expect("started");
         // The command may end without reading: that is not this helper's business.
         let _ = child.stdin.take().expect("a pipe").write_all(input);

@@ -1,4 +1,5 @@
-//! What is outside of the journal in the seeded world: processes, refs, the people. It outlives every worker.
+//! What is outside of the journal in the seeded world: processes, refs, the people. It outlives
+//! every worker.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +37,9 @@ impl Outside {
             None => Look::NotStarted,
             Some(Process::Alive) => Look::Alive,
             Some(Process::Ended(outcome)) => Look::Over(outcome.clone()),
-            Some(Process::KeeperLost) => Look::Over(RunOutcome::Interrupted { why: "lost".to_owned() }),
+            Some(Process::KeeperLost) => Look::Over(RunOutcome::Interrupted {
+                why: "lost".to_owned(),
+            }),
         }
     }
 
@@ -62,7 +65,11 @@ impl Outside {
     /// Some processes end, well or badly, and some keepers die.
     pub(crate) fn go_on(&mut self, random: &mut Random) {
         let candidates = &self.candidates;
-        for (run, process) in self.runs.iter_mut().filter(|(_, process)| **process == Process::Alive) {
+        for (run, process) in self
+            .runs
+            .iter_mut()
+            .filter(|(_, process)| **process == Process::Alive)
+        {
             if random.chance(30) {
                 *process = Process::Ended(outcome(run, candidates, random));
             } else if random.chance(3) {
@@ -93,21 +100,41 @@ pub(crate) fn numbered(number: u64) -> Commit {
     Commit::new(&format!("{number:040x}")).expect("hexadecimal")
 }
 
-fn outcome(run: &RunKey, candidates: &BTreeMap<(String, u32), Commit>, random: &mut Random) -> RunOutcome {
+fn outcome(
+    run: &RunKey,
+    candidates: &BTreeMap<(String, u32), Commit>,
+    random: &mut Random,
+) -> RunOutcome {
     let why = || "as it happens".to_owned();
     match (run.stage, random.below(14)) {
-        (_, 0) => RunOutcome::Infrastructure { why: why(), until_ms: None, elsewhere: false },
-        (_, 1) => RunOutcome::NeedsHuman { question: why(), free: false },
-        (Stage::Baseline | Stage::Check, roll) => {
-            RunOutcome::Checked { passed: roll > 4, report: String::new(), facts: None }
-        }
+        (_, 0) => RunOutcome::Infrastructure {
+            why: why(),
+            until_ms: None,
+            elsewhere: false,
+        },
+        (_, 1) => RunOutcome::NeedsHuman {
+            question: why(),
+            free: false,
+        },
+        (Stage::Baseline | Stage::Check, roll) => RunOutcome::Checked {
+            passed: roll > 4,
+            report: String::new(),
+            facts: None,
+        },
         (_, 2) => RunOutcome::Failed { why: why() },
-        (Stage::Implement, _) => RunOutcome::Worked { learned: Vec::new() },
+        (Stage::Implement, _) => RunOutcome::Worked {
+            learned: Vec::new(),
+        },
         (_, 3) => RunOutcome::BadAnswer { why: why() },
-        (Stage::Prove, _) => RunOutcome::Worked { learned: Vec::new() },
+        (Stage::Prove, _) => RunOutcome::Worked {
+            learned: Vec::new(),
+        },
         (Stage::WriteTests, _) => RunOutcome::TestsWritten(Review::default()),
         (Stage::Review, _) => RunOutcome::Reviewed(Review::default()),
-        (Stage::Arbitrate, roll) => RunOutcome::Ruled { fresh_tests: roll > 8, reason: why() },
+        (Stage::Arbitrate, roll) => RunOutcome::Ruled {
+            fresh_tests: roll > 8,
+            reason: why(),
+        },
         (Stage::Judge, roll) => match candidates.get(&(run.story.clone(), run.attempt)) {
             Some(commit) => RunOutcome::Judged(verdict(commit, roll > 6)),
             // A recheck looks at the head of the branch, which no candidate of its own is.

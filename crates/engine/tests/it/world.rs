@@ -1,11 +1,13 @@
 //! A seeded world of several loops under one worker that dies, forgets and is asked for things.
 //!
-//! The worker here takes turns like the real one, and which effects may be carried out now is the engine's own
-//! [`open_now`]; git, processes and people are made up. `LOOPWRIGHT_WORLD_STEPS` sets the number of steps (CI:
-//! 1,000,000), `LOOPWRIGHT_WORLD_SEED` replays a world.
+//! The worker here takes turns like the real one, and which effects may be carried out now is the
+//! engine's own [`open_now`]; git, processes and people are made up. `LOOPWRIGHT_WORLD_STEPS` sets
+//! the number of steps (CI: 1,000,000), `LOOPWRIGHT_WORLD_SEED` replays a world.
 
 use engine::{Busy, EFFECTS_PER_TURN_MAX, Limits, open_now};
-use kernel::{Effect, Event, LoopSpec, PublishResult, RunOutcome, Stamped, State, WriteBack, decide};
+use kernel::{
+    Effect, Event, LoopSpec, PublishResult, RunOutcome, Stamped, State, WriteBack, decide,
+};
 use serde_json::json;
 use testkit::{Random, number};
 
@@ -14,7 +16,8 @@ use crate::outside::{Look, Outside, numbered};
 /// The worker's death in the middle of something: all that it had in memory is gone.
 struct Died;
 
-/// One loop: its journal is the truth, `truth` what follows from it, `known` what the worker has read of it.
+/// One loop: its journal is the truth, `truth` what follows from it, `known` what the worker has
+/// read of it.
 struct Loop {
     journal: Vec<Stamped>,
     truth: State,
@@ -26,9 +29,21 @@ struct Loop {
 
 impl Loop {
     fn begin(spec: LoopSpec) -> Self {
-        let journal = vec![Stamped { at_ms: 0, event: Event::LoopStarted { spec: Box::new(spec) } }];
+        let journal = vec![Stamped {
+            at_ms: 0,
+            event: Event::LoopStarted {
+                spec: Box::new(spec),
+            },
+        }];
         let truth = State::replay(&journal).expect("a first state");
-        Self { journal, truth, known: None, outside: Outside::default(), damaged: false, quarantined: false }
+        Self {
+            journal,
+            truth,
+            known: None,
+            outside: Outside::default(),
+            damaged: false,
+            quarantined: false,
+        }
     }
 
     fn append(&mut self, record: Stamped) -> Result<(), kernel::IllegalMove> {
@@ -78,10 +93,24 @@ fn spec(index: usize, random: &mut Random) -> LoopSpec {
 impl World {
     fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
-        let limits = Limits { agents_max: 1 + random.below(3), checks_max: 1 + random.below(2) };
+        let limits = Limits {
+            agents_max: 1 + random.below(3),
+            checks_max: 1 + random.below(2),
+        };
         let n_loops = 1 + random.below(6);
-        let loops = (0..n_loops).map(|index| Loop::begin(spec(index, &mut random))).collect();
-        Self { seed, random, limits, loops, clock_ms: 0, n_steps: 0, n_deaths: 0, is_calm: false }
+        let loops = (0..n_loops)
+            .map(|index| Loop::begin(spec(index, &mut random)))
+            .collect();
+        Self {
+            seed,
+            random,
+            limits,
+            loops,
+            clock_ms: 0,
+            n_steps: 0,
+            n_deaths: 0,
+            is_calm: false,
+        }
     }
 
     fn chance(&mut self, percent: u64) -> bool {
@@ -112,22 +141,30 @@ impl World {
             let truth = &self.loops[index].truth;
             let (asks, is_paused) = (truth.question().is_some(), truth.is_paused());
             let event = if asks && self.random.chance(30) {
-                Event::Answered { choice: "retry".to_owned() }
+                Event::Answered {
+                    choice: "retry".to_owned(),
+                }
             } else if is_paused && self.random.chance(30) {
                 Event::ResumeRequested
             } else if self.chance(1) {
                 Event::PauseRequested
             } else if self.random.chance(1) && self.chance(30) {
-                Event::CancelRequested { reason: "enough".to_owned() }
+                Event::CancelRequested {
+                    reason: "enough".to_owned(),
+                }
             } else {
                 continue;
             };
             // A loop that is over takes no request.
-            let _ = self.loops[index].append(Stamped { at_ms: self.clock_ms, event });
+            let _ = self.loops[index].append(Stamped {
+                at_ms: self.clock_ms,
+                event,
+            });
         }
     }
 
-    /// Takes in what the journal has and the worker does not know; a record that cannot be replayed sets the loop apart.
+    /// Takes in what the journal has and the worker does not know; a record that cannot be replayed
+    /// sets the loop apart.
     fn catch_up(&mut self, index: usize) -> bool {
         let one = &mut self.loops[index];
         match &one.known {
@@ -148,7 +185,11 @@ impl World {
     }
 
     fn busy(&self) -> Busy {
-        Busy::of(self.loops.iter().filter_map(|one| one.known.as_ref().map(|(state, _)| state)))
+        Busy::of(
+            self.loops
+                .iter()
+                .filter_map(|one| one.known.as_ref().map(|(state, _)| state)),
+        )
     }
 
     fn advance(&mut self, index: usize) -> Result<(), Died> {
@@ -162,12 +203,16 @@ impl World {
             return Ok(());
         }
         for _ in 0..EFFECTS_PER_TURN_MAX {
-            let Some((state, _)) = &self.loops[index].known else { break };
+            let Some((state, _)) = &self.loops[index].known else {
+                break;
+            };
             let effects: Vec<Effect> = open_now(decide(state), self.busy(), self.limits).collect();
             let mut recorded = false;
             for effect in effects {
                 self.n_steps += 1;
-                let Some(event) = self.carry_out(index, &effect)? else { continue };
+                let Some(event) = self.carry_out(index, &effect)? else {
+                    continue;
+                };
                 recorded = self.record(index, event)?;
                 break;
             }
@@ -186,13 +231,22 @@ impl World {
     /// Appends, if nobody else did so since the worker read; else it reads again and decides anew.
     fn record(&mut self, index: usize, event: Event) -> Result<bool, Died> {
         self.moment()?;
-        let record = Stamped { at_ms: self.clock_ms, event };
+        let record = Stamped {
+            at_ms: self.clock_ms,
+            event,
+        };
         let one = &mut self.loops[index];
-        let Some((state, read)) = &mut one.known else { return Ok(false) };
+        let Some((state, read)) = &mut one.known else {
+            return Ok(false);
+        };
         if *read == one.journal.len() {
             let kind = record.event.kind();
             let applied = state.apply(&record);
-            assert!(applied.is_ok(), "seed {}: the worker came to an illegal {kind}: {applied:?}", self.seed);
+            assert!(
+                applied.is_ok(),
+                "seed {}: the worker came to an illegal {kind}: {applied:?}",
+                self.seed
+            );
             *read += 1;
             one.truth = state.clone();
             one.journal.push(record.clone());
@@ -223,41 +277,80 @@ impl World {
                     None
                 }
                 Look::Alive => None,
-                Look::Over(outcome) => Some(Event::RunEnded { run, outcome, usage: None }),
+                Look::Over(outcome) => Some(Event::RunEnded {
+                    run,
+                    outcome,
+                    usage: None,
+                }),
             },
             Effect::StopRun(run) => {
                 outside.stop(&run);
-                Some(Event::RunEnded { run, outcome: RunOutcome::Stopped, usage: None })
+                Some(Event::RunEnded {
+                    run,
+                    outcome: RunOutcome::Stopped,
+                    usage: None,
+                })
             }
             Effect::WakeAt { .. } => effect.waited(clock_ms),
             Effect::Prepare => Some(Event::LoopPrepared),
             Effect::MakeTests { story, attempt } if self.random.chance(10) => {
                 let why = "no test file".to_owned();
-                Some(Event::TestsRefused { story, attempt, why })
+                Some(Event::TestsRefused {
+                    story,
+                    attempt,
+                    why,
+                })
             }
             Effect::MakeTests { story, attempt } => {
                 let commit = Some(numbered(self.random.draw()));
-                Some(Event::TestsMade { story, attempt, commit, notes: Vec::new() })
-            }
-            Effect::MakeCandidate { story, attempt } => {
-                Some(match outside.make_candidate(&story, attempt, &mut self.random) {
-                    Some(commit) => {
-                        Event::CandidateMade { story, attempt, commit, notes: Vec::new(), ask: None }
-                    }
-                    None => Event::NothingNew { story, attempt, why: "no change".to_owned() },
+                Some(Event::TestsMade {
+                    story,
+                    attempt,
+                    commit,
+                    notes: Vec::new(),
                 })
             }
-            Effect::Integrate { story, attempt, commit } => {
+            Effect::MakeCandidate { story, attempt } => Some(
+                match outside.make_candidate(&story, attempt, &mut self.random) {
+                    Some(commit) => Event::CandidateMade {
+                        story,
+                        attempt,
+                        commit,
+                        notes: Vec::new(),
+                        ask: None,
+                    },
+                    None => Event::NothingNew {
+                        story,
+                        attempt,
+                        why: "no change".to_owned(),
+                    },
+                },
+            ),
+            Effect::Integrate {
+                story,
+                attempt,
+                commit,
+            } => {
                 outside.head = Some(commit.clone());
-                Some(Event::Integrated { story, attempt, commit })
+                Some(Event::Integrated {
+                    story,
+                    attempt,
+                    commit,
+                })
             }
-            Effect::Announce { story, .. } => {
-                Some(Event::Announced { story, branch: PublishResult::Done, prd: WriteBack::Done })
-            }
-            Effect::Skip { story, reason } => {
-                Some(Event::StorySkipped { story, reason, prd: WriteBack::Done })
-            }
-            Effect::End(reason) => Some(Event::LoopEnded { reason: reason.reason() }),
+            Effect::Announce { story, .. } => Some(Event::Announced {
+                story,
+                branch: PublishResult::Done,
+                prd: WriteBack::Done,
+            }),
+            Effect::Skip { story, reason } => Some(Event::StorySkipped {
+                story,
+                reason,
+                prd: WriteBack::Done,
+            }),
+            Effect::End(reason) => Some(Event::LoopEnded {
+                reason: reason.reason(),
+            }),
             Effect::Plan { .. } | Effect::Block { .. } => None,
         };
         self.moment()?;
@@ -267,14 +360,34 @@ impl World {
     /// What must hold at every moment, seen from outside of the worker.
     fn check(&self) {
         let seed = self.seed;
-        // What a loop that was set apart left running ends by its own limits, and takes no slot from the others.
+        // What a loop that was set apart left running ends by its own limits, and takes no slot
+        // from the others.
         let sound = || self.loops.iter().filter(|one| !one.damaged);
-        let alive = |checks| sound().map(|one| one.outside.n_alive(checks)).sum::<usize>();
-        assert!(alive(false) <= self.limits.agents_max, "seed {seed}: more agents than slots");
-        assert!(alive(true) <= self.limits.checks_max, "seed {seed}: more checks than slots");
-        for (index, one) in self.loops.iter().enumerate().filter(|(_, one)| !one.quarantined) {
+        let alive = |checks| {
+            sound()
+                .map(|one| one.outside.n_alive(checks))
+                .sum::<usize>()
+        };
+        assert!(
+            alive(false) <= self.limits.agents_max,
+            "seed {seed}: more agents than slots"
+        );
+        assert!(
+            alive(true) <= self.limits.checks_max,
+            "seed {seed}: more checks than slots"
+        );
+        for (index, one) in self
+            .loops
+            .iter()
+            .enumerate()
+            .filter(|(_, one)| !one.quarantined)
+        {
             if one.truth.ended().is_some() {
-                assert_eq!(one.n_alive(), 0, "seed {seed}: i11: loop {index} is over and a process lives");
+                assert_eq!(
+                    one.n_alive(),
+                    0,
+                    "seed {seed}: i11: loop {index} is over and a process lives"
+                );
             }
             if let Some(head) = &one.outside.head {
                 let passed = |record: &Stamped| {
@@ -290,7 +403,9 @@ impl World {
     }
 
     fn is_over(&self) -> bool {
-        self.loops.iter().all(|one| one.quarantined || one.truth.ended().is_some())
+        self.loops
+            .iter()
+            .all(|one| one.quarantined || one.truth.ended().is_some())
     }
 
     /// One loop's journal gets a record that cannot be: it alone is set apart.
@@ -303,7 +418,10 @@ impl World {
 
 /// Requests may be made again and again.
 fn is_repeatable(event: &Event) -> bool {
-    matches!(event, Event::CancelRequested { .. } | Event::PauseRequested | Event::ResumeRequested)
+    matches!(
+        event,
+        Event::CancelRequested { .. } | Event::PauseRequested | Event::ResumeRequested
+    )
 }
 
 #[test]
@@ -324,7 +442,12 @@ fn world_of_many_loops() {
             world.is_calm = round > WILD_ROUNDS;
             world.round();
             round += 1;
-            assert!(round < CALM_ROUNDS_MAX, "seed {}: a loop never ends: {:?}", world.seed, world.limits);
+            assert!(
+                round < CALM_ROUNDS_MAX,
+                "seed {}: a loop never ends: {:?}",
+                world.seed,
+                world.limits
+            );
         }
         steps += world.n_steps;
         deaths += world.n_deaths;

@@ -1,5 +1,5 @@
-//! The other process: this test program, started again with a task in its environment. Its answers go to stderr, where
-//! the test harness writes nothing of its own.
+//! The other process: this test program, started again with a task in its environment. Its answers
+//! go to stderr, where the test harness writes nothing of its own.
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
@@ -25,22 +25,45 @@ fn does_its_task() {
 
 /// The words that start the child; a test may put a wrapper before them.
 pub(crate) fn command_words() -> Vec<String> {
-    let program = env::current_exe().unwrap().into_os_string().into_string().unwrap();
-    vec![program, "--exact".to_owned(), "child::does_its_task".to_owned(), "--nocapture".to_owned()]
+    let program = env::current_exe()
+        .unwrap()
+        .into_os_string()
+        .into_string()
+        .unwrap();
+    vec![
+        program,
+        "--exact".to_owned(),
+        "child::does_its_task".to_owned(),
+        "--nocapture".to_owned(),
+    ]
 }
 
-pub(crate) fn start(words: &[String], task: &str, state_dir: &Path) -> (Child, BufReader<ChildStderr>) {
+pub(crate) fn start(
+    words: &[String],
+    task: &str,
+    state_dir: &Path,
+) -> (Child, BufReader<ChildStderr>) {
     let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).env(TASK, task).env(STATE_DIR, state_dir);
-    let mut child =
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    command
+        .args(&words[1..])
+        .env(TASK, task)
+        .env(STATE_DIR, state_dir);
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let answers = BufReader::new(child.stderr.take().unwrap());
     (child, answers)
 }
 
-/// Tells the parent; in one write, so that a killed child leaves whole lines or an unfinished last one.
+/// Tells the parent; in one write, so that a killed child leaves whole lines or an unfinished last
+/// one.
 pub(crate) fn answer(text: &str) {
-    io::stderr().write_all(format!("{text}\n").as_bytes()).unwrap();
+    io::stderr()
+        .write_all(format!("{text}\n").as_bytes())
+        .unwrap();
 }
 
 /// The next whole line, or nothing when the child is gone.

@@ -11,9 +11,24 @@ const TYPE: &str = "its content is not of the right type";
 #[test]
 fn damage_to_one_loop_is_named_and_harms_no_other() {
     for (what, sql, number, why) in [
-        ("a body", "UPDATE records SET body = 'X' WHERE loop_id = 'bad' AND number = 3", 3, CHECKSUM),
-        ("a kind", "UPDATE records SET kind = 'X' WHERE loop_id = 'bad' AND number = 1", 1, CHECKSUM),
-        ("a time", "UPDATE records SET at_ms = 8 WHERE loop_id = 'bad' AND number = 5", 5, CHECKSUM),
+        (
+            "a body",
+            "UPDATE records SET body = 'X' WHERE loop_id = 'bad' AND number = 3",
+            3,
+            CHECKSUM,
+        ),
+        (
+            "a kind",
+            "UPDATE records SET kind = 'X' WHERE loop_id = 'bad' AND number = 1",
+            1,
+            CHECKSUM,
+        ),
+        (
+            "a time",
+            "UPDATE records SET at_ms = 8 WHERE loop_id = 'bad' AND number = 5",
+            5,
+            CHECKSUM,
+        ),
         (
             "a checksum",
             "UPDATE records SET checksum = zeroblob(32) WHERE loop_id = 'bad' AND number = 2",
@@ -26,10 +41,30 @@ fn damage_to_one_loop_is_named_and_harms_no_other() {
             4,
             TYPE,
         ),
-        ("first gone", "DELETE FROM records WHERE loop_id = 'bad' AND number = 1", 1, MISSING),
-        ("middle gone", "DELETE FROM records WHERE loop_id = 'bad' AND number = 3", 3, MISSING),
-        ("last gone", "DELETE FROM records WHERE loop_id = 'bad' AND number = 5", 5, MISSING),
-        ("all gone", "DELETE FROM records WHERE loop_id = 'bad'", 1, MISSING),
+        (
+            "first gone",
+            "DELETE FROM records WHERE loop_id = 'bad' AND number = 1",
+            1,
+            MISSING,
+        ),
+        (
+            "middle gone",
+            "DELETE FROM records WHERE loop_id = 'bad' AND number = 3",
+            3,
+            MISSING,
+        ),
+        (
+            "last gone",
+            "DELETE FROM records WHERE loop_id = 'bad' AND number = 5",
+            5,
+            MISSING,
+        ),
+        (
+            "all gone",
+            "DELETE FROM records WHERE loop_id = 'bad'",
+            1,
+            MISSING,
+        ),
         ("swapped", SWAP_2_AND_4, 2, CHECKSUM),
         ("closed gap", CLOSE_GAP_AT_3, 3, CHECKSUM),
         ("of another loop", COPY_FROM_GOOD, 2, CHECKSUM),
@@ -81,9 +116,20 @@ fn check(what: &str, sql: &str, number: u64, why: &str) {
     drop(journal);
     scratch.damage(sql);
     let journal = scratch.open();
-    assert_eq!(shown(journal.read("bad", 0)), format!("record {number} is corrupt: {why}"), "{what}");
+    assert_eq!(
+        shown(journal.read("bad", 0)),
+        format!("record {number} is corrupt: {why}"),
+        "{what}"
+    );
     assert_eq!(bodies(&journal, "good"), written, "{what}");
-    assert!(journal.loops().unwrap().iter().any(|row| row.loop_id == "good" && row.last == 5), "{what}");
+    assert!(
+        journal
+            .loops()
+            .unwrap()
+            .iter()
+            .any(|row| row.loop_id == "good" && row.last == 5),
+        "{what}"
+    );
     assert_eq!(append(&journal, "good", &["f"]).unwrap(), 6, "{what}");
     journal.quarantine("bad", "corrupt").unwrap();
     journal.remove("bad").unwrap();
@@ -113,15 +159,26 @@ fn a_read_from_the_middle_verifies_what_it_returns() {
 fn a_flipped_bit_in_the_file_is_found() {
     let scratch = Scratch::new();
     let journal = scratch.open();
-    append(&journal, "bad", &["first", "the words to look for", "third"]).unwrap();
+    append(
+        &journal,
+        "bad",
+        &["first", "the words to look for", "third"],
+    )
+    .unwrap();
     append(&journal, "good", &["a"]).unwrap();
     drop(journal);
     let mut bytes = std::fs::read(scratch.database()).unwrap();
     let words = b"the words to look for";
-    let at = bytes.windows(words.len()).position(|window| window == words).unwrap();
+    let at = bytes
+        .windows(words.len())
+        .position(|window| window == words)
+        .unwrap();
     bytes[at + 4] ^= 1;
     std::fs::write(scratch.database(), bytes).unwrap();
     let journal = scratch.open();
-    assert_eq!(shown(journal.read("bad", 0)), format!("record 2 is corrupt: {CHECKSUM}"));
+    assert_eq!(
+        shown(journal.read("bad", 0)),
+        format!("record 2 is corrupt: {CHECKSUM}")
+    );
     assert_eq!(bodies(&journal, "good"), ["a"]);
 }

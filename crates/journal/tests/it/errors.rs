@@ -13,14 +13,22 @@ fn an_append_answers() {
         (0, &["c"], "the loop's last record is number 2, not 0"),
         (1, &["c"], "the loop's last record is number 2, not 1"),
         (3, &["c"], "the loop's last record is number 2, not 3"),
-        (u64::MAX, &["c"], "the loop's last record is number 2, not 18446744073709551615"),
+        (
+            u64::MAX,
+            &["c"],
+            "the loop's last record is number 2, not 18446744073709551615",
+        ),
         (0, &[], "the loop's last record is number 2, not 0"),
     ] {
         let scratch = Scratch::new();
         let journal = scratch.open();
         append(&journal, "one", &["a", "b"]).unwrap();
         let seen = append_at(&journal, "one", expected_number, bodies);
-        assert_eq!(shown(seen), answer, "expected {expected_number}, {bodies:?}");
+        assert_eq!(
+            shown(seen),
+            answer,
+            "expected {expected_number}, {bodies:?}"
+        );
     }
 }
 
@@ -41,8 +49,18 @@ fn a_read_starts_after() {
     let journal = scratch.open();
     append(&journal, "one", &["a", "b", "c"]).unwrap();
     let all = [noted(1, "a"), noted(2, "b"), noted(3, "c")];
-    for (after, expected) in [(0, &all[..]), (1, &all[1..]), (3, &[]), (4, &[]), (u64::MAX, &[])] {
-        assert_eq!(journal.read("one", after).unwrap(), expected, "after {after}");
+    for (after, expected) in [
+        (0, &all[..]),
+        (1, &all[1..]),
+        (3, &[]),
+        (4, &[]),
+        (u64::MAX, &[]),
+    ] {
+        assert_eq!(
+            journal.read("one", after).unwrap(),
+            expected,
+            "after {after}"
+        );
     }
     assert_eq!(journal.read("unheard-of", 0).unwrap(), []);
     assert_eq!(journal.last("unheard-of").unwrap(), 0);
@@ -65,9 +83,23 @@ fn a_record_comes_back_as_it_was() {
     .enumerate()
     {
         let loop_id = format!("löop \0 {index}");
-        journal.append(&loop_id, 0, None, &[NewRecord { at_ms, kind: "ki'nd", body }]).unwrap();
+        journal
+            .append(
+                &loop_id,
+                0,
+                None,
+                &[NewRecord {
+                    at_ms,
+                    kind: "ki'nd",
+                    body,
+                }],
+            )
+            .unwrap();
         let seen = journal.read(&loop_id, 0).unwrap().remove(0);
-        assert!((seen.number, seen.at_ms, seen.kind.as_str()) == (1, at_ms, "ki'nd") && seen.body == body);
+        assert!(
+            (seen.number, seen.at_ms, seen.kind.as_str()) == (1, at_ms, "ki'nd")
+                && seen.body == body
+        );
     }
 }
 
@@ -86,12 +118,20 @@ fn a_quarantined_loop_can_be_read_and_removed_but_not_appended_to() {
         ("unheard-of", 0, "the loop is quarantined: never begun"),
         ("good", 1, "2"),
     ] {
-        assert_eq!(shown(append_at(&journal, loop_id, expected_number, &["c"])), answer, "{loop_id}");
+        assert_eq!(
+            shown(append_at(&journal, loop_id, expected_number, &["c"])),
+            answer,
+            "{loop_id}"
+        );
     }
     let odd = row("bad", 1, Some("record 1 is odd"));
     assert_eq!(
         journal.loops().unwrap(),
-        [odd, row("good", 2, None), row("unheard-of", 0, Some("never begun"))]
+        [
+            odd,
+            row("good", 2, None),
+            row("unheard-of", 0, Some("never begun"))
+        ]
     );
     assert_eq!(bodies(&journal, "bad"), ["a"]);
     for loop_id in ["bad", "unheard-of", "unheard-of"] {
@@ -127,7 +167,10 @@ fn a_file_that_is_no_database_is_refused_untouched() {
     std::fs::create_dir(scratch.state_dir()).unwrap();
     let text = "somebody's notes\n".repeat(100);
     std::fs::write(scratch.database(), &text).unwrap();
-    assert_eq!(shown(Journal::open(&scratch.state_dir())), "cannot read the schema version");
+    assert_eq!(
+        shown(Journal::open(&scratch.state_dir())),
+        "cannot read the schema version"
+    );
     assert_eq!(std::fs::read_to_string(scratch.database()).unwrap(), text);
 }
 
@@ -136,7 +179,10 @@ fn a_state_folder_that_cannot_be_made_is_named() {
     let scratch = Scratch::new();
     std::fs::write(scratch.state_dir(), "a file is in the way").unwrap();
     let error = Journal::open(&scratch.state_dir()).unwrap_err();
-    assert_eq!(error.to_string(), format!("cannot make the folder `{}`", scratch.state_dir().display()));
+    assert_eq!(
+        error.to_string(),
+        format!("cannot make the folder `{}`", scratch.state_dir().display())
+    );
     assert!(matches!(error, JournalError::File { .. }), "{error:?}");
 }
 
@@ -148,5 +194,9 @@ fn threads_can_share_a_journal() {
 }
 
 fn row(loop_id: &str, last: u64, quarantine: Option<&str>) -> LoopRow {
-    LoopRow { loop_id: loop_id.to_owned(), last, quarantine: quarantine.map(str::to_owned) }
+    LoopRow {
+        loop_id: loop_id.to_owned(),
+        last,
+        quarantine: quarantine.map(str::to_owned),
+    }
 }

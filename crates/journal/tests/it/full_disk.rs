@@ -34,11 +34,17 @@ fn an_append_without_room_stores_nothing_and_succeeds_later() {
     assert_eq!(journal.last("one").unwrap(), last);
     assert_eq!(journal.read("one", 0).unwrap().len() as u64, last);
     let huge = "x".repeat(100_000);
-    assert!(matches!(journal.quarantine("one", &huge), Err(JournalError::DiskFull { .. })));
+    assert!(matches!(
+        journal.quarantine("one", &huge),
+        Err(JournalError::DiskFull { .. })
+    ));
     drop(scratch.open());
 
     journal.limit_pages(u32::MAX).unwrap();
-    assert_eq!(append_at(&journal, "one", last, &[&huge, "small"]).unwrap(), last + 2);
+    assert_eq!(
+        append_at(&journal, "one", last, &[&huge, "small"]).unwrap(),
+        last + 2
+    );
     assert_eq!(bodies(&journal, "before"), ["a"]);
     drop(journal);
     assert_eq!(bodies(&scratch.open(), "one").len() as u64, last + 2);
@@ -46,8 +52,8 @@ fn an_append_without_room_stores_nothing_and_succeeds_later() {
 
 /// The operating system's limit on the size of a file: a write fails half-way through a commit.
 ///
-/// The shell sets the limit and ignores the signal that comes with it, since only a process that starts can do so
-/// without unsafe code. It counts in blocks of 512 or 1024 bytes.
+/// The shell sets the limit and ignores the signal that comes with it, since only a process that
+/// starts can do so without unsafe code. It counts in blocks of 512 or 1024 bytes.
 #[test]
 fn a_failed_write_stores_nothing_and_the_next_append_works() {
     let scratch = Scratch::new();
@@ -71,7 +77,17 @@ pub(crate) fn fill(state_dir: &Path) {
     assert_eq!(journal.read("one", 0).unwrap().len() as u64, last);
     child::answer("full");
     let hard = getrlimit(Resource::Fsize).maximum;
-    setrlimit(Resource::Fsize, Rlimit { current: hard, maximum: hard }).unwrap();
-    assert_eq!(append_at(&journal, "one", last, &["after"]).unwrap(), last + 1);
+    setrlimit(
+        Resource::Fsize,
+        Rlimit {
+            current: hard,
+            maximum: hard,
+        },
+    )
+    .unwrap();
+    assert_eq!(
+        append_at(&journal, "one", last, &["after"]).unwrap(),
+        last + 1
+    );
     child::answer("goes on");
 }

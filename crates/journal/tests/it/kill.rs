@@ -23,7 +23,9 @@ fn body(batch: u64, index: u64) -> String {
 
 /// What stands in the journal after so many whole batches.
 fn expected_bodies(batches: u64) -> Vec<String> {
-    (0..batches).flat_map(|batch| (0..batch_size(batch)).map(move |index| body(batch, index))).collect()
+    (0..batches)
+        .flat_map(|batch| (0..batch_size(batch)).map(move |index| body(batch, index)))
+        .collect()
 }
 
 /// The child: goes on where the journal ends, and says each number only after the append returned.
@@ -32,8 +34,17 @@ pub(crate) fn append_for_ever(state_dir: &Path) {
     let mut last = journal.last(LOOP).unwrap();
     let mut batch = whole_batches(last);
     loop {
-        let bodies: Vec<_> = (0..batch_size(batch)).map(|index| body(batch, index)).collect();
-        let records: Vec<_> = bodies.iter().map(|body| NewRecord { at_ms: 7, kind: "Noted", body }).collect();
+        let bodies: Vec<_> = (0..batch_size(batch))
+            .map(|index| body(batch, index))
+            .collect();
+        let records: Vec<_> = bodies
+            .iter()
+            .map(|body| NewRecord {
+                at_ms: 7,
+                kind: "Noted",
+                body,
+            })
+            .collect();
         last = journal.append(LOOP, last, None, &records).unwrap();
         child::answer(&last.to_string());
         batch += 1;
@@ -59,24 +70,34 @@ fn every_acknowledged_record_survives_kill_9() {
     let mut acknowledged = 0;
     for round in 0..KILLS {
         let answers_to_wait_for = 1 + random.next_u32() % 12;
-        acknowledged =
-            run_and_kill(&scratch, answers_to_wait_for, random.next_u32() % 20_000).max(acknowledged);
+        acknowledged = run_and_kill(&scratch, answers_to_wait_for, random.next_u32() % 20_000)
+            .max(acknowledged);
         let records = open(&scratch.state_dir()).read(LOOP, 0).unwrap();
         let last = records.last().map_or(0, |record: &Record| record.number);
-        assert!(last >= acknowledged, "round {round}: {acknowledged} was acknowledged, {last} is there");
+        assert!(
+            last >= acknowledged,
+            "round {round}: {acknowledged} was acknowledged, {last} is there"
+        );
         let bodies: Vec<_> = records.into_iter().map(|record| record.body).collect();
-        assert_eq!(bodies, expected_bodies(whole_batches(last)), "round {round}");
+        assert_eq!(
+            bodies,
+            expected_bodies(whole_batches(last)),
+            "round {round}"
+        );
     }
 }
 
-/// Returns the last number that the child acknowledged, also those it got out while it was being killed.
+/// Returns the last number that the child acknowledged, also those it got out while it was being
+/// killed.
 fn run_and_kill(scratch: &Scratch, answers_to_wait_for: u32, spins: u32) -> u64 {
-    let (mut process, mut answers) = child::start(&child::command_words(), "append", &scratch.state_dir());
+    let (mut process, mut answers) =
+        child::start(&child::command_words(), "append", &scratch.state_dir());
     let mut last = None;
     for _ in 0..answers_to_wait_for {
         last = child::next_answer(&mut answers);
     }
-    // An answer comes right after a commit; without a pause of varying length the kill would always fall there.
+    // An answer comes right after a commit; without a pause of varying length the kill would always
+    // fall there.
     for _ in 0..spins {
         std::hint::spin_loop();
     }

@@ -20,7 +20,11 @@ fn a_lease_held_by_anna_until_110_goes_to() {
         let other = journal.take_lease("other", "bert", now_ms, 100).unwrap();
         assert_eq!(other.unwrap().token(), 1, "another name is another lease");
         let seen = journal.take_lease("worker", owner, now_ms, 100).unwrap();
-        assert_eq!(seen.map(|fence| fence.token()), token, "{owner} at {now_ms}");
+        assert_eq!(
+            seen.map(|fence| fence.token()),
+            token,
+            "{owner} at {now_ms}"
+        );
     }
 }
 
@@ -30,8 +34,14 @@ fn a_renewed_lease_lasts_longer() {
     let journal = scratch.open();
     let anna = take(&journal, "anna", 10);
     assert!(journal.renew_lease(&anna, 60, 100).unwrap());
-    assert_eq!(journal.take_lease("worker", "bert", 159, 100).unwrap(), None);
-    assert!(journal.renew_lease(&anna, 300, 100).unwrap(), "expired, but nobody took it");
+    assert_eq!(
+        journal.take_lease("worker", "bert", 159, 100).unwrap(),
+        None
+    );
+    assert!(
+        journal.renew_lease(&anna, 300, 100).unwrap(),
+        "expired, but nobody took it"
+    );
     let bert = take(&journal, "bert", 400);
     assert!(!journal.renew_lease(&anna, 401, 100).unwrap());
     assert!(journal.renew_lease(&bert, 401, i64::MAX).unwrap());
@@ -47,22 +57,45 @@ fn a_released_lease_is_free_at_once_and_its_token_still_rises() {
     let bert = take(&journal, "bert", 11);
     assert_eq!((bert.name(), bert.token()), ("worker", 2));
     journal.release_lease(&anna).unwrap();
-    assert_eq!(journal.take_lease("worker", "anna", 12, 100).unwrap(), None, "an old fence releases nothing");
+    assert_eq!(
+        journal.take_lease("worker", "anna", 12, 100).unwrap(),
+        None,
+        "an old fence releases nothing"
+    );
 }
 
-/// The old worker slept through its lease. It must not write, not even where no number stands in its way.
+/// The old worker slept through its lease. It must not write, not even where no number stands in
+/// its way.
 #[test]
 fn an_old_fence_cannot_append_after_a_new_lease_was_taken() {
     let scratch = Scratch::new();
     let (old, new) = (scratch.open(), scratch.open());
     let old_fence = take(&old, "anna", 10);
     assert_eq!(shown(note(&old, "one", 0, &old_fence, "by anna")), "1");
-    assert_eq!(shown(note(&old, "one", 1, &old_fence, "expired, but still hers")), "2");
+    assert_eq!(
+        shown(note(&old, "one", 1, &old_fence, "expired, but still hers")),
+        "2"
+    );
     let new_fence = take(&new, "bert", 200);
     for (loop_id, expected, fence, answer) in [
-        ("one", 2, &old_fence, "the lease was taken over by somebody else"),
-        ("one", 0, &old_fence, "the lease was taken over by somebody else"),
-        ("two", 0, &old_fence, "the lease was taken over by somebody else"),
+        (
+            "one",
+            2,
+            &old_fence,
+            "the lease was taken over by somebody else",
+        ),
+        (
+            "one",
+            0,
+            &old_fence,
+            "the lease was taken over by somebody else",
+        ),
+        (
+            "two",
+            0,
+            &old_fence,
+            "the lease was taken over by somebody else",
+        ),
         ("one", 2, &new_fence, "3"),
     ] {
         assert_eq!(
@@ -71,7 +104,10 @@ fn an_old_fence_cannot_append_after_a_new_lease_was_taken() {
             "{loop_id} {expected} {fence:?}"
         );
     }
-    assert_eq!(bodies(&new, "one"), ["by anna", "expired, but still hers", "by bert"]);
+    assert_eq!(
+        bodies(&new, "one"),
+        ["by anna", "expired, but still hers", "by bert"]
+    );
 }
 
 #[test]
@@ -94,7 +130,10 @@ fn a_lease_survives_reopening() {
 }
 
 fn take(journal: &Journal, owner: &str, now_ms: i64) -> Fence {
-    journal.take_lease("worker", owner, now_ms, 100).unwrap().unwrap()
+    journal
+        .take_lease("worker", owner, now_ms, 100)
+        .unwrap()
+        .unwrap()
 }
 
 fn note(
@@ -104,5 +143,14 @@ fn note(
     fence: &Fence,
     body: &str,
 ) -> Result<u64, AppendError> {
-    journal.append(loop_id, expected, Some(fence), &[NewRecord { at_ms: 7, kind: "Noted", body }])
+    journal.append(
+        loop_id,
+        expected,
+        Some(fence),
+        &[NewRecord {
+            at_ms: 7,
+            kind: "Noted",
+            body,
+        }],
+    )
 }

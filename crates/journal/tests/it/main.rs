@@ -1,4 +1,5 @@
-//! The journal seen from outside: its errors, a model, races, damage, full disks, killed processes, old files.
+//! The journal seen from outside: its errors, a model, races, damage, full disks, killed processes,
+//! old files.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

@@ -1,5 +1,5 @@
-//! The journal beside the simplest thing that does the same: a list of records per loop. Whatever is done to both, they
-//! answer alike.
+//! The journal beside the simplest thing that does the same: a list of records per loop. Whatever
+//! is done to both, they answer alike.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,22 @@ const LOOPS: [&str; 3] = ["a", "b", "c"];
 
 #[derive(Debug, Clone)]
 enum Step {
-    Append { loop_index: usize, expected: Expected, records: Vec<(i64, String, String)> },
-    Read { loop_index: usize, after: u64 },
-    Quarantine { loop_index: usize, why: String },
-    Remove { loop_index: usize },
+    Append {
+        loop_index: usize,
+        expected: Expected,
+        records: Vec<(i64, String, String)>,
+    },
+    Read {
+        loop_index: usize,
+        after: u64,
+    },
+    Quarantine {
+        loop_index: usize,
+        why: String,
+    },
+    Remove {
+        loop_index: usize,
+    },
     Reopen,
 }
 
@@ -46,21 +58,30 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => (1..3_u64).prop_map(Expected::Ahead),
     ];
     let records = prop::collection::vec((any::<i64>(), "[A-Z][a-z]{0,5}", ".{0,20}"), 0..4);
-    let append = (loop_index(), expected, records).prop_map(|(loop_index, expected, records)| Step::Append {
-        loop_index,
-        expected,
-        records,
+    let append = (loop_index(), expected, records).prop_map(|(loop_index, expected, records)| {
+        Step::Append {
+            loop_index,
+            expected,
+            records,
+        }
     });
-    let read = (loop_index(), 0..12_u64).prop_map(|(loop_index, after)| Step::Read { loop_index, after });
+    let read =
+        (loop_index(), 0..12_u64).prop_map(|(loop_index, after)| Step::Read { loop_index, after });
     let quarantine =
         (loop_index(), ".{0,9}").prop_map(|(loop_index, why)| Step::Quarantine { loop_index, why });
     let remove = loop_index().prop_map(|loop_index| Step::Remove { loop_index });
-    let step = prop_oneof![20 => append, 6 => read, 1 => quarantine, 1 => remove, 3 => Just(Step::Reopen)];
+    let step =
+        prop_oneof![20 => append, 6 => read, 1 => quarantine, 1 => remove, 3 => Just(Step::Reopen)];
     prop::collection::vec(step, 0..40)
 }
 
 impl Model {
-    fn append(&mut self, loop_id: &'static str, expected: u64, records: &[NewRecord<'_>]) -> String {
+    fn append(
+        &mut self,
+        loop_id: &'static str,
+        expected: u64,
+        records: &[NewRecord<'_>],
+    ) -> String {
         let (found, quarantine) = self.end(loop_id);
         if let Some(why) = quarantine {
             return format!("quarantined {why}");
@@ -70,7 +91,12 @@ impl Model {
         }
         for (record, number) in records.iter().zip(found + 1..) {
             let NewRecord { at_ms, kind, body } = *record;
-            let record = Record { number, at_ms, kind: kind.to_owned(), body: body.to_owned() };
+            let record = Record {
+                number,
+                at_ms,
+                kind: kind.to_owned(),
+                body: body.to_owned(),
+            };
             self.loops.entry(loop_id).or_default().records.push(record);
         }
         format!("stored {}", self.end(loop_id).0)
@@ -85,8 +111,15 @@ impl Model {
     }
 
     fn read(&self, loop_id: &str, after: u64) -> Vec<Record> {
-        let records = self.loops.get(loop_id).into_iter().flat_map(|known| &known.records);
-        records.filter(|record| record.number > after).cloned().collect()
+        let records = self
+            .loops
+            .get(loop_id)
+            .into_iter()
+            .flat_map(|known| &known.records);
+        records
+            .filter(|record| record.number > after)
+            .cloned()
+            .collect()
     }
 
     fn rows(&self) -> Vec<LoopRow> {
@@ -113,7 +146,11 @@ fn append(journal: &Journal, loop_id: &str, expected: u64, records: &[NewRecord<
 /// Does one step to both and compares the answers.
 fn play(step: Step, scratch: &Scratch, journal: &mut Journal, model: &mut Model) {
     match step {
-        Step::Append { loop_index, expected, records } => {
+        Step::Append {
+            loop_index,
+            expected,
+            records,
+        } => {
             let loop_id = LOOPS[loop_index];
             let last = model.end(loop_id).0;
             let expected = match expected {
@@ -121,18 +158,32 @@ fn play(step: Step, scratch: &Scratch, journal: &mut Journal, model: &mut Model)
                 Expected::Behind(by) => last.saturating_sub(by),
                 Expected::Ahead(by) => last + by,
             };
-            let records: Vec<_> =
-                records.iter().map(|(at_ms, kind, body)| NewRecord { at_ms: *at_ms, kind, body }).collect();
+            let records: Vec<_> = records
+                .iter()
+                .map(|(at_ms, kind, body)| NewRecord {
+                    at_ms: *at_ms,
+                    kind,
+                    body,
+                })
+                .collect();
             let answer = model.append(loop_id, expected, &records);
             assert_eq!(append(journal, loop_id, expected, &records), answer);
         }
         Step::Read { loop_index, after } => {
             let loop_id = LOOPS[loop_index];
-            assert_eq!(journal.read(loop_id, after).unwrap(), model.read(loop_id, after));
+            assert_eq!(
+                journal.read(loop_id, after).unwrap(),
+                model.read(loop_id, after)
+            );
         }
         Step::Quarantine { loop_index, why } => {
             journal.quarantine(LOOPS[loop_index], &why).unwrap();
-            model.loops.entry(LOOPS[loop_index]).or_default().quarantine.get_or_insert(why);
+            model
+                .loops
+                .entry(LOOPS[loop_index])
+                .or_default()
+                .quarantine
+                .get_or_insert(why);
         }
         Step::Remove { loop_index } => {
             journal.remove(LOOPS[loop_index]).unwrap();

@@ -1,4 +1,5 @@
-//! Several writers at once, each with a connection of its own: what one of them wins nobody else wins.
+//! Several writers at once, each with a connection of its own: what one of them wins nobody else
+//! wins.
 
 use std::sync::Barrier;
 use std::thread;
@@ -10,7 +11,8 @@ use crate::support::{Scratch, append_at, bodies};
 const ROUNDS: u64 = 30;
 const RACERS: [&str; 2] = ["left", "right"];
 
-/// Both see the same last number and append at once: exactly one wins, the other is told what it missed.
+/// Both see the same last number and append at once: exactly one wins, the other is told what it
+/// missed.
 #[test]
 fn of_two_appends_with_the_same_expected_number_one_wins() {
     let scratch = Scratch::new();
@@ -27,13 +29,25 @@ fn of_two_appends_with_the_same_expected_number_one_wins() {
         let handles = [0, 1].map(|index| scope.spawn(move || race(index)));
         handles.map(|handle| handle.join().unwrap())
     });
-    let winners: Vec<_> =
-        left.iter().zip(&right).zip(0..).map(|((left, right), round)| winner(left, right, round)).collect();
+    let winners: Vec<_> = left
+        .iter()
+        .zip(&right)
+        .zip(0..)
+        .map(|((left, right), round)| winner(left, right, round))
+        .collect();
     assert_eq!(bodies(&journals[0], "one"), winners);
 }
 
-fn winner(left: &Result<u64, AppendError>, right: &Result<u64, AppendError>, round: u64) -> &'static str {
-    let (won, lost, name) = if left.is_ok() { (left, right, RACERS[0]) } else { (right, left, RACERS[1]) };
+fn winner(
+    left: &Result<u64, AppendError>,
+    right: &Result<u64, AppendError>,
+    round: u64,
+) -> &'static str {
+    let (won, lost, name) = if left.is_ok() {
+        (left, right, RACERS[0])
+    } else {
+        (right, left, RACERS[1])
+    };
     assert_eq!(*won.as_ref().unwrap(), round + 1);
     assert!(
         matches!(lost, Err(AppendError::Conflict { expected, found }) if (*expected, *found) == (round, round + 1)),
@@ -58,7 +72,10 @@ fn writers_of_different_loops_all_get_through() {
     });
     let journal = scratch.open();
     for writer in 0..4 {
-        assert_eq!(journal.read(&format!("loop-{writer}"), 0).unwrap().len() as u64, ROUNDS);
+        assert_eq!(
+            journal.read(&format!("loop-{writer}"), 0).unwrap().len() as u64,
+            ROUNDS
+        );
     }
 }
 
@@ -85,10 +102,16 @@ fn threads_that_share_one_journal_take_turns() {
     let scratch = Scratch::new();
     let journal = scratch.open();
     let won: u64 = thread::scope(|scope| {
-        let count =
-            || (0..ROUNDS).filter(|round| append_at(&journal, "one", *round, &["a"]).is_ok()).count() as u64;
+        let count = || {
+            (0..ROUNDS)
+                .filter(|round| append_at(&journal, "one", *round, &["a"]).is_ok())
+                .count() as u64
+        };
         let handles = [(); 4].map(|()| scope.spawn(count));
-        handles.into_iter().map(|handle| handle.join().unwrap()).sum()
+        handles
+            .into_iter()
+            .map(|handle| handle.join().unwrap())
+            .sum()
     });
     assert_eq!(journal.read("one", 0).unwrap().len() as u64, won);
 }

@@ -13,7 +13,9 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
     }
 
     pub(crate) fn state_dir(&self) -> PathBuf {
@@ -40,7 +42,11 @@ pub(crate) fn open(state_dir: &Path) -> Journal {
 }
 
 /// Appends one record per body, after what is there.
-pub(crate) fn append(journal: &Journal, loop_id: &str, bodies: &[&str]) -> Result<u64, AppendError> {
+pub(crate) fn append(
+    journal: &Journal,
+    loop_id: &str,
+    bodies: &[&str],
+) -> Result<u64, AppendError> {
     append_at(journal, loop_id, journal.last(loop_id).unwrap(), bodies)
 }
 
@@ -50,16 +56,33 @@ pub(crate) fn append_at(
     expected: u64,
     bodies: &[&str],
 ) -> Result<u64, AppendError> {
-    let records: Vec<_> = bodies.iter().map(|body| NewRecord { at_ms: 7, kind: "Noted", body }).collect();
+    let records: Vec<_> = bodies
+        .iter()
+        .map(|body| NewRecord {
+            at_ms: 7,
+            kind: "Noted",
+            body,
+        })
+        .collect();
     journal.append(loop_id, expected, None, &records)
 }
 
 pub(crate) fn bodies(journal: &Journal, loop_id: &str) -> Vec<String> {
-    journal.read(loop_id, 0).unwrap().into_iter().map(|record| record.body).collect()
+    journal
+        .read(loop_id, 0)
+        .unwrap()
+        .into_iter()
+        .map(|record| record.body)
+        .collect()
 }
 
 pub(crate) fn noted(number: u64, body: &str) -> Record {
-    Record { number, at_ms: 7, kind: "Noted".to_owned(), body: body.to_owned() }
+    Record {
+        number,
+        at_ms: 7,
+        kind: "Noted".to_owned(),
+        body: body.to_owned(),
+    }
 }
 
 /// Shows a result in one line, for tables.

@@ -1,8 +1,8 @@
 //! What each flow asks for, in which order, and where its gates are.
 
 use kernel::{
-    Base, Effect, Event, Facts, FirstStory, Flow, Gate, Obliged, Review, RunOutcome, Stage, StoryStatus,
-    TestsOrder, Writes,
+    Base, Effect, Event, Facts, FirstStory, Flow, Gate, Obliged, Review, RunOutcome, Stage,
+    StoryStatus, TestsOrder, Writes,
 };
 
 use crate::support::{Played, checked, facts, spec, story, worked, written};
@@ -37,7 +37,9 @@ fn stages_of(flow: Flow) -> Vec<String> {
             break;
         }
         let owed = played.owed();
-        let starts = owed.iter().find(|effect| matches!(effect, Effect::StartRun(_)));
+        let starts = owed
+            .iter()
+            .find(|effect| matches!(effect, Effect::StartRun(_)));
         let next = starts.or(owed.first()).expect("something is owed").clone();
         match next {
             Effect::StartRun(run) => {
@@ -54,7 +56,11 @@ fn stages_of(flow: Flow) -> Vec<String> {
                     Stage::Judge => RunOutcome::Judged(played.verdict(true)),
                     Stage::Arbitrate => unreachable!("nothing is in dispute"),
                 };
-                played.record(Event::RunEnded { run, outcome, usage: None });
+                played.record(Event::RunEnded {
+                    run,
+                    outcome,
+                    usage: None,
+                });
             }
             effect => {
                 match &effect {
@@ -73,12 +79,30 @@ fn stages_of(flow: Flow) -> Vec<String> {
 #[test]
 fn each_flow_goes_through_its_stages() {
     for (flow, expected) in [
-        (Flow::Quartet, "baseline implement write-tests (tests) (candidate) check review judge (integrate)"),
-        (Flow::Tdd, "baseline write-tests (tests) implement (candidate) check review judge (integrate)"),
-        (Flow::Proof, "baseline implement (candidate) prove (candidate) check judge (integrate)"),
-        (Flow::Solo, "baseline implement (candidate) check (integrate)"),
-        (Flow::Judged, "baseline implement (candidate) check judge (integrate)"),
-        (Flow::Legacy, "implement (candidate) check judge (integrate)"),
+        (
+            Flow::Quartet,
+            "baseline implement write-tests (tests) (candidate) check review judge (integrate)",
+        ),
+        (
+            Flow::Tdd,
+            "baseline write-tests (tests) implement (candidate) check review judge (integrate)",
+        ),
+        (
+            Flow::Proof,
+            "baseline implement (candidate) prove (candidate) check judge (integrate)",
+        ),
+        (
+            Flow::Solo,
+            "baseline implement (candidate) check (integrate)",
+        ),
+        (
+            Flow::Judged,
+            "baseline implement (candidate) check judge (integrate)",
+        ),
+        (
+            Flow::Legacy,
+            "implement (candidate) check judge (integrate)",
+        ),
     ] {
         assert_eq!(stages_of(flow).join(" "), expected, "{flow:?}");
     }
@@ -88,7 +112,11 @@ fn each_flow_goes_through_its_stages() {
 fn i07_nobody_who_writes_tests_stands_on_a_candidate() {
     for flow in Flow::CHOICES {
         let row = flow.row(Stage::WriteTests);
-        assert_eq!((row.base, row.writes), (Base::Story, Writes::Tests), "{flow:?}");
+        assert_eq!(
+            (row.base, row.writes),
+            (Base::Story, Writes::Tests),
+            "{flow:?}"
+        );
         let sees_tests = flow.row(Stage::Implement).base == Base::StoryWithTests;
         assert_eq!(sees_tests, flow == Flow::Tdd, "{flow:?}");
     }
@@ -100,7 +128,10 @@ fn implementor_and_test_writer_are_owed_at_the_same_time() {
     played.end_stage(Stage::Baseline, checked(true));
     assert_eq!(
         played.owed_words(),
-        ["start a attempt 1 implement try 1", "start a attempt 1 write-tests try 1"]
+        [
+            "start a attempt 1 implement try 1",
+            "start a attempt 1 write-tests try 1"
+        ]
     );
 }
 
@@ -110,8 +141,14 @@ fn a_base_whose_setup_fails_stops_the_loop_before_any_agent_is_paid() {
     played.end_stage(Stage::Baseline, checked(false));
     assert!(played.owed().is_empty(), "{:?}", played.owed_words());
     let question = played.state.question().expect("a question");
-    assert!(question.text.contains("`setup` fails on the base"), "{}", question.text);
-    played.record(Event::Answered { choice: "retry".to_owned() });
+    assert!(
+        question.text.contains("`setup` fails on the base"),
+        "{}",
+        question.text
+    );
+    played.record(Event::Answered {
+        choice: "retry".to_owned(),
+    });
     assert_eq!(played.owed_words(), ["start a attempt 1 baseline try 2"]);
 }
 
@@ -119,27 +156,60 @@ fn a_base_whose_setup_fails_stops_the_loop_before_any_agent_is_paid() {
 fn a_failed_implementor_keeps_the_tests_for_the_next_attempt() {
     let mut played = playing(Flow::Quartet);
     played.end_stage(Stage::Baseline, checked(true));
-    played.end_stage(Stage::Implement, RunOutcome::Failed { why: "gave up".to_owned() });
-    assert_eq!(played.owed_words(), ["start a attempt 1 write-tests try 1"], "the writer is not disturbed");
+    played.end_stage(
+        Stage::Implement,
+        RunOutcome::Failed {
+            why: "gave up".to_owned(),
+        },
+    );
+    assert_eq!(
+        played.owed_words(),
+        ["start a attempt 1 write-tests try 1"],
+        "the writer is not disturbed"
+    );
     played.end_stage(Stage::WriteTests, written());
     played.settle();
-    assert_eq!(played.owed_words(), ["start a attempt 2 implement try 1"], "and no second writer is paid");
+    assert_eq!(
+        played.owed_words(),
+        ["start a attempt 2 implement try 1"],
+        "and no second writer is paid"
+    );
 }
 
 #[test]
 fn i05_tests_at_fault_cost_no_attempt() {
     for (gate, order) in [
-        (Gate::SurfaceMismatch, TestsOrder::Repair("for the writer".to_owned())),
-        (Gate::NothingProven, TestsOrder::Better("for the writer".to_owned())),
+        (
+            Gate::SurfaceMismatch,
+            TestsOrder::Repair("for the writer".to_owned()),
+        ),
+        (
+            Gate::NothingProven,
+            TestsOrder::Better("for the writer".to_owned()),
+        ),
     ] {
         let mut played = quartet_to_check();
         played.end_stage(Stage::Check, facts(gate, &[]));
-        assert_eq!(played.owed_words(), ["start a attempt 1 write-tests try 2"], "{gate:?}");
+        assert_eq!(
+            played.owed_words(),
+            ["start a attempt 1 write-tests try 2"],
+            "{gate:?}"
+        );
         assert_eq!(played.state.stories()[0].tests_order, Some(order));
         played.end_stage(Stage::WriteTests, written());
         played.end_stage(Stage::Check, facts(Gate::Green, &[]));
-        assert_eq!(played.state.stories()[0].tests.as_ref().map(|tests| tests.round), Some(2));
-        assert_eq!(played.owed_words(), ["start a attempt 1 review try 1"], "the code is the same");
+        assert_eq!(
+            played.state.stories()[0]
+                .tests
+                .as_ref()
+                .map(|tests| tests.round),
+            Some(2)
+        );
+        assert_eq!(
+            played.owed_words(),
+            ["start a attempt 1 review try 1"],
+            "the code is the same"
+        );
     }
 }
 
@@ -159,9 +229,23 @@ fn tests_that_stay_unusable_set_the_story_aside() {
 fn a_test_writer_that_fails_for_good_sets_the_story_aside() {
     let mut played = playing(Flow::Quartet);
     played.end_stage(Stage::Baseline, checked(true));
-    played.end_stage(Stage::WriteTests, RunOutcome::Failed { why: "crashed".to_owned() });
-    played.end_stage(Stage::WriteTests, RunOutcome::BadAnswer { why: "prose".to_owned() });
-    assert_eq!(played.owed_words(), ["watch a attempt 1 implement try 1"], "the other run is not disturbed");
+    played.end_stage(
+        Stage::WriteTests,
+        RunOutcome::Failed {
+            why: "crashed".to_owned(),
+        },
+    );
+    played.end_stage(
+        Stage::WriteTests,
+        RunOutcome::BadAnswer {
+            why: "prose".to_owned(),
+        },
+    );
+    assert_eq!(
+        played.owed_words(),
+        ["watch a attempt 1 implement try 1"],
+        "the other run is not disturbed"
+    );
     played.end_stage(Stage::Implement, worked());
     assert_eq!(played.owed_words(), ["skip a"]);
 }
@@ -183,13 +267,20 @@ fn the_same_red_tests_twice_go_to_the_arbiter() {
     other.end_stage(Stage::Check, facts(Gate::Red, &["t"]));
     other.end_stage(Stage::Implement, worked());
     other.end_stage(Stage::Check, facts(Gate::Red, &["u"]));
-    assert_eq!(other.owed_words(), ["plan a attempt 3 with codex"], "other tests are no dispute");
+    assert_eq!(
+        other.owed_words(),
+        ["plan a attempt 3 with codex"],
+        "other tests are no dispute"
+    );
 }
 
 #[test]
 fn an_arbiter_may_order_fresh_tests_and_the_same_code_is_checked_again() {
     let mut played = in_dispute();
-    let ruling = RunOutcome::Ruled { fresh_tests: true, reason: "no criterion says so".to_owned() };
+    let ruling = RunOutcome::Ruled {
+        fresh_tests: true,
+        reason: "no criterion says so".to_owned(),
+    };
     played.end_stage(Stage::Arbitrate, ruling);
     assert_eq!(played.owed_words(), ["start a attempt 2 write-tests try 1"]);
     played.end_stage(Stage::WriteTests, written());
@@ -200,15 +291,24 @@ fn an_arbiter_may_order_fresh_tests_and_the_same_code_is_checked_again() {
 #[test]
 fn without_a_usable_ruling_the_tests_stand() {
     for outcomes in [
-        vec![RunOutcome::Ruled { fresh_tests: false, reason: String::new() }],
-        vec![RunOutcome::BadAnswer { why: String::new() }, RunOutcome::Failed { why: String::new() }],
+        vec![RunOutcome::Ruled {
+            fresh_tests: false,
+            reason: String::new(),
+        }],
+        vec![
+            RunOutcome::BadAnswer { why: String::new() },
+            RunOutcome::Failed { why: String::new() },
+        ],
     ] {
         let mut played = in_dispute();
         for outcome in outcomes {
             played.end_stage(Stage::Arbitrate, outcome);
         }
         assert_eq!(played.owed_words(), ["plan a attempt 3 with codex"]);
-        assert_eq!(played.state.stories()[0].feedback, ["for the implementor"; 2]);
+        assert_eq!(
+            played.state.stories()[0].feedback,
+            ["for the implementor"; 2]
+        );
     }
 }
 
@@ -216,17 +316,39 @@ fn without_a_usable_ruling_the_tests_stand() {
 fn i02_a_reviewer_that_cannot_be_understood_is_no_yes() {
     let mut played = quartet_to_check();
     played.end_stage(Stage::Check, facts(Gate::Green, &[]));
-    played.end_stage(Stage::Review, RunOutcome::BadAnswer { why: "prose".to_owned() });
-    assert_eq!(played.owed_words(), ["start a attempt 1 review try 2"], "one repair");
-    played.end_stage(Stage::Review, RunOutcome::BadAnswer { why: "prose".to_owned() });
+    played.end_stage(
+        Stage::Review,
+        RunOutcome::BadAnswer {
+            why: "prose".to_owned(),
+        },
+    );
+    assert_eq!(
+        played.owed_words(),
+        ["start a attempt 1 review try 2"],
+        "one repair"
+    );
+    played.end_stage(
+        Stage::Review,
+        RunOutcome::BadAnswer {
+            why: "prose".to_owned(),
+        },
+    );
     assert_eq!(played.owed_words(), ["plan a attempt 2 with claude"]);
 }
 
 /// A green candidate that made an older test give way.
 fn with_an_older_test_in_the_way(obliged: Vec<Obliged>) -> Vec<String> {
     let mut played = quartet_to_check();
-    let facts = Facts { gate: Gate::Green, obliged: vec!["old".to_owned()], ..Facts::default() };
-    let green = RunOutcome::Checked { passed: true, report: String::new(), facts: Some(Box::new(facts)) };
+    let facts = Facts {
+        gate: Gate::Green,
+        obliged: vec!["old".to_owned()],
+        ..Facts::default()
+    };
+    let green = RunOutcome::Checked {
+        passed: true,
+        report: String::new(),
+        facts: Some(Box::new(facts)),
+    };
     played.end_stage(Stage::Check, green);
     played.end_stage(Stage::Review, reviewed());
     let mut verdict = played.verdict(true);
@@ -237,33 +359,63 @@ fn with_an_older_test_in_the_way(obliged: Vec<Obliged>) -> Vec<String> {
 
 #[test]
 fn i08_a_pass_must_name_the_criterion_for_every_older_test_that_gave_way() {
-    let obliged =
-        |test: &str, criterion: &str| Obliged { test: test.to_owned(), criterion: criterion.to_owned() };
+    let obliged = |test: &str, criterion: &str| Obliged {
+        test: test.to_owned(),
+        criterion: criterion.to_owned(),
+    };
     for (named, expected) in [
         (vec![obliged("old", "it works")], "integrate a"),
         (vec![], "plan a attempt 2 with claude"),
-        (vec![obliged("other", "it works")], "plan a attempt 2 with claude"),
-        (vec![obliged("old", "because I say so")], "plan a attempt 2 with claude"),
+        (
+            vec![obliged("other", "it works")],
+            "plan a attempt 2 with claude",
+        ),
+        (
+            vec![obliged("old", "because I say so")],
+            "plan a attempt 2 with claude",
+        ),
         (vec![obliged("old", " ")], "plan a attempt 2 with claude"),
         (vec![obliged("old", "1. It works.")], "integrate a"),
-        (vec![obliged("old", "I am sure that it works")], "plan a attempt 2 with claude"),
+        (
+            vec![obliged("old", "I am sure that it works")],
+            "plan a attempt 2 with claude",
+        ),
     ] {
-        assert_eq!(with_an_older_test_in_the_way(named.clone()), [expected], "{named:?}");
+        assert_eq!(
+            with_an_older_test_in_the_way(named.clone()),
+            [expected],
+            "{named:?}"
+        );
     }
 }
 
 #[test]
 fn i08_where_nobody_judges_no_older_test_gives_way() {
-    for (gave_way, expected) in [(vec![], "integrate a"), (vec!["old"], "plan a attempt 2 with claude")] {
+    for (gave_way, expected) in [
+        (vec![], "integrate a"),
+        (vec!["old"], "plan a attempt 2 with claude"),
+    ] {
         let mut played = playing(Flow::Solo);
         played.end_stage(Stage::Baseline, checked(true));
         played.end_stage(Stage::Implement, worked());
         let commit = crate::support::numbered_commit(7);
         let story = "a".to_owned();
-        played.record(Event::CandidateMade { story, attempt: 1, commit, notes: Vec::new(), ask: None });
+        played.record(Event::CandidateMade {
+            story,
+            attempt: 1,
+            commit,
+            notes: Vec::new(),
+            ask: None,
+        });
         let mut outcome = facts(Gate::Green, &[]);
-        if let RunOutcome::Checked { facts: Some(facts), .. } = &mut outcome {
-            facts.obliged = gave_way.iter().map(|test: &&str| (*test).to_owned()).collect();
+        if let RunOutcome::Checked {
+            facts: Some(facts), ..
+        } = &mut outcome
+        {
+            facts.obliged = gave_way
+                .iter()
+                .map(|test: &&str| (*test).to_owned())
+                .collect();
         }
         played.end_stage(Stage::Check, outcome);
         assert_eq!(played.owed_words(), [expected], "{gave_way:?}");
@@ -272,20 +424,43 @@ fn i08_where_nobody_judges_no_older_test_gives_way() {
 
 #[test]
 fn what_policy_wants_a_person_for_waits_after_the_pass() {
-    for (choice, expected) in [("approve", "integrate a"), ("reject", "plan a attempt 2 with claude")] {
+    for (choice, expected) in [
+        ("approve", "integrate a"),
+        ("reject", "plan a attempt 2 with claude"),
+    ] {
         let mut played = playing(Flow::Judged);
         played.end_stage(Stage::Baseline, checked(true));
         played.end_stage(Stage::Implement, worked());
-        let (commit, ask) = (crate::support::numbered_commit(7), Some("it changes CI".to_owned()));
+        let (commit, ask) = (
+            crate::support::numbered_commit(7),
+            Some("it changes CI".to_owned()),
+        );
         let story = "a".to_owned();
-        played.record(Event::CandidateMade { story, attempt: 1, commit, notes: Vec::new(), ask });
+        played.record(Event::CandidateMade {
+            story,
+            attempt: 1,
+            commit,
+            notes: Vec::new(),
+            ask,
+        });
         played.end_stage(Stage::Check, facts(Gate::Green, &[]));
         let verdict = played.verdict(true);
         played.end_stage(Stage::Judge, RunOutcome::Judged(verdict));
         assert!(played.owed().is_empty());
-        assert_eq!(played.state.question().expect("a question").choices, ["approve", "reject", "cancel"]);
-        assert!(played.try_record(Event::Answered { choice: "retry".to_owned() }).is_err());
-        played.record(Event::Answered { choice: choice.to_owned() });
+        assert_eq!(
+            played.state.question().expect("a question").choices,
+            ["approve", "reject", "cancel"]
+        );
+        assert!(
+            played
+                .try_record(Event::Answered {
+                    choice: "retry".to_owned()
+                })
+                .is_err()
+        );
+        played.record(Event::Answered {
+            choice: choice.to_owned(),
+        });
         assert_eq!(played.owed_words(), [expected]);
     }
 }
@@ -294,9 +469,14 @@ fn what_policy_wants_a_person_for_waits_after_the_pass() {
 fn an_agents_question_may_be_answered_in_any_words_and_the_next_try_is_told() {
     let mut played = playing(Flow::Solo);
     played.end_stage(Stage::Baseline, checked(true));
-    let question = RunOutcome::NeedsHuman { question: "Which colour?".to_owned(), free: true };
+    let question = RunOutcome::NeedsHuman {
+        question: "Which colour?".to_owned(),
+        free: true,
+    };
     played.end_stage(Stage::Implement, question);
-    played.record(Event::Answered { choice: "blue".to_owned() });
+    played.record(Event::Answered {
+        choice: "blue".to_owned(),
+    });
     assert_eq!(played.owed_words(), ["start a attempt 1 implement try 2"]);
     assert_eq!(played.state.stories()[0].answers, ["Which colour?\nblue"]);
 }
@@ -311,7 +491,10 @@ fn a_solo_story_that_was_skipped_is_not_passed_by_a_second_look() {
     }
     played.settle();
     assert!(played.state.ended().is_some());
-    assert!(matches!(played.state.stories()[0].status, StoryStatus::Skipped { .. }));
+    assert!(matches!(
+        played.state.stories()[0].status,
+        StoryStatus::Skipped { .. }
+    ));
 }
 
 #[test]
@@ -319,8 +502,18 @@ fn a_story_whose_tests_were_never_written_is_not_passed_by_a_second_look() {
     let mut played = playing(Flow::Quartet);
     played.end_stage(Stage::Baseline, checked(true));
     played.end_stage(Stage::Implement, worked());
-    played.end_stage(Stage::WriteTests, RunOutcome::Failed { why: "crashed".to_owned() });
-    played.end_stage(Stage::WriteTests, RunOutcome::Failed { why: "crashed".to_owned() });
+    played.end_stage(
+        Stage::WriteTests,
+        RunOutcome::Failed {
+            why: "crashed".to_owned(),
+        },
+    );
+    played.end_stage(
+        Stage::WriteTests,
+        RunOutcome::Failed {
+            why: "crashed".to_owned(),
+        },
+    );
     played.settle();
     assert!(played.state.ended().is_some(), "{:?}", played.owed_words());
 }
@@ -330,14 +523,22 @@ fn a_loop_may_begin_at_a_story_and_end_with_it() {
     for (only, expected) in [(true, None), (false, Some("a"))] {
         let mut loop_spec = spec(vec![story("a", 0, &[]), story("b", 1, &["a"])]);
         let judgment = Some("too slow".to_owned());
-        loop_spec.first = Some(FirstStory { id: "b".to_owned(), attempt: 2, judgment, only });
+        loop_spec.first = Some(FirstStory {
+            id: "b".to_owned(),
+            attempt: 2,
+            judgment,
+            only,
+        });
         let mut played = Played::start(loop_spec);
         let run = played.go();
         assert_eq!((run.story.as_str(), run.attempt), ("b", 2));
         assert_eq!(played.state.story("b").expect("b").feedback, ["too slow"]);
         played.attempt(true);
         played.settle();
-        let next = played.state.active().map(|(story, _)| story.spec.id.clone());
+        let next = played
+            .state
+            .active()
+            .map(|(story, _)| story.spec.id.clone());
         assert_eq!(next.as_deref(), expected, "only: {only}");
         assert_eq!(played.state.ended().is_some(), only);
     }
@@ -346,15 +547,24 @@ fn a_loop_may_begin_at_a_story_and_end_with_it() {
 #[test]
 fn a_judge_that_nobody_chose_is_of_another_family_than_the_implementor() {
     let families = [("claude", "anthropic"), ("codex", "openai")];
-    for (chosen, attempt, judge) in
-        [(false, 1, "claude"), (false, 2, "codex"), (true, 2, "claude"), (false, 3, "claude")]
-    {
+    for (chosen, attempt, judge) in [
+        (false, 1, "claude"),
+        (false, 2, "codex"),
+        (true, 2, "claude"),
+        (false, 3, "claude"),
+    ] {
         let mut loop_spec = spec(vec![story("a", 0, &[])]);
-        loop_spec.families =
-            families.iter().map(|(agent, family)| ((*agent).to_owned(), (*family).to_owned())).collect();
+        loop_spec.families = families
+            .iter()
+            .map(|(agent, family)| ((*agent).to_owned(), (*family).to_owned()))
+            .collect();
         (loop_spec.judge_is_chosen, loop_spec.judge) = (chosen, "claude".to_owned());
         let cast = loop_spec.cast_for(&loop_spec.stories[0], attempt);
-        assert_eq!(cast.judge, judge, "chosen: {chosen}, attempt {attempt} by {}", cast.implementor);
+        assert_eq!(
+            cast.judge, judge,
+            "chosen: {chosen}, attempt {attempt} by {}",
+            cast.implementor
+        );
     }
 }
 
@@ -380,7 +590,11 @@ fn i10_two_runs_at_the_same_time_reserve_both_caps() {
         "the writer does not fit beside it"
     );
     played.clock_ms += 10;
-    played.record(Event::RunEnded { run, outcome: worked(), usage: None });
+    played.record(Event::RunEnded {
+        run,
+        outcome: worked(),
+        usage: None,
+    });
     assert_eq!(
         played.owed_words(),
         ["start a attempt 1 write-tests try 1"],
@@ -398,16 +612,36 @@ fn i10_tokens_and_money_are_one_falling_balance() {
         })
     };
     for (allowance, usage, expected) in [
-        ((Some(100), None), used(40, None), "start a attempt 1 check try 1"),
-        ((Some(100), None), used(100, None), "start a attempt 1 check try 1"),
-        ((None, Some(50)), used(1, Some(20)), "start a attempt 1 check try 1"),
+        (
+            (Some(100), None),
+            used(40, None),
+            "start a attempt 1 check try 1",
+        ),
+        (
+            (Some(100), None),
+            used(100, None),
+            "start a attempt 1 check try 1",
+        ),
+        (
+            (None, Some(50)),
+            used(1, Some(20)),
+            "start a attempt 1 check try 1",
+        ),
     ] {
         let mut loop_spec = spec(vec![story("a", 0, &[])]);
         let (tokens, micro_usd) = allowance;
-        loop_spec.allowance = Some(kernel::Allowance { tokens, micro_usd, ..kernel::Allowance::default() });
+        loop_spec.allowance = Some(kernel::Allowance {
+            tokens,
+            micro_usd,
+            ..kernel::Allowance::default()
+        });
         let mut played = Played::start(loop_spec);
         let run = played.go();
-        played.record(Event::RunEnded { run, outcome: worked(), usage: usage.clone() });
+        played.record(Event::RunEnded {
+            run,
+            outcome: worked(),
+            usage: usage.clone(),
+        });
         played.settle();
         assert_eq!(played.owed_words(), [expected], "checks cost no tokens");
         played.end_stage(Stage::Check, checked(true));
@@ -417,7 +651,11 @@ fn i10_tokens_and_money_are_one_falling_balance() {
             (_, Some(total)) => spent.micro_usd + spent.most_micro_usd <= total,
             _ => true,
         };
-        let judge = if fits { "start a attempt 1 judge try 1" } else { "end BudgetExhausted" };
+        let judge = if fits {
+            "start a attempt 1 judge try 1"
+        } else {
+            "end BudgetExhausted"
+        };
         assert_eq!(played.owed_words(), [judge], "{allowance:?} {usage:?}");
     }
 }
@@ -425,11 +663,25 @@ fn i10_tokens_and_money_are_one_falling_balance() {
 #[test]
 fn i10_a_run_that_does_not_tell_is_taken_to_have_used_what_was_reserved() {
     for (outcome, expected) in [
-        (RunOutcome::Failed { why: "out of time".to_owned() }, "end BudgetExhausted"),
-        (RunOutcome::Interrupted { why: "lost".to_owned() }, "end BudgetExhausted"),
+        (
+            RunOutcome::Failed {
+                why: "out of time".to_owned(),
+            },
+            "end BudgetExhausted",
+        ),
+        (
+            RunOutcome::Interrupted {
+                why: "lost".to_owned(),
+            },
+            "end BudgetExhausted",
+        ),
         // Whoever was turned away has used nothing.
         (
-            RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: Some(0), elsewhere: false },
+            RunOutcome::Infrastructure {
+                why: "limit".to_owned(),
+                until_ms: Some(0),
+                elsewhere: false,
+            },
             "start a attempt 1 implement try 2",
         ),
     ] {
@@ -443,10 +695,12 @@ fn i10_a_run_that_does_not_tell_is_taken_to_have_used_what_was_reserved() {
         played.end_run(outcome.clone());
         for _ in 0..3 {
             let owed = played.owed();
-            if owed
-                .iter()
-                .any(|effect| matches!(effect, kernel::Effect::Plan { .. } | kernel::Effect::WakeAt { .. }))
-            {
+            if owed.iter().any(|effect| {
+                matches!(
+                    effect,
+                    kernel::Effect::Plan { .. } | kernel::Effect::WakeAt { .. }
+                )
+            }) {
                 played.carry_out(&owed[0]);
             }
         }

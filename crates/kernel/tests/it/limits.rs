@@ -1,4 +1,5 @@
-//! Agents at their limits, those who stand in for them, and tries that go on where an earlier one was cut off.
+//! Agents at their limits, those who stand in for them, and tries that go on where an earlier one
+//! was cut off.
 
 use kernel::{Event, Flow, RunOutcome, RunUsage, Stage};
 
@@ -13,17 +14,27 @@ fn with_failover() -> Played {
 }
 
 fn limit(until_ms: i64) -> RunOutcome {
-    RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: Some(until_ms), elsewhere: true }
+    RunOutcome::Infrastructure {
+        why: "limit".to_owned(),
+        until_ms: Some(until_ms),
+        elsewhere: true,
+    }
 }
 
 fn switches(played: &Played) -> Vec<String> {
     let word = |event: &Event| match event {
-        Event::AgentSwitched { run, from, to } => {
-            Some(format!("{} {}: {from} -> {to}", run.story, run.stage.word()))
-        }
+        Event::AgentSwitched { run, from, to } => Some(format!(
+            "{} {}: {from} -> {to}",
+            run.story,
+            run.stage.word()
+        )),
         _ => None,
     };
-    played.journal.iter().filter_map(|record| word(&record.event)).collect()
+    played
+        .journal
+        .iter()
+        .filter_map(|record| word(&record.event))
+        .collect()
 }
 
 fn carry_out_first(played: &mut Played) {
@@ -35,7 +46,10 @@ fn carry_out_first(played: &mut Played) {
 fn i05_a_limit_hands_the_run_to_the_next_of_the_ladder_and_costs_no_attempt() {
     let mut played = with_failover();
     played.end_run(limit(900_000));
-    assert_eq!(played.owed_words(), ["wake at 900000, or pi from 0, or claude from 0"]);
+    assert_eq!(
+        played.owed_words(),
+        ["wake at 900000, or pi from 0, or claude from 0"]
+    );
     carry_out_first(&mut played);
     assert_eq!(switches(&played), ["a implement: codex -> pi"]);
     assert_eq!(played.owed_words(), ["start a attempt 1 implement try 2"]);
@@ -44,11 +58,18 @@ fn i05_a_limit_hands_the_run_to_the_next_of_the_ladder_and_costs_no_attempt() {
     played.settle();
     assert_eq!(played.state.stories()[0].attempts, 1);
     // The next story's own agent is still at its limit, so it never starts.
-    assert_eq!(played.owed_words(), ["wake at 900000, or pi from 0, or claude from 0"]);
+    assert_eq!(
+        played.owed_words(),
+        ["wake at 900000, or pi from 0, or claude from 0"]
+    );
     played.clock_ms = 900_000;
     carry_out_first(&mut played);
     assert_eq!(played.owed_words(), ["start b attempt 1 implement try 1"]);
-    assert_eq!(played.state.agent_of(Stage::Implement), Some("codex"), "tried again after its reset");
+    assert_eq!(
+        played.state.agent_of(Stage::Implement),
+        Some("codex"),
+        "tried again after its reset"
+    );
     assert_eq!(switches(&played).len(), 1);
 }
 
@@ -75,10 +96,20 @@ fn when_all_are_at_their_limits_the_first_that_is_free_goes_on() {
             assert_ne!(played.state.agent_of(Stage::Implement), before.as_deref());
         }
     }
-    assert_eq!(played.owed_words(), ["wake at 700000, or codex from 900000, or pi from 500000"]);
-    assert_eq!(played.state.waits_until_ms(), Some(500_000), "what `status` shows");
+    assert_eq!(
+        played.owed_words(),
+        ["wake at 700000, or codex from 900000, or pi from 500000"]
+    );
+    assert_eq!(
+        played.state.waits_until_ms(),
+        Some(500_000),
+        "what `status` shows"
+    );
     carry_out_first(&mut played);
-    assert_eq!((played.clock_ms, played.state.agent_of(Stage::Implement)), (500_000, Some("pi")));
+    assert_eq!(
+        (played.clock_ms, played.state.agent_of(Stage::Implement)),
+        (500_000, Some("pi"))
+    );
     played.record(Event::PauseRequested);
     played.record(Event::ResumeRequested);
     assert_eq!(played.owed_words(), ["start a attempt 1 implement try 4"]);
@@ -89,15 +120,28 @@ fn without_the_policy_a_limit_is_waited_for() {
     let mut played = Played::start(spec(vec![story("a", 0, &[])]));
     played.end_run(limit(900_000));
     assert_eq!(played.owed_words(), ["wake at 900000"]);
-    let run = kernel::RunKey { story: "a".to_owned(), attempt: 1, stage: Stage::Implement, try_number: 1 };
-    let switched = Event::AgentSwitched { run, from: "codex".to_owned(), to: "claude".to_owned() };
+    let run = kernel::RunKey {
+        story: "a".to_owned(),
+        attempt: 1,
+        stage: Stage::Implement,
+        try_number: 1,
+    };
+    let switched = Event::AgentSwitched {
+        run,
+        from: "codex".to_owned(),
+        to: "claude".to_owned(),
+    };
     assert!(played.try_record(switched).is_err());
 }
 
 #[test]
 fn trouble_that_is_not_the_agents_own_is_waited_for() {
     let mut played = with_failover();
-    played.end_run(RunOutcome::Infrastructure { why: "disk".to_owned(), until_ms: None, elsewhere: false });
+    played.end_run(RunOutcome::Infrastructure {
+        why: "disk".to_owned(),
+        until_ms: None,
+        elsewhere: false,
+    });
     // The others would do, but the next run of the same agent is not held up by it.
     assert_eq!(played.state.waits_until_ms(), Some(60_000));
     assert_eq!(played.owed_words(), ["wake at 60000"]);
@@ -107,15 +151,26 @@ fn trouble_that_is_not_the_agents_own_is_waited_for() {
 fn a_limit_that_is_over_is_forgotten() {
     let mut played = with_failover();
     for agent in ["codex", "pi", "claude"] {
-        assert_eq!(played.state.agent_of(Stage::Implement).unwrap_or("codex"), agent);
+        assert_eq!(
+            played.state.agent_of(Stage::Implement).unwrap_or("codex"),
+            agent
+        );
         played.end_run(limit(900_000));
         carry_out_first(&mut played);
     }
     assert_eq!(played.clock_ms, 900_000);
-    let disk = || RunOutcome::Infrastructure { why: "disk".to_owned(), until_ms: None, elsewhere: false };
+    let disk = || RunOutcome::Infrastructure {
+        why: "disk".to_owned(),
+        until_ms: None,
+        elsewhere: false,
+    };
     played.end_run(disk());
     assert_eq!(played.owed_words().len(), 1);
-    assert!(!played.owed_words()[0].contains("or"), "{:?}", played.owed_words());
+    assert!(
+        !played.owed_words()[0].contains("or"),
+        "{:?}",
+        played.owed_words()
+    );
 }
 
 #[test]
@@ -128,7 +183,10 @@ fn an_agent_that_is_not_on_the_ladder_has_its_run_back_when_it_is_free() {
     carry_out_first(&mut played);
     played.clock_ms = 600_000;
     played.end_run(limit(900_000));
-    assert_eq!(played.owed_words(), ["wake at 900000, or codex from 500000, or claude from 0"]);
+    assert_eq!(
+        played.owed_words(),
+        ["wake at 900000, or codex from 500000, or claude from 0"]
+    );
     carry_out_first(&mut played);
     assert_eq!(played.state.agent_of(Stage::Implement), Some("codex"));
 }
@@ -142,7 +200,10 @@ fn nobody_judges_their_own_work_in_the_place_of_another() {
     played.end_run(checked(true));
     played.end_run(limit(800_000));
     // `pi` did the work, and `codex` is at its limit.
-    assert_eq!(played.owed_words(), ["wake at 800000, or codex from 900000, or claude from 0"]);
+    assert_eq!(
+        played.owed_words(),
+        ["wake at 800000, or codex from 900000, or claude from 0"]
+    );
     carry_out_first(&mut played);
     assert_eq!(played.state.agent_of(Stage::Judge), Some("claude"));
 }
@@ -168,7 +229,10 @@ fn nobody_has_two_parts_in_one_attempt_by_standing_in() {
     played.end_stage(Stage::Baseline, checked(true));
     played.end_stage(Stage::WriteTests, limit(900_000));
     let owed = played.owed();
-    let wait = owed.iter().find(|effect| effect.waited(0).is_some()).expect("a stand-in");
+    let wait = owed
+        .iter()
+        .find(|effect| effect.waited(0).is_some())
+        .expect("a stand-in");
     played.carry_out(wait);
     assert_eq!(played.state.agent_of(Stage::WriteTests), Some("pi"));
     played.end_stage(Stage::Implement, limit(800_000));
@@ -196,7 +260,11 @@ fn waits_double_whoever_stands_in_meanwhile() {
     spec.ladder = vec!["codex".to_owned(), "pi".to_owned()];
     spec.failover = true;
     let mut played = Played::start(spec);
-    let untold = || RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: None, elsewhere: true };
+    let untold = || RunOutcome::Infrastructure {
+        why: "limit".to_owned(),
+        until_ms: None,
+        elsewhere: true,
+    };
     let mut times = Vec::new();
     for _ in 0..8 {
         played.end_run(untold());
@@ -214,13 +282,18 @@ fn whoever_was_chosen_to_judge_does_not_climb_the_ladder() {
     let mut spec = spec(vec![story("a", 0, &[])]);
     spec.judge = "claude".to_owned();
     let story = spec.stories[0].clone();
-    let climbed =
-        |spec: &kernel::LoopSpec| [1, 2, 3].map(|attempt| spec.implementor_for(&story, attempt).to_owned());
+    let climbed = |spec: &kernel::LoopSpec| {
+        [1, 2, 3].map(|attempt| spec.implementor_for(&story, attempt).to_owned())
+    };
     assert_eq!(climbed(&spec), ["codex", "codex", "codex"]);
     spec.ladder = ["codex", "claude", "pi"].map(str::to_owned).to_vec();
     assert_eq!(climbed(&spec), ["codex", "pi", "pi"]);
     spec.judge_is_chosen = false;
-    assert_eq!(climbed(&spec), ["codex", "claude", "pi"], "a judge that nobody chose makes room");
+    assert_eq!(
+        climbed(&spec),
+        ["codex", "claude", "pi"],
+        "a judge that nobody chose makes room"
+    );
 }
 
 #[test]
@@ -230,7 +303,9 @@ fn a_judge_that_nobody_chose_is_of_another_family_than_the_stand_in() {
     spec.ladder = vec!["codex".to_owned(), "claude".to_owned()];
     (spec.failover, spec.judge_is_chosen, spec.judge) = (true, false, "claude".to_owned());
     let families = [("codex", "openai"), ("claude", "anthropic")];
-    spec.families = families.map(|(agent, family)| (agent.to_owned(), family.to_owned())).into();
+    spec.families = families
+        .map(|(agent, family)| (agent.to_owned(), family.to_owned()))
+        .into();
     let mut played = Played::start(spec);
     played.end_stage(Stage::Baseline, checked(true));
     played.end_stage(Stage::Implement, limit(900_000));
@@ -250,20 +325,36 @@ fn a_person_who_says_go_on_knows_better_than_a_limit() {
 
 fn session(name: &str, tokens: u64) -> RunUsage {
     let (session, input_tokens) = (Some(name.to_owned()), Some(tokens));
-    RunUsage { session, input_tokens, goes_on: true, ..RunUsage::default() }
+    RunUsage {
+        session,
+        input_tokens,
+        goes_on: true,
+        ..RunUsage::default()
+    }
 }
 
 fn cut_off(played: &mut Played, usage: RunUsage) {
     let run = played.go();
-    let outcome = RunOutcome::Interrupted { why: "lost".to_owned() };
-    played.record(Event::RunEnded { run, outcome, usage: Some(usage) });
+    let outcome = RunOutcome::Interrupted {
+        why: "lost".to_owned(),
+    };
+    played.record(Event::RunEnded {
+        run,
+        outcome,
+        usage: Some(usage),
+    });
 }
 
-/// The session that the next try goes on in, the try whose checkout it has, and what the session has used.
+/// The session that the next try goes on in, the try whose checkout it has, and what the session
+/// has used.
 fn goes_on(played: &Played) -> Option<(String, u32, Option<u64>)> {
     let (_, attempt) = played.state.active()?;
     let goes_on = attempt.goes_on(Stage::Implement)?;
-    Some((goes_on.session.clone(), goes_on.checkout_try, goes_on.used.input_tokens))
+    Some((
+        goes_on.session.clone(),
+        goes_on.checkout_try,
+        goes_on.used.input_tokens,
+    ))
 }
 
 #[test]
@@ -272,31 +363,60 @@ fn a_try_that_was_cut_off_is_gone_on_with() {
     cut_off(&mut played, session("s", 10));
     assert_eq!(goes_on(&played), Some(("s".to_owned(), 1, Some(10))));
     cut_off(&mut played, session("s", 5));
-    assert_eq!(goes_on(&played), Some(("s".to_owned(), 1, Some(15))), "the first try's files are still used");
+    assert_eq!(
+        goes_on(&played),
+        Some(("s".to_owned(), 1, Some(15))),
+        "the first try's files are still used"
+    );
     let run = played.go();
     assert_eq!(run.try_number, 3);
-    played.record(Event::RunEnded { run, outcome: worked(), usage: None });
+    played.record(Event::RunEnded {
+        run,
+        outcome: worked(),
+        usage: None,
+    });
     let (_, attempt) = played.state.active().expect("an attempt");
-    assert_eq!(attempt.checkout_try(Stage::Implement, 3), 1, "that is where the candidate's files are");
+    assert_eq!(
+        attempt.checkout_try(Stage::Implement, 3),
+        1,
+        "that is where the candidate's files are"
+    );
     assert_eq!(attempt.number, 1);
 }
 
 #[test]
 fn a_fresh_try_follows() {
-    let infrastructure =
-        || RunOutcome::Infrastructure { why: "no disk".to_owned(), until_ms: None, elsewhere: false };
+    let infrastructure = || RunOutcome::Infrastructure {
+        why: "no disk".to_owned(),
+        until_ms: None,
+        elsewhere: false,
+    };
     for (name, usage, outcome) in [
-        ("a session that is lost", None, RunOutcome::Interrupted { why: "lost".to_owned() }),
+        (
+            "a session that is lost",
+            None,
+            RunOutcome::Interrupted {
+                why: "lost".to_owned(),
+            },
+        ),
         ("trouble without a session", None, infrastructure()),
     ] {
         let mut played = with_failover();
         cut_off(&mut played, session("s", 10));
         let run = played.go();
-        played.record(Event::RunEnded { run: run.clone(), outcome, usage });
+        played.record(Event::RunEnded {
+            run: run.clone(),
+            outcome,
+            usage,
+        });
         assert_eq!(goes_on(&played), None, "{name}");
         let run = played.go();
         let (_, attempt) = played.state.active().expect("an attempt");
-        assert_eq!(attempt.checkout_try(Stage::Implement, run.try_number), 3, "{name}");
+        assert_eq!(
+            attempt.checkout_try(Stage::Implement, run.try_number),
+            3,
+            "{name}"
+        );
     }
 }
 
@@ -313,7 +433,11 @@ fn a_session_that_is_cut_off_again_and_again_is_given_up() {
 fn a_stand_in_starts_from_the_beginning() {
     let mut played = with_failover();
     let run = played.go();
-    played.record(Event::RunEnded { run, outcome: limit(900_000), usage: Some(session("s", 1)) });
+    played.record(Event::RunEnded {
+        run,
+        outcome: limit(900_000),
+        usage: Some(session("s", 1)),
+    });
     assert!(goes_on(&played).is_some());
     carry_out_first(&mut played);
     assert_eq!(goes_on(&played), None);
@@ -323,7 +447,11 @@ fn a_stand_in_starts_from_the_beginning() {
 fn a_wait_for_a_limit_keeps_the_session() {
     let mut played = Played::start(spec(vec![story("a", 0, &[])]));
     let run = played.go();
-    played.record(Event::RunEnded { run, outcome: limit(900_000), usage: Some(session("s", 1)) });
+    played.record(Event::RunEnded {
+        run,
+        outcome: limit(900_000),
+        usage: Some(session("s", 1)),
+    });
     carry_out_first(&mut played);
     assert_eq!(goes_on(&played), Some(("s".to_owned(), 1, Some(1))));
 }

@@ -22,7 +22,11 @@ fn a_verdict_leads_to() {
         let mut played = ready();
         (0..rejections).for_each(|_| played.attempt(false));
         played.attempt(pass);
-        assert_eq!(played.owed_words(), [expected], "{rejections} rejections, then {pass}");
+        assert_eq!(
+            played.owed_words(),
+            [expected],
+            "{rejections} rejections, then {pass}"
+        );
     }
 }
 
@@ -30,12 +34,22 @@ fn a_verdict_leads_to() {
 fn i01_the_branch_moves_only_to_the_commit_that_got_a_pass() {
     let mut played = ready();
     played.end_run(worked());
-    let integrated = |commit| Event::Integrated { story: "a".to_owned(), attempt: 1, commit };
-    assert!(played.try_record(integrated(commit('b'))).is_err(), "before any verdict");
+    let integrated = |commit| Event::Integrated {
+        story: "a".to_owned(),
+        attempt: 1,
+        commit,
+    };
+    assert!(
+        played.try_record(integrated(commit('b'))).is_err(),
+        "before any verdict"
+    );
     played.end_run(checked(true));
     let verdict = played.verdict(true);
     played.end_run(RunOutcome::Judged(verdict.clone()));
-    assert!(played.try_record(integrated(commit('b'))).is_err(), "another commit than the judged one");
+    assert!(
+        played.try_record(integrated(commit('b'))).is_err(),
+        "another commit than the judged one"
+    );
     played.record(integrated(verdict.commit.clone()));
     assert_eq!(*played.state.head(), verdict.commit);
 }
@@ -50,7 +64,11 @@ fn i01_a_verdict_on_another_commit_is_an_illegal_move() {
     let run = played.go();
     assert!(
         played
-            .try_record(Event::RunEnded { run, outcome: RunOutcome::Judged(verdict), usage: None })
+            .try_record(Event::RunEnded {
+                run,
+                outcome: RunOutcome::Judged(verdict),
+                usage: None
+            })
             .is_err()
     );
 }
@@ -60,10 +78,22 @@ fn i02_a_judge_that_cannot_be_understood_never_says_yes() {
     let mut played = ready();
     played.end_run(worked());
     played.end_run(checked(true));
-    played.end_run(RunOutcome::BadAnswer { why: "no JSON".to_owned() });
-    assert_eq!(played.owed_words(), ["start a attempt 1 judge try 2"], "it is asked once more");
-    played.end_run(RunOutcome::Failed { why: "timed out".to_owned() });
-    assert_eq!(played.owed_words(), ["plan a attempt 2 with claude"], "then it has said no");
+    played.end_run(RunOutcome::BadAnswer {
+        why: "no JSON".to_owned(),
+    });
+    assert_eq!(
+        played.owed_words(),
+        ["start a attempt 1 judge try 2"],
+        "it is asked once more"
+    );
+    played.end_run(RunOutcome::Failed {
+        why: "timed out".to_owned(),
+    });
+    assert_eq!(
+        played.owed_words(),
+        ["plan a attempt 2 with claude"],
+        "then it has said no"
+    );
 }
 
 #[test]
@@ -72,19 +102,33 @@ fn red_checks_reject_without_a_judge() {
     played.end_run(worked());
     played.end_run(checked(false));
     assert_eq!(played.owed_words(), ["plan a attempt 2 with claude"]);
-    assert_eq!(played.state.stories()[0].feedback, ["the checks are red:\n1 failed"]);
+    assert_eq!(
+        played.state.stories()[0].feedback,
+        ["the checks are red:\n1 failed"]
+    );
 }
 
 #[test]
 fn i05_only_work_counts_against_a_story() {
-    let infrastructure =
-        || RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: None, elsewhere: false };
-    for outcome in [infrastructure(), RunOutcome::Interrupted { why: "lost".to_owned() }, asked("log in?")] {
+    let infrastructure = || RunOutcome::Infrastructure {
+        why: "limit".to_owned(),
+        until_ms: None,
+        elsewhere: false,
+    };
+    for outcome in [
+        infrastructure(),
+        RunOutcome::Interrupted {
+            why: "lost".to_owned(),
+        },
+        asked("log in?"),
+    ] {
         let mut played = ready();
         for _ in 0..30 {
             played.end_run(outcome.clone());
             if played.state.question().is_some() {
-                played.record(Event::Answered { choice: "retry".to_owned() });
+                played.record(Event::Answered {
+                    choice: "retry".to_owned(),
+                });
             }
         }
         assert_eq!(played.state.stories()[0].attempts, 1, "{outcome:?}");
@@ -116,12 +160,20 @@ fn a_wait_doubles_up_to_ten_times_and_is_never_invented() {
     });
     assert_eq!(played.owed_words(), ["wake at 9999000"]);
     played.record(Event::ResumeRequested);
-    assert_eq!(played.owed_words(), ["start a attempt 1 implement try 8"], "a person may cut it short");
+    assert_eq!(
+        played.owed_words(),
+        ["start a attempt 1 implement try 8"],
+        "a person may cut it short"
+    );
 }
 
 #[test]
 fn stories_run_by_rank_after_what_they_depend_on() {
-    let mut played = Played::start(spec(vec![story("c", 2, &[]), story("b", 0, &["a"]), story("a", 1, &[])]));
+    let mut played = Played::start(spec(vec![
+        story("c", 2, &[]),
+        story("b", 0, &["a"]),
+        story("a", 1, &[]),
+    ]));
     let mut order = Vec::new();
     for _ in 0..3 {
         order.push(played.go().story);
@@ -134,23 +186,44 @@ fn stories_run_by_rank_after_what_they_depend_on() {
 
 #[test]
 fn a_skipped_story_blocks_its_dependents_and_is_looked_at_again_before_the_end() {
-    let mut played = Played::start(spec(vec![story("a", 0, &[]), story("b", 1, &["a"]), story("c", 2, &[])]));
+    let mut played = Played::start(spec(vec![
+        story("a", 0, &[]),
+        story("b", 1, &["a"]),
+        story("c", 2, &[]),
+    ]));
     (0..3).for_each(|_| played.attempt(false));
     assert_eq!(played.owed_words(), ["skip a"]);
     played.settle();
     assert_eq!(played.go().story, "c", "b waits, and the loop goes on");
     played.attempt(true);
     let recheck = played.go();
-    assert_eq!((recheck.story.as_str(), recheck.attempt, recheck.stage.word()), ("a", 4, "check"));
-    let mut passing = Played { state: played.state.clone(), journal: played.journal.clone(), clock_ms: 0 };
+    assert_eq!(
+        (
+            recheck.story.as_str(),
+            recheck.attempt,
+            recheck.stage.word()
+        ),
+        ("a", 4, "check")
+    );
+    let mut passing = Played {
+        state: played.state.clone(),
+        journal: played.journal.clone(),
+        clock_ms: 0,
+    };
     // Red again: it stays skipped, and what waits for it is blocked.
     played.end_run(checked(false));
     played.settle();
     assert!(matches!(
         played.state.story("a").expect("a").status,
-        StoryStatus::Skipped { rechecked: true, .. }
+        StoryStatus::Skipped {
+            rechecked: true,
+            ..
+        }
     ));
-    assert_eq!(played.state.story("b").expect("b").status, StoryStatus::Blocked { on: "a".to_owned() });
+    assert_eq!(
+        played.state.story("b").expect("b").status,
+        StoryStatus::Blocked { on: "a".to_owned() }
+    );
     assert_eq!(played.state.ended(), Some(&EndReason::Completed));
     // Green, and the judge agrees: it has passed, at the branch as it is, and b gets its turn.
     let head = passing.state.head().clone();
@@ -163,7 +236,11 @@ fn a_skipped_story_blocks_its_dependents_and_is_looked_at_again_before_the_end()
 
 #[test]
 fn max_iterations_counts_stories_that_ended() {
-    let mut few = spec(vec![story("a", 0, &[]), story("b", 1, &[]), story("c", 2, &[])]);
+    let mut few = spec(vec![
+        story("a", 0, &[]),
+        story("b", 1, &[]),
+        story("c", 2, &[]),
+    ]);
     few.max_iterations = Some(2);
     let mut played = Played::start(few);
     (0..3).for_each(|_| played.attempt(false));
@@ -176,17 +253,35 @@ fn max_iterations_counts_stories_that_ended() {
 fn a_cancel_ends_the_run_and_then_the_loop() {
     let mut played = ready();
     let run = played.go();
-    played.record(Event::CancelRequested { reason: "enough".to_owned() });
+    played.record(Event::CancelRequested {
+        reason: "enough".to_owned(),
+    });
     assert_eq!(played.owed_words(), ["stop a attempt 1 implement try 1"]);
     assert!(
-        played.try_record(Event::LoopEnded { reason: EndReason::Completed }).is_err(),
+        played
+            .try_record(Event::LoopEnded {
+                reason: EndReason::Completed
+            })
+            .is_err(),
         "a run is under way"
     );
-    played.record(Event::RunEnded { run, outcome: RunOutcome::Stopped, usage: None });
+    played.record(Event::RunEnded {
+        run,
+        outcome: RunOutcome::Stopped,
+        usage: None,
+    });
     played.settle();
-    assert_eq!(played.state.ended(), Some(&EndReason::Cancelled { why: "enough".to_owned() }));
+    assert_eq!(
+        played.state.ended(),
+        Some(&EndReason::Cancelled {
+            why: "enough".to_owned()
+        })
+    );
     assert!(played.owed().is_empty());
-    assert!(played.try_record(Event::ResumeRequested).is_err(), "nothing happens to a loop that is over");
+    assert!(
+        played.try_record(Event::ResumeRequested).is_err(),
+        "nothing happens to a loop that is over"
+    );
 }
 
 #[test]
@@ -207,23 +302,41 @@ fn a_question_waits_for_one_of_its_answers() {
     let mut played = ready();
     played.end_run(asked("log in?"));
     assert!(played.owed().is_empty());
-    assert!(played.try_record(Event::Answered { choice: "maybe".to_owned() }).is_err());
-    played.record(Event::Answered { choice: "cancel".to_owned() });
+    assert!(
+        played
+            .try_record(Event::Answered {
+                choice: "maybe".to_owned()
+            })
+            .is_err()
+    );
+    played.record(Event::Answered {
+        choice: "cancel".to_owned(),
+    });
     played.settle();
-    assert!(matches!(played.state.ended(), Some(EndReason::Cancelled { .. })));
+    assert!(matches!(
+        played.state.ended(),
+        Some(EndReason::Cancelled { .. })
+    ));
 }
 
 #[test]
 fn what_had_passed_or_was_set_aside_before_is_left_alone() {
-    let mut stories =
-        vec![story("a", 0, &[]), story("b", 1, &["a"]), story("c", 2, &["d"]), story("d", 3, &[])];
+    let mut stories = vec![
+        story("a", 0, &[]),
+        story("b", 1, &["a"]),
+        story("c", 2, &["d"]),
+        story("d", 3, &[]),
+    ];
     stories[0].start = StoryStart::Passed;
     stories[3].start = StoryStart::SetAside;
     let mut played = Played::start(spec(stories));
     assert_eq!(played.go().story, "b");
     played.attempt(true);
     played.settle();
-    assert_eq!(played.state.story("c").expect("c").status, StoryStatus::Blocked { on: "d".to_owned() });
+    assert_eq!(
+        played.state.story("c").expect("c").status,
+        StoryStatus::Blocked { on: "d".to_owned() }
+    );
     assert_eq!(played.state.ended(), Some(&EndReason::Completed));
 }
 
@@ -243,7 +356,11 @@ fn i10_a_run_starts_only_when_its_cap_fits_into_what_is_left() {
     played.clock_ms += 45;
     played.record(Event::RunEnded {
         run,
-        outcome: RunOutcome::Infrastructure { why: "limit".to_owned(), until_ms: None, elsewhere: false },
+        outcome: RunOutcome::Infrastructure {
+            why: "limit".to_owned(),
+            until_ms: None,
+            elsewhere: false,
+        },
         usage: None,
     });
     assert_eq!(
@@ -253,7 +370,11 @@ fn i10_a_run_starts_only_when_its_cap_fits_into_what_is_left() {
     );
     let run = played.go();
     played.clock_ms += 10;
-    played.record(Event::RunEnded { run, outcome: worked(), usage: None });
+    played.record(Event::RunEnded {
+        run,
+        outcome: worked(),
+        usage: None,
+    });
     played.settle();
     // 45 are left: the checks and the judge fit, another implementor does not.
     played.end_run(checked(true));
@@ -262,7 +383,10 @@ fn i10_a_run_starts_only_when_its_cap_fits_into_what_is_left() {
     played.settle();
     assert_eq!(played.state.ended(), Some(&EndReason::BudgetExhausted));
     assert!(
-        matches!(played.state.story("a").expect("a").status, StoryStatus::Passed(_)),
+        matches!(
+            played.state.story("a").expect("a").status,
+            StoryStatus::Passed(_)
+        ),
         "what landed stays"
     );
 }
@@ -282,8 +406,12 @@ fn i10_a_start_that_does_not_fit_is_an_illegal_move() {
     played.record(Event::LoopPrepared);
     let plan = played.owed();
     played.carry_out(&plan[0]);
-    let run =
-        kernel::RunKey { story: "a".to_owned(), attempt: 1, stage: kernel::Stage::Implement, try_number: 1 };
+    let run = kernel::RunKey {
+        story: "a".to_owned(),
+        attempt: 1,
+        stage: kernel::Stage::Implement,
+        try_number: 1,
+    };
     assert!(played.try_record(Event::RunStarted { run }).is_err());
 }
 
@@ -295,7 +423,8 @@ fn i03_the_next_step_is_derivable_from_the_records_alone() {
     played.attempt(true);
     played.settle();
     for length in 1..=played.journal.len() {
-        let replayed = State::replay(&played.journal[..length]).expect("every prefix is a legal loop");
+        let replayed =
+            State::replay(&played.journal[..length]).expect("every prefix is a legal loop");
         let ended = replayed.ended().is_some();
         assert_eq!(
             kernel::decide(&replayed).is_empty(),
@@ -316,7 +445,13 @@ fn records_survive_being_written_and_read() {
     });
     for record in &played.journal {
         let text = serde_json::to_string(record).expect("JSON");
-        assert_eq!(serde_json::from_str::<kernel::Stamped>(&text).expect("read"), *record);
-        assert!(text.contains(record.event.kind()), "the kind is the tag: {text}");
+        assert_eq!(
+            serde_json::from_str::<kernel::Stamped>(&text).expect("read"),
+            *record
+        );
+        assert!(
+            text.contains(record.event.kind()),
+            "the kind is the tag: {text}"
+        );
     }
 }

@@ -6,37 +6,76 @@ use crate::support::{Played, spec, story};
 
 #[test]
 fn a_reload_changes_what_has_not_begun_and_nothing_else() {
-    let mut played =
-        Played::start(spec(vec![story("one", 0, &[]), story("two", 1, &[]), story("three", 2, &[])]));
+    let mut played = Played::start(spec(vec![
+        story("one", 0, &[]),
+        story("two", 1, &[]),
+        story("three", 2, &[]),
+    ]));
     played.go();
-    let mut told = vec![story("new", 0, &["two"]), story("two", 2, &[]), story("one", 1, &[])];
+    let mut told = vec![
+        story("new", 0, &["two"]),
+        story("two", 2, &[]),
+        story("one", 1, &[]),
+    ];
     told[1].title = "Told anew".to_owned();
     told[2].title = "Too late".to_owned();
-    played.record(Event::Reloaded { settings: "new".to_owned(), stories: told });
-    let titles: Vec<&str> = played.state.stories().iter().map(|story| story.spec.title.as_str()).collect();
+    played.record(Event::Reloaded {
+        settings: "new".to_owned(),
+        stories: told,
+    });
+    let titles: Vec<&str> = played
+        .state
+        .stories()
+        .iter()
+        .map(|story| story.spec.title.as_str())
+        .collect();
     // Runs go by a story's place: nobody moves, and what is not told any more stays.
-    assert_eq!(titles, ["Story one", "Told anew", "Story three", "Story new"]);
+    assert_eq!(
+        titles,
+        ["Story one", "Told anew", "Story three", "Story new"]
+    );
     assert_eq!(played.state.spec().settings, "new");
-    assert_eq!(State::replay(&played.journal).expect("it replays"), played.state);
+    assert_eq!(
+        State::replay(&played.journal).expect("it replays"),
+        played.state
+    );
     for _ in 0..4 {
         played.attempt(true);
         played.settle();
     }
-    assert!(played.state.stories().iter().all(|story| matches!(story.status, StoryStatus::Passed(Some(_)))));
+    assert!(
+        played
+            .state
+            .stories()
+            .iter()
+            .all(|story| matches!(story.status, StoryStatus::Passed(Some(_))))
+    );
 }
 
 #[test]
 fn a_reload_is_refused_for() {
     let mut played = Played::start(spec(vec![story("one", 0, &[])]));
-    let reloaded = |stories| Event::Reloaded { settings: String::new(), stories };
+    let reloaded = |stories| Event::Reloaded {
+        settings: String::new(),
+        stories,
+    };
     assert!(
-        played.try_record(reloaded(vec![story("x", 0, &[]), story("x", 1, &[])])).is_err(),
+        played
+            .try_record(reloaded(vec![story("x", 0, &[]), story("x", 1, &[])]))
+            .is_err(),
         "two of one id"
     );
     let mut passed = story("one", 0, &[]);
     passed.start = StoryStart::Passed;
     played.record(reloaded(vec![passed]));
-    assert_eq!(played.state.stories()[0].status, StoryStatus::Passed(None), "somebody else did it meanwhile");
+    assert_eq!(
+        played.state.stories()[0].status,
+        StoryStatus::Passed(None),
+        "somebody else did it meanwhile"
+    );
     played.settle();
-    assert!(played.try_record(reloaded(Vec::new())).is_err(), "a loop that is over");
+    assert!(
+        played.try_record(reloaded(Vec::new())).is_err(),
+        "a loop that is over"
+    );
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use kernel::{
-    Assigned, Commit, CriterionVerdict, Effect, Event, Facts, Flow, Gate, LoopSpec, PublishResult, Review,
-    RunKey, RunOutcome, Stage, Stamped, State, StorySpec, StoryStart, Verdict, WriteBack, decide,
+    Assigned, Commit, CriterionVerdict, Effect, Event, Facts, Flow, Gate, LoopSpec, PublishResult,
+    Review, RunKey, RunOutcome, Stage, Stamped, State, StorySpec, StoryStart, Verdict, WriteBack,
+    decide,
 };
 
 /// A commit id made of one letter.
@@ -68,19 +69,32 @@ pub(crate) struct Played {
 
 impl Played {
     pub(crate) fn start(spec: LoopSpec) -> Self {
-        let first = Stamped { at_ms: 0, event: Event::LoopStarted { spec: Box::new(spec) } };
-        Self { state: State::begin(&first).expect("a first state"), journal: vec![first], clock_ms: 0 }
+        let first = Stamped {
+            at_ms: 0,
+            event: Event::LoopStarted {
+                spec: Box::new(spec),
+            },
+        };
+        Self {
+            state: State::begin(&first).expect("a first state"),
+            journal: vec![first],
+            clock_ms: 0,
+        }
     }
 
     pub(crate) fn try_record(&mut self, event: Event) -> Result<(), kernel::IllegalMove> {
-        let record = Stamped { at_ms: self.clock_ms, event };
+        let record = Stamped {
+            at_ms: self.clock_ms,
+            event,
+        };
         self.state.apply(&record)?;
         self.journal.push(record);
         Ok(())
     }
 
     pub(crate) fn record(&mut self, event: Event) {
-        self.try_record(event).unwrap_or_else(|illegal| panic!("{illegal}"));
+        self.try_record(event)
+            .unwrap_or_else(|illegal| panic!("{illegal}"));
     }
 
     pub(crate) fn owed(&self) -> Vec<Effect> {
@@ -115,18 +129,46 @@ impl Played {
             Effect::Prepare => Event::LoopPrepared,
             Effect::MakeTests { story, attempt } => {
                 let commit = Some(numbered_commit(number));
-                Event::TestsMade { story, attempt, commit, notes: Vec::new() }
+                Event::TestsMade {
+                    story,
+                    attempt,
+                    commit,
+                    notes: Vec::new(),
+                }
             }
-            Effect::MakeCandidate { story, attempt } => made(&story, attempt, numbered_commit(number)),
-            Effect::Integrate { story, attempt, commit } => Event::Integrated { story, attempt, commit },
-            Effect::Announce { story, .. } => {
-                Event::Announced { story, branch: PublishResult::Done, prd: WriteBack::Done }
+            Effect::MakeCandidate { story, attempt } => {
+                made(&story, attempt, numbered_commit(number))
             }
-            Effect::Skip { story, reason } => Event::StorySkipped { story, reason, prd: WriteBack::Done },
-            Effect::End(reason) => Event::LoopEnded { reason: reason.reason() },
-            Effect::WakeAt { until_ms, others, .. } => {
+            Effect::Integrate {
+                story,
+                attempt,
+                commit,
+            } => Event::Integrated {
+                story,
+                attempt,
+                commit,
+            },
+            Effect::Announce { story, .. } => Event::Announced {
+                story,
+                branch: PublishResult::Done,
+                prd: WriteBack::Done,
+            },
+            Effect::Skip { story, reason } => Event::StorySkipped {
+                story,
+                reason,
+                prd: WriteBack::Done,
+            },
+            Effect::End(reason) => Event::LoopEnded {
+                reason: reason.reason(),
+            },
+            Effect::WakeAt {
+                until_ms, others, ..
+            } => {
                 if effect.waited(self.clock_ms).is_none() {
-                    self.clock_ms = others.iter().map(|(_, at_ms)| *at_ms).fold(until_ms, i64::min);
+                    self.clock_ms = others
+                        .iter()
+                        .map(|(_, at_ms)| *at_ms)
+                        .fold(until_ms, i64::min);
                 }
                 effect.waited(self.clock_ms).expect("its time has come")
             }
@@ -138,7 +180,11 @@ impl Played {
     /// Ends the run that is under way.
     pub(crate) fn end_run(&mut self, outcome: RunOutcome) {
         let run = self.go();
-        self.record(Event::RunEnded { run, outcome, usage: None });
+        self.record(Event::RunEnded {
+            run,
+            outcome,
+            usage: None,
+        });
     }
 
     /// One attempt from its beginning to the judge's word.
@@ -152,10 +198,17 @@ impl Played {
     /// A verdict on the candidate that is being judged.
     pub(crate) fn verdict(&mut self, pass: bool) -> Verdict {
         self.go();
-        let commit =
-            self.state.active().and_then(|(_, attempt)| attempt.candidate()).expect("a candidate").clone();
-        let criteria =
-            vec![CriterionVerdict { criterion: "it works".to_owned(), pass, evidence: "seen".to_owned() }];
+        let commit = self
+            .state
+            .active()
+            .and_then(|(_, attempt)| attempt.candidate())
+            .expect("a candidate")
+            .clone();
+        let criteria = vec![CriterionVerdict {
+            criterion: "it works".to_owned(),
+            pass,
+            evidence: "seen".to_owned(),
+        }];
         Verdict {
             pass,
             commit,
@@ -174,11 +227,19 @@ impl Played {
                 _ => None,
             });
             if let Some(run) = watched {
-                return self.record(Event::RunEnded { run, outcome, usage: None });
+                return self.record(Event::RunEnded {
+                    run,
+                    outcome,
+                    usage: None,
+                });
             }
             let owed = self.owed();
-            let next = owed.iter().find(|effect| !matches!(effect, Effect::WatchRun(_)));
-            match next.unwrap_or_else(|| panic!("{} is not owed: {:?}", stage.word(), self.owed_words())) {
+            let next = owed
+                .iter()
+                .find(|effect| !matches!(effect, Effect::WatchRun(_)));
+            match next
+                .unwrap_or_else(|| panic!("{} is not owed: {:?}", stage.word(), self.owed_words()))
+            {
                 Effect::StartRun(run) => self.record(Event::RunStarted { run: run.clone() }),
                 effect => self.carry_out(&effect.clone()),
             }
@@ -191,7 +252,9 @@ impl Played {
         loop {
             let owed = self.owed();
             match owed.first() {
-                None | Some(Effect::WatchRun(_) | Effect::StartRun(_) | Effect::WakeAt { .. }) => return,
+                None | Some(Effect::WatchRun(_) | Effect::StartRun(_) | Effect::WakeAt { .. }) => {
+                    return;
+                }
                 Some(effect) => self.carry_out(&effect.clone()),
             }
         }
@@ -199,12 +262,18 @@ impl Played {
 }
 
 pub(crate) fn worked() -> RunOutcome {
-    RunOutcome::Worked { learned: Vec::new() }
+    RunOutcome::Worked {
+        learned: Vec::new(),
+    }
 }
 
 pub(crate) fn checked(passed: bool) -> RunOutcome {
     let report = if passed { "green" } else { "1 failed" };
-    RunOutcome::Checked { passed, report: report.to_owned(), facts: None }
+    RunOutcome::Checked {
+        passed,
+        report: report.to_owned(),
+        facts: None,
+    }
 }
 
 pub(crate) fn written() -> RunOutcome {
@@ -214,34 +283,67 @@ pub(crate) fn written() -> RunOutcome {
 pub(crate) fn facts(gate: Gate, failing: &[&str]) -> RunOutcome {
     let failing = failing.iter().map(|test| (*test).to_owned()).collect();
     let for_writer = "for the writer".to_owned();
-    let facts =
-        Facts { gate, failing, feedback: "for the implementor".to_owned(), for_writer, ..Facts::default() };
-    RunOutcome::Checked { passed: gate == Gate::Green, report: String::new(), facts: Some(Box::new(facts)) }
+    let facts = Facts {
+        gate,
+        failing,
+        feedback: "for the implementor".to_owned(),
+        for_writer,
+        ..Facts::default()
+    };
+    RunOutcome::Checked {
+        passed: gate == Gate::Green,
+        report: String::new(),
+        facts: Some(Box::new(facts)),
+    }
 }
 
 pub(crate) fn made(story: &str, attempt: u32, commit: Commit) -> Event {
-    Event::CandidateMade { story: story.to_owned(), attempt, commit, notes: Vec::new(), ask: None }
+    Event::CandidateMade {
+        story: story.to_owned(),
+        attempt,
+        commit,
+        notes: Vec::new(),
+        ask: None,
+    }
 }
 
 pub(crate) fn asked(question: &str) -> RunOutcome {
-    RunOutcome::NeedsHuman { question: question.to_owned(), free: false }
+    RunOutcome::NeedsHuman {
+        question: question.to_owned(),
+        free: false,
+    }
 }
 
 fn words(effect: &Effect) -> String {
     match effect {
         Effect::Prepare => "prepare".to_owned(),
-        Effect::Plan { story, attempt, cast, recheck: false, .. } => {
+        Effect::Plan {
+            story,
+            attempt,
+            cast,
+            recheck: false,
+            ..
+        } => {
             format!("plan {story} attempt {attempt} with {}", cast.implementor)
         }
-        Effect::Plan { story, attempt, recheck: true, .. } => {
+        Effect::Plan {
+            story,
+            attempt,
+            recheck: true,
+            ..
+        } => {
             format!("recheck {story} attempt {attempt}")
         }
         Effect::StartRun(run) => format!("start {run}"),
         Effect::WatchRun(run) => format!("watch {run}"),
         Effect::StopRun(run) => format!("stop {run}"),
-        Effect::WakeAt { until_ms, others, .. } => {
-            let others: Vec<String> =
-                others.iter().map(|(agent, at_ms)| format!(", or {agent} from {at_ms}")).collect();
+        Effect::WakeAt {
+            until_ms, others, ..
+        } => {
+            let others: Vec<String> = others
+                .iter()
+                .map(|(agent, at_ms)| format!(", or {agent} from {at_ms}"))
+                .collect();
             format!("wake at {until_ms}{}", others.concat())
         }
         Effect::MakeTests { story, attempt } => format!("make tests {story} {attempt}"),

@@ -6,7 +6,12 @@ use crate::read::locate::Found;
 use crate::source::Sources;
 
 /// The edit that adds `key: value`; nothing when the map has no place for it.
-pub(super) fn entry(sources: &Sources, found: &Found<'_, '_>, key: &str, value: &str) -> Option<Edit> {
+pub(super) fn entry(
+    sources: &Sources,
+    found: &Found<'_, '_>,
+    key: &str,
+    value: &str,
+) -> Option<Edit> {
     let text = sources.file(found.node.span)?.text();
     let inside = found.node.span.range();
     let own: Vec<&Entry<'_>> = found
@@ -17,7 +22,9 @@ pub(super) fn entry(sources: &Sources, found: &Found<'_, '_>, key: &str, value: 
         .filter(|entry| inside.contains(&(entry.key_span.start as usize)))
         .collect();
     match found.map.style {
-        MapStyle::Json | MapStyle::YamlFlow => flow(text, inside.start, &own, found.map.style, key, value),
+        MapStyle::Json | MapStyle::YamlFlow => {
+            flow(text, inside.start, &own, found.map.style, key, value)
+        }
         MapStyle::YamlBlock => block(text, &own, key, value),
         MapStyle::YamlPair => None,
     }
@@ -33,18 +40,33 @@ fn flow(
     value: &str,
 ) -> Option<Edit> {
     let quoted = style == MapStyle::Json
-        || own.last().is_some_and(|last| text[last.key_span.range()].starts_with('"'));
-    let key = if quoted { format!("\"{key}\"") } else { key.to_owned() };
+        || own
+            .last()
+            .is_some_and(|last| text[last.key_span.range()].starts_with('"'));
+    let key = if quoted {
+        format!("\"{key}\"")
+    } else {
+        key.to_owned()
+    };
     let Some((last, before)) = own.split_last() else {
         let brace = open + text[open..].find('{')? + 1;
-        return Some(Edit { range: brace..brace, text: format!("{key}: {value}") });
+        return Some(Edit {
+            range: brace..brace,
+            text: format!("{key}: {value}"),
+        });
     };
     let at = (last.value.span.end as usize).max(last.key_span.end as usize);
     let key_start = last.key_span.start as usize;
-    let gap_from =
-        before.last().map_or(open + text[open..].find('{')? + 1, |entry| entry.value.span.end as usize);
+    let gap_from = before
+        .last()
+        .map_or(open + text[open..].find('{')? + 1, |entry| {
+            entry.value.span.end as usize
+        });
     let gap = text.get(gap_from..key_start)?;
-    let blank = |gap: &str| gap.chars().all(|letter| letter.is_whitespace() || letter == ',');
+    let blank = |gap: &str| {
+        gap.chars()
+            .all(|letter| letter.is_whitespace() || letter == ',')
+    };
     let separator = match gap {
         gap if gap.matches(',').count() == 1 && blank(gap) => gap.to_owned(),
         gap if !gap.contains(',') && blank(gap) && !gap.is_empty() => format!(",{gap}"),
@@ -53,18 +75,30 @@ fn flow(
     };
     let colon = text.get(last.key_span.end as usize..last.value.span.start as usize)?;
     let plain_colon = colon.trim() == ":" && !colon.contains('\n');
-    let colon = if plain_colon && !(style == MapStyle::YamlFlow && colon == ":") { colon } else { ": " };
-    Some(Edit { range: at..at, text: format!("{separator}{key}{colon}{value}") })
+    let colon = if plain_colon && !(style == MapStyle::YamlFlow && colon == ":") {
+        colon
+    } else {
+        ": "
+    };
+    Some(Edit {
+        range: at..at,
+        text: format!("{separator}{key}{colon}{value}"),
+    })
 }
 
-/// The line end and indentation of the line that a place stands in; one blank when it does not begin its line.
+/// The line end and indentation of the line that a place stands in; one blank when it does not
+/// begin its line.
 fn own_line(text: &str, at: usize) -> String {
     let line_start = text[..at].rfind('\n').map_or(0, |found| found + 1);
     let indentation = &text[line_start..at];
     if line_start == 0 || !indentation.trim().is_empty() {
         return " ".to_owned();
     }
-    let line_end = if text[..line_start].ends_with("\r\n") { "\r\n" } else { "\n" };
+    let line_end = if text[..line_start].ends_with("\r\n") {
+        "\r\n"
+    } else {
+        "\n"
+    };
     format!("{line_end}{indentation}")
 }
 
@@ -74,10 +108,16 @@ fn block(text: &str, own: &[&Entry<'_>], key: &str, value: &str) -> Option<Edit>
     let indentation = block_indentation(text, own.first()?)?;
     let behind = own.iter().rev().find_map(|entry| end_of_line(text, entry));
     if let Some(at) = behind {
-        return Some(Edit { range: at..at, text: format!("{line_end}{indentation}{key}: {value}") });
+        return Some(Edit {
+            range: at..at,
+            text: format!("{line_end}{indentation}{key}: {value}"),
+        });
     }
     let at = own.first()?.key_span.start as usize;
-    Some(Edit { range: at..at, text: format!("{key}: {value}{line_end}{indentation}") })
+    Some(Edit {
+        range: at..at,
+        text: format!("{key}: {value}{line_end}{indentation}"),
+    })
 }
 
 /// The blanks that put a key under the given one; a list's dash counts as a blank.
@@ -85,14 +125,22 @@ fn block_indentation(text: &str, entry: &Entry<'_>) -> Option<String> {
     let key_start = entry.key_span.start as usize;
     let line_start = text[..key_start]
         .rfind(['\n', '\u{FEFF}'])
-        .map_or(0, |found| found + text[found..].chars().next().map_or(1, char::len_utf8));
+        .map_or(0, |found| {
+            found + text[found..].chars().next().map_or(1, char::len_utf8)
+        });
     let before = &text[line_start..key_start];
-    before.chars().all(|letter| matches!(letter, ' ' | '-')).then(|| " ".repeat(before.len()))
+    before
+        .chars()
+        .all(|letter| matches!(letter, ' ' | '-'))
+        .then(|| " ".repeat(before.len()))
 }
 
-/// Where the line of a one-line entry ends, before its line end; nothing when its value spans lines.
+/// Where the line of a one-line entry ends, before its line end; nothing when its value spans
+/// lines.
 fn end_of_line(text: &str, entry: &Entry<'_>) -> Option<usize> {
-    if matches!(entry.value.value, Value::List(_) | Value::Map(_)) || entry.value.origin == Origin::Shared {
+    if matches!(entry.value.value, Value::List(_) | Value::Map(_))
+        || entry.value.origin == Origin::Shared
+    {
         return None;
     }
     let from = entry.key_span.start as usize;

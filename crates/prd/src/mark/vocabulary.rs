@@ -1,5 +1,5 @@
-//! How a file speaks of states: which field, which words. A story without a state field gets the one that its
-//! neighbours have.
+//! How a file speaks of states: which field, which words. A story without a state field gets the
+//! one that its neighbours have.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,9 @@ impl Vocabulary {
             if let Some(flag) = fields.flag {
                 *flags.entry(flag.key.as_ref()).or_insert(0) += 1;
             }
-            let Some(status) = fields.status else { continue };
+            let Some(status) = fields.status else {
+                continue;
+            };
             *statuses.entry(status.key.as_ref()).or_insert(0) += 1;
             let words = match status_meaning(&status.value) {
                 Some(StoryState::Passed) => &mut passed,
@@ -56,7 +58,9 @@ impl Vocabulary {
     /// The field for a story that has none.
     pub(super) fn field(&self) -> StateField<'_> {
         match (&self.flag, &self.status) {
-            (Some((_, flags)), Some((status, statuses))) if statuses > flags => StateField::Status(status),
+            (Some((_, flags)), Some((status, statuses))) if statuses > flags => {
+                StateField::Status(status)
+            }
             (Some((flag, _)), _) => StateField::Flag(flag),
             (None, Some((status, _))) => StateField::Status(status),
             (None, None) => StateField::Flag("passes"),
@@ -73,11 +77,14 @@ impl Vocabulary {
 }
 
 fn most(counts: BTreeMap<&str, usize>) -> Option<(String, usize)> {
-    counts.into_iter().max_by_key(|(_, count)| *count).map(|(word, count)| (word.to_owned(), count))
+    counts
+        .into_iter()
+        .max_by_key(|(_, count)| *count)
+        .map(|(word, count)| (word.to_owned(), count))
 }
 
-/// A word in the capitals of another: `PENDING` → `DONE`, `Pending` → `Done`. A word that has capitals of its own, as
-/// one taken from the file may, stays as it is.
+/// A word in the capitals of another: `PENDING` → `DONE`, `Pending` → `Done`. A word that has
+/// capitals of its own, as one taken from the file may, stays as it is.
 pub(super) fn in_case_of(like: &str, word: &str) -> String {
     let has_capitals = |word: &str| word.chars().any(char::is_uppercase);
     let all_capitals = !like.chars().any(char::is_lowercase) && has_capitals(like);
@@ -88,7 +95,10 @@ pub(super) fn in_case_of(like: &str, word: &str) -> String {
         return word.to_uppercase();
     }
     let mut letters = word.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+    letters
+        .next()
+        .map(|first| first.to_uppercase().chain(letters).collect())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

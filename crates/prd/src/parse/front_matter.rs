@@ -1,7 +1,9 @@
-//! A Markdown ticket: YAML front matter between two `---` lines, and a body with headings and lists.
+//! A Markdown ticket: YAML front matter between two `---` lines, and a body with headings and
+//! lists.
 //!
-//! It finds the pieces; the front matter goes through the YAML parser. It is not a Markdown parser: it knows
-//! headings, list items, paragraphs and code fences, which is all that criteria are written with.
+//! It finds the pieces; the front matter goes through the YAML parser. It is not a Markdown parser:
+//! it knows headings, list items, paragraphs and code fences, which is all that criteria are
+//! written with.
 
 use super::Piece;
 use crate::source::Span;
@@ -36,9 +38,15 @@ pub(crate) fn split(piece: Piece<'_>) -> Split<'_> {
     for line in text[front_from..].split_inclusive('\n') {
         let next = at + line.len();
         if matches!(line.trim_end(), "---" | "...") {
-            let part =
-                |from: usize, to: usize| Piece { text: &text[from..to], base: piece.base + from, ..piece };
-            return Split::Ticket(Ticket { front: part(front_from, at), body: part(next, text.len()) });
+            let part = |from: usize, to: usize| Piece {
+                text: &text[from..to],
+                base: piece.base + from,
+                ..piece
+            };
+            return Split::Ticket(Ticket {
+                front: part(front_from, at),
+                body: part(next, text.len()),
+            });
         }
         at = next;
     }
@@ -56,7 +64,8 @@ pub(crate) struct Body<'s> {
     pub(crate) description: String,
 }
 
-/// Reads the body: what stands under a heading that speaks of acceptance is criteria, the rest is description.
+/// Reads the body: what stands under a heading that speaks of acceptance is criteria, the rest is
+/// description.
 pub(crate) fn read_body(body: Piece<'_>) -> Body<'_> {
     let mut out = Body::default();
     let mut at = body.base;
@@ -88,7 +97,13 @@ pub(crate) fn read_body(body: Piece<'_>) -> Body<'_> {
         } else if bare.is_empty() && !inside_code {
             item_open = false;
         } else {
-            add_criterion_line(&mut out.criteria, bare, place, inside_code || fences, &mut item_open);
+            add_criterion_line(
+                &mut out.criteria,
+                bare,
+                place,
+                inside_code || fences,
+                &mut item_open,
+            );
         }
     }
     out.description = out.description.trim().to_owned();
@@ -122,7 +137,9 @@ fn heading(line: &str) -> Option<(usize, &str)> {
 
 fn speaks_of_acceptance(heading: &str) -> bool {
     let heading = heading.to_lowercase();
-    ["acceptance", "criteria", "definition of done", "done when"].iter().any(|words| heading.contains(words))
+    ["acceptance", "criteria", "definition of done", "done when"]
+        .iter()
+        .any(|words| heading.contains(words))
 }
 
 /// The text of a list item without its bullet, number and check box.
@@ -133,9 +150,14 @@ fn list_item(line: &str) -> Option<&str> {
             .then(|| rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") ")))
             .flatten()
     };
-    let text =
-        ["- ", "* ", "+ "].iter().find_map(|bullet| line.strip_prefix(bullet)).or_else(numbered)?.trim();
-    let unboxed = ["[ ]", "[x]", "[X]"].iter().find_map(|mark| text.strip_prefix(mark));
+    let text = ["- ", "* ", "+ "]
+        .iter()
+        .find_map(|bullet| line.strip_prefix(bullet))
+        .or_else(numbered)?
+        .trim();
+    let unboxed = ["[ ]", "[x]", "[X]"]
+        .iter()
+        .find_map(|mark| text.strip_prefix(mark));
     Some(unboxed.unwrap_or(text).trim())
 }
 
@@ -146,9 +168,23 @@ mod tests {
     #[test]
     fn a_body_gives_criteria_from_lists_and_paragraphs() {
         let text = "# T-1: Title\nIntro.\n## Acceptance Criteria\n- [ ] one\n  goes on\n- two\n### Deeper\n1. three\n\nPlain words.\n```\n- code\n```\n## Notes\nrest\n";
-        let body = read_body(Piece { file: 0, text, base: 0 });
-        let criteria: Vec<&str> = body.criteria.iter().map(|(text, _)| text.as_str()).collect();
-        assert_eq!(criteria, ["one goes on", "two", "three", "Plain words. ``` - code ```"]);
-        assert_eq!((body.heading, body.description.as_str()), (Some("T-1: Title"), "Intro.\n## Notes\nrest"));
+        let body = read_body(Piece {
+            file: 0,
+            text,
+            base: 0,
+        });
+        let criteria: Vec<&str> = body
+            .criteria
+            .iter()
+            .map(|(text, _)| text.as_str())
+            .collect();
+        assert_eq!(
+            criteria,
+            ["one goes on", "two", "three", "Plain words. ``` - code ```"]
+        );
+        assert_eq!(
+            (body.heading, body.description.as_str()),
+            (Some("T-1: Title"), "Intro.\n## Notes\nrest")
+        );
     }
 }

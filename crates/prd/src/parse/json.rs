@@ -1,8 +1,9 @@
-//! JSON as people and models write it: comments, trailing and missing commas, raw control characters, unknown
-//! escapes, Python's words and a code fence around the whole are repaired, and every repaired place is named.
+//! JSON as people and models write it: comments, trailing and missing commas, raw control
+//! characters, unknown escapes, Python's words and a code fence around the whole are repaired, and
+//! every repaired place is named.
 //!
-//! It does not guess at structure: an open bracket or quote at the end of the file is an error, because what was
-//! cut off there is lost.
+//! It does not guess at structure: an open bracket or quote at the end of the file is an error,
+//! because what was cut off there is lost.
 
 use std::borrow::Cow;
 
@@ -14,8 +15,14 @@ use crate::source::Span;
 
 /// Parses one document; an empty one gives no node.
 pub(crate) fn parse<'s>(piece: Piece<'s>, findings: &mut Findings) -> Parsed<'s> {
-    let mut parser =
-        Parser { piece, bytes: piece.text.as_bytes(), at: 0, nodes: 0, findings, long_string: None };
+    let mut parser = Parser {
+        piece,
+        bytes: piece.text.as_bytes(),
+        at: 0,
+        nodes: 0,
+        findings,
+        long_string: None,
+    };
     parser.open_fence();
     parser.skip_blank()?;
     if parser.peek().is_none() {
@@ -36,7 +43,8 @@ struct Parser<'s, 'f> {
     at: usize,
     nodes: usize,
     findings: &'f mut Findings,
-    /// The last string that ran over a line end: if the structure breaks later, its closing quote may be the cause.
+    /// The last string that ran over a line end: if the structure breaks later, its closing quote
+    /// may be the cause.
     long_string: Option<usize>,
 }
 
@@ -55,19 +63,27 @@ impl<'s> Parser<'s, '_> {
 
     /// A syntax fault at the present character.
     fn fault(&self, message: impl Into<String>) -> Fault {
-        let width = self.piece.text[self.at..].chars().next().map_or(0, char::len_utf8);
+        let width = self.piece.text[self.at..]
+            .chars()
+            .next()
+            .map_or(0, char::len_utf8);
         let help = self.long_string.map(|start| {
             let line = self.line_of(start);
             format!("the string that begins on line {line} runs over the end of its line: is its closing quote missing?")
         });
-        Fault::Syntax { message: message.into(), at: self.piece.span(self.at, self.at + width), help }
+        Fault::Syntax {
+            message: message.into(),
+            at: self.piece.span(self.at, self.at + width),
+            help,
+        }
     }
 
     fn unexpected(&self, wanted: &str) -> Fault {
         match self.piece.text[self.at..].chars().next() {
-            Some(found) => {
-                self.fault(format!("expected {wanted}, found `{}`", crate::diagnostic::visible(found)))
-            }
+            Some(found) => self.fault(format!(
+                "expected {wanted}, found `{}`",
+                crate::diagnostic::visible(found)
+            )),
             None => self.fault(format!("expected {wanted}, but the file ends here")),
         }
     }
@@ -81,8 +97,13 @@ impl<'s> Parser<'s, '_> {
         let line = self.line_of(open);
         let message = format!("the file ends, and the `{bracket}` on line {line} is not closed");
         let help =
-            "if the file was cut off, what is missing is lost: restore it from where it came".to_owned();
-        Fault::Syntax { message, at: self.piece.span(last, end), help: Some(help) }
+            "if the file was cut off, what is missing is lost: restore it from where it came"
+                .to_owned();
+        Fault::Syntax {
+            message,
+            at: self.piece.span(last, end),
+            help: Some(help),
+        }
     }
 
     fn line_of(&self, offset: usize) -> usize {
@@ -93,9 +114,12 @@ impl<'s> Parser<'s, '_> {
         let text = self.piece.text;
         let start = text.len() - text.trim_start().len();
         if text[start..].starts_with("```") {
-            let line_end = text[start..].find('\n').map_or(text.len(), |found| start + found);
+            let line_end = text[start..]
+                .find('\n')
+                .map_or(text.len(), |found| start + found);
             self.at = line_end;
-            self.findings.repaired(Repair::CodeFence, self.piece.span(start, line_end));
+            self.findings
+                .repaired(Repair::CodeFence, self.piece.span(start, line_end));
         }
     }
 
@@ -112,7 +136,8 @@ impl<'s> Parser<'s, '_> {
                 Some(b'/') if self.starts_with(b"//") => self.skip_line_comment(),
                 Some(b'/') if self.starts_with(b"/*") => self.skip_block_comment()?,
                 Some(b'#') => self.skip_line_comment(),
-                // A no-break space or a byte order mark in the middle: invisible, and no value starts with one.
+                // A no-break space or a byte order mark in the middle: invisible, and no value
+                // starts with one.
                 Some(0xC2) if self.starts_with("\u{A0}".as_bytes()) => self.at += 2,
                 Some(0xEF) if self.starts_with("\u{FEFF}".as_bytes()) => self.at += 3,
                 _ => return Ok(()),
@@ -123,7 +148,10 @@ impl<'s> Parser<'s, '_> {
     fn skip_line_comment(&mut self) {
         let start = self.at;
         let rest = &self.bytes[start..];
-        self.at += rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
+        self.at += rest
+            .iter()
+            .position(|byte| matches!(byte, b'\n' | b'\r'))
+            .unwrap_or(rest.len());
         self.findings.repaired(Repair::Comment, self.span(start));
     }
 
@@ -140,7 +168,9 @@ impl<'s> Parser<'s, '_> {
     fn value(&mut self, depth: usize) -> Result<Node<'s>, Fault> {
         self.nodes += 1;
         if self.nodes > NODES_MAX {
-            return Err(Fault::TooManyValues { at: self.piece.span(self.at, self.at + 1) });
+            return Err(Fault::TooManyValues {
+                at: self.piece.span(self.at, self.at + 1),
+            });
         }
         let start = self.at;
         let value = match self.peek() {
@@ -156,7 +186,9 @@ impl<'s> Parser<'s, '_> {
 
     fn deeper(&self, depth: usize) -> Result<usize, Fault> {
         if depth >= DEPTH_MAX {
-            return Err(Fault::TooDeep { at: self.piece.span(self.at, self.at + 1) });
+            return Err(Fault::TooDeep {
+                at: self.piece.span(self.at, self.at + 1),
+            });
         }
         Ok(depth + 1)
     }
@@ -178,7 +210,10 @@ impl<'s> Parser<'s, '_> {
         while self.next_item(open, b'}', !entries.is_empty())? {
             entries.push(self.entry(depth)?);
         }
-        let map = Map { entries, style: MapStyle::Json };
+        let map = Map {
+            entries,
+            style: MapStyle::Json,
+        };
         self.findings.look_for_doubles(&map);
         Ok(Value::Map(map))
     }
@@ -196,10 +231,15 @@ impl<'s> Parser<'s, '_> {
         }
         self.at += 1;
         self.skip_blank()?;
-        Ok(Entry { key, key_span, value: self.value(depth)? })
+        Ok(Entry {
+            key,
+            key_span,
+            value: self.value(depth)?,
+        })
     }
 
-    /// Moves to the next item of a list or map, or past its closing bracket. Commas are mended here.
+    /// Moves to the next item of a list or map, or past its closing bracket. Commas are mended
+    /// here.
     fn next_item(&mut self, open: usize, close: u8, after_item: bool) -> Result<bool, Fault> {
         let item_end = self.at;
         self.skip_blank()?;
@@ -221,12 +261,17 @@ impl<'s> Parser<'s, '_> {
             }
             None => Err(self.never_closed(open)),
             Some(byte) if after_item && commas == 0 => {
-                let may_begin =
-                    byte == b'"' || (close == b']' && matches!(byte, b'{' | b'[' | b'-' | b'0'..=b'9'));
+                let may_begin = byte == b'"'
+                    || (close == b']' && matches!(byte, b'{' | b'[' | b'-' | b'0'..=b'9'));
                 if !may_begin {
-                    return Err(self.unexpected(if close == b']' { "`,` or `]`" } else { "`,` or `}`" }));
+                    return Err(self.unexpected(if close == b']' {
+                        "`,` or `]`"
+                    } else {
+                        "`,` or `}`"
+                    }));
                 }
-                self.findings.repaired(Repair::MissingComma, self.piece.span(item_end, item_end));
+                self.findings
+                    .repaired(Repair::MissingComma, self.piece.span(item_end, item_end));
                 Ok(true)
             }
             Some(_) => Ok(true),
@@ -236,7 +281,10 @@ impl<'s> Parser<'s, '_> {
     fn word(&mut self) -> Result<Value<'s>, Fault> {
         let start = self.at;
         let rest = &self.bytes[start..];
-        let length = rest.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let length = rest
+            .iter()
+            .position(|byte| !byte.is_ascii_alphanumeric())
+            .unwrap_or(rest.len());
         let (value, python) = match &rest[..length] {
             b"true" => (Value::Bool(true), false),
             b"false" => (Value::Bool(false), false),
@@ -256,10 +304,15 @@ impl<'s> Parser<'s, '_> {
     fn number(&mut self) -> Result<Value<'s>, Fault> {
         let start = self.at;
         let rest = &self.bytes[start..];
-        let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
-        let length = rest.iter().position(|byte| !is_part(byte)).unwrap_or(rest.len());
+        let is_part =
+            |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
+        let length = rest
+            .iter()
+            .position(|byte| !is_part(byte))
+            .unwrap_or(rest.len());
         let text = &self.piece.text[start..start + length];
-        // Rust reads every JSON number, however large; what it refuses is not a number (`1-2`, `--3`).
+        // Rust reads every JSON number, however large; what it refuses is not a number (`1-2`,
+        // `--3`).
         if text.parse::<f64>().is_err() {
             return Err(self.fault("not a number"));
         }
@@ -275,7 +328,10 @@ impl<'s> Parser<'s, '_> {
         self.at = from;
         loop {
             let rest = &self.bytes[self.at..];
-            let Some(plain) = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1F)) else {
+            let Some(plain) = rest
+                .iter()
+                .position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1F))
+            else {
                 self.at = open;
                 return Err(self.fault("this string is never closed"));
             };
@@ -306,7 +362,8 @@ impl<'s> Parser<'s, '_> {
                     if control == b'\n' {
                         self.long_string = Some(open);
                     }
-                    self.findings.repaired(Repair::ControlCharacter, self.span(self.at - 1));
+                    self.findings
+                        .repaired(Repair::ControlCharacter, self.span(self.at - 1));
                 }
             }
         }
@@ -322,7 +379,11 @@ struct Escape {
 
 /// Reads the escape at the start of `text`, which begins with a backslash.
 fn escape(text: &str) -> Escape {
-    let known = |meaning: char| Escape { meaning, length: 2, known: true };
+    let known = |meaning: char| Escape {
+        meaning,
+        length: 2,
+        known: true,
+    };
     match text.as_bytes().get(1) {
         Some(b'"') => known('"'),
         Some(b'\\') => known('\\'),
@@ -334,24 +395,51 @@ fn escape(text: &str) -> Escape {
         Some(b't') => known('\t'),
         Some(b'u') => unicode_escape(text),
         // The backslash stands for itself: `\d` in a pattern was meant that way.
-        _ => Escape { meaning: '\\', length: 1, known: false },
+        _ => Escape {
+            meaning: '\\',
+            length: 1,
+            known: false,
+        },
     }
 }
 
 fn unicode_escape(text: &str) -> Escape {
     let unit = |at: usize| {
-        let digits =
-            text.get(at..at + 4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
-        text.get(at - 2..at).filter(|mark| *mark == "\\u").and_then(|_| u32::from_str_radix(digits, 16).ok())
+        let digits = text
+            .get(at..at + 4)
+            .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+        text.get(at - 2..at)
+            .filter(|mark| *mark == "\\u")
+            .and_then(|_| u32::from_str_radix(digits, 16).ok())
     };
-    let Some(first) = unit(2) else { return Escape { meaning: '\\', length: 1, known: false } };
+    let Some(first) = unit(2) else {
+        return Escape {
+            meaning: '\\',
+            length: 1,
+            known: false,
+        };
+    };
     if let Some(meaning) = char::from_u32(first) {
-        return Escape { meaning, length: 6, known: true };
+        return Escape {
+            meaning,
+            length: 6,
+            known: true,
+        };
     }
-    let low = unit(8).filter(|low| (0xDC00..0xE000).contains(low) && (0xD800..0xDC00).contains(&first));
-    let pair = low.and_then(|low| char::from_u32(0x1_0000 + ((first - 0xD800) << 10) + (low - 0xDC00)));
+    let low =
+        unit(8).filter(|low| (0xDC00..0xE000).contains(low) && (0xD800..0xDC00).contains(&first));
+    let pair =
+        low.and_then(|low| char::from_u32(0x1_0000 + ((first - 0xD800) << 10) + (low - 0xDC00)));
     match pair {
-        Some(meaning) => Escape { meaning, length: 12, known: true },
-        None => Escape { meaning: char::REPLACEMENT_CHARACTER, length: 6, known: false },
+        Some(meaning) => Escape {
+            meaning,
+            length: 12,
+            known: true,
+        },
+        None => Escape {
+            meaning: char::REPLACEMENT_CHARACTER,
+            length: 6,
+            known: false,
+        },
     }
 }

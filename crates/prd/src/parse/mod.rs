@@ -1,7 +1,7 @@
 //! Text in, tree out: one parser per syntax, all with the same result.
 //!
-//! Parsers know values and places, not stories. Each stops at the first fault that cannot be repaired, because
-//! what follows it is guesswork.
+//! Parsers know values and places, not stories. Each stops at the first fault that cannot be
+//! repaired, because what follows it is guesswork.
 
 pub(crate) mod front_matter;
 pub(crate) mod json;
@@ -55,17 +55,31 @@ impl Findings {
         self.repairs.sort_unstable();
         for group in self.repairs.chunk_by(|a, b| a.0 == b.0) {
             let places: Vec<Span> = group.iter().map(|(_, span)| *span).collect();
-            if let Some(diagnostic) =
-                group.first().and_then(|(repair, _)| Diagnostic::repaired(*repair, &places))
+            if let Some(diagnostic) = group
+                .first()
+                .and_then(|(repair, _)| Diagnostic::repaired(*repair, &places))
             {
                 complaints.push(diagnostic);
             }
         }
-        for DoubleKey { key, first, second, same_value } in self.doubles {
-            // A field that we act on with two different values: nobody can know which one was meant.
+        for DoubleKey {
+            key,
+            first,
+            second,
+            same_value,
+        } in self.doubles
+        {
+            // A field that we act on with two different values: nobody can know which one was
+            // meant.
             let matters = !same_value && keys::is_known(&key);
-            let severity = if matters { Severity::Error } else { Severity::Warning };
-            complaints.push(Diagnostic::duplicate_key(&key, &key, second, first, severity));
+            let severity = if matters {
+                Severity::Error
+            } else {
+                Severity::Warning
+            };
+            complaints.push(Diagnostic::duplicate_key(
+                &key, &key, second, first, severity,
+            ));
         }
     }
 }
@@ -73,19 +87,34 @@ impl Findings {
 /// Why a parser gave up.
 #[derive(Debug)]
 pub(crate) enum Fault {
-    Syntax { message: String, at: Span, help: Option<String> },
-    TooDeep { at: Span },
-    TooManyValues { at: Span },
+    Syntax {
+        message: String,
+        at: Span,
+        help: Option<String>,
+    },
+    TooDeep {
+        at: Span,
+    },
+    TooManyValues {
+        at: Span,
+    },
 }
 
 impl Fault {
     pub(crate) fn diagnostic(self, format: &str) -> Diagnostic {
         match self {
-            Self::Syntax { message, at, help } => Diagnostic::broken_syntax(format, &message, at, help),
+            Self::Syntax { message, at, help } => {
+                Diagnostic::broken_syntax(format, &message, at, help)
+            }
             Self::TooDeep { at } => {
                 let help = "no PRD needs that: look at the marked place for a bracket too many";
                 let limit = DEPTH_MAX.to_string();
-                Diagnostic::limit_exceeded("lists and objects are nested too deep", &limit, Some(at), help)
+                Diagnostic::limit_exceeded(
+                    "lists and objects are nested too deep",
+                    &limit,
+                    Some(at),
+                    help,
+                )
             }
             Self::TooManyValues { at } => Diagnostic::limit_exceeded(
                 "too many values in one file",

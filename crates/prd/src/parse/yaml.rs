@@ -1,7 +1,7 @@
 //! YAML events to our tree, with every alias expanded under a budget and every place kept.
 //!
-//! Scanning is `saphyr-parser`'s; what a plain word means (number, yes/no, nothing) is decided here by the YAML 1.2
-//! core rules. Only the first document of a stream is read.
+//! Scanning is `saphyr-parser`'s; what a plain word means (number, yes/no, nothing) is decided here
+//! by the YAML 1.2 core rules. Only the first document of a stream is read.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -32,7 +32,9 @@ pub(crate) fn parse<'s>(piece: Piece<'s>, findings: &mut Findings) -> Parsed<'s>
             event => builder.take(event, &at)?,
         }
     }
-    Ok(builder.root.filter(|root| !matches!(root.value, Value::Null)))
+    Ok(builder
+        .root
+        .filter(|root| !matches!(root.value, Value::Null)))
 }
 
 /// A list or map that is still being read.
@@ -47,7 +49,10 @@ struct Open<'s> {
 
 enum OpenKind<'s> {
     List(Vec<Node<'s>>),
-    Map { map: Map<'s>, key: Option<(Cow<'s, str>, Span)> },
+    Map {
+        map: Map<'s>,
+        key: Option<(Cow<'s, str>, Span)>,
+    },
 }
 
 /// A finished value that an alias may name: the value, how many nodes it holds and how deep it is.
@@ -80,7 +85,8 @@ impl<'s> Builder<'s, '_> {
         self.piece.span(start, end.max(start))
     }
 
-    /// The scanner's end of a quoted scalar may lie behind the comment that follows it; the closing quote is what counts.
+    /// The scanner's end of a quoted scalar may lie behind the comment that follows it; the closing
+    /// quote is what counts.
     fn scalar_span(&self, at: &EventSpan, style: ScalarStyle) -> Span {
         let (start, end) = self.bytes(at);
         let length = match style {
@@ -88,26 +94,42 @@ impl<'s> Builder<'s, '_> {
             ScalarStyle::SingleQuoted => quoted_length(&self.piece.text[start..end], b'\''),
             ScalarStyle::Plain | ScalarStyle::Literal | ScalarStyle::Folded => None,
         };
-        self.piece.span(start, length.map_or(end.max(start), |length| start + length))
+        self.piece.span(
+            start,
+            length.map_or(end.max(start), |length| start + length),
+        )
     }
 
     fn scan_fault(&self, error: &saphyr_parser::ScanError) -> Fault {
         let start = self.offsets.byte(self.piece.text, error.marker().index());
-        let width = self.piece.text[start..].chars().next().map_or(0, char::len_utf8);
+        let width = self.piece.text[start..]
+            .chars()
+            .next()
+            .map_or(0, char::len_utf8);
         let at = self.piece.span(start, start + width);
         if error.info() == "recursion limit exceeded" {
             return Fault::TooDeep { at };
         }
         let (at, help) = match self.tab_near(start) {
-            Some(tab) => (tab, Some("YAML indents with spaces; this line begins with a tab".to_owned())),
+            Some(tab) => (
+                tab,
+                Some("YAML indents with spaces; this line begins with a tab".to_owned()),
+            ),
             None => (at, None),
         };
-        Fault::Syntax { message: error.info().to_owned(), at, help }
+        Fault::Syntax {
+            message: error.info().to_owned(),
+            at,
+            help,
+        }
     }
 
-    /// A tab that indents the line of a fault or one of the next two: the likeliest cause, and not to be seen.
+    /// A tab that indents the line of a fault or one of the next two: the likeliest cause, and not
+    /// to be seen.
     fn tab_near(&self, fault: usize) -> Option<Span> {
-        let mut at = self.piece.text[..fault].rfind('\n').map_or(0, |found| found + 1);
+        let mut at = self.piece.text[..fault]
+            .rfind('\n')
+            .map_or(0, |found| found + 1);
         for line in self.piece.text[at..].split_inclusive('\n').take(3) {
             let blanks = line.len() - line.trim_start_matches(' ').len();
             if line[blanks..].starts_with('\t') {
@@ -127,14 +149,20 @@ impl<'s> Builder<'s, '_> {
             | Event::DocumentEnd => Ok(()),
             Event::SequenceStart(anchor, _) => self.open(anchor, at, OpenKind::List(Vec::new())),
             Event::MappingStart(anchor, _) => {
-                let map = Map { entries: Vec::new(), style: self.map_style(at) };
+                let map = Map {
+                    entries: Vec::new(),
+                    style: self.map_style(at),
+                };
                 self.open(anchor, at, OpenKind::Map { map, key: None })
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(at),
             Event::Scalar(text, style, anchor, tag) => {
                 let first_node = self.nodes;
                 self.count(at)?;
-                let node = Node::own(scalar(text, style, tag.as_deref()), self.scalar_span(at, style));
+                let node = Node::own(
+                    scalar(text, style, tag.as_deref()),
+                    self.scalar_span(at, style),
+                );
                 self.place(node, anchor, first_node, 0)
             }
             Event::Alias(anchor) => self.alias(anchor, at),
@@ -146,14 +174,24 @@ impl<'s> Builder<'s, '_> {
         if self.piece.text[start..end].ends_with('{') {
             return MapStyle::YamlFlow;
         }
-        let in_flow =
-            self.open.last().is_some_and(|open| self.piece.text[open.start..].starts_with(['[', '{']));
-        if in_flow { MapStyle::YamlPair } else { MapStyle::YamlBlock }
+        let in_flow = self
+            .open
+            .last()
+            .is_some_and(|open| self.piece.text[open.start..].starts_with(['[', '{']));
+        if in_flow {
+            MapStyle::YamlPair
+        } else {
+            MapStyle::YamlBlock
+        }
     }
 
     fn count(&mut self, at: &EventSpan) -> Result<(), Fault> {
         self.nodes += 1;
-        if self.nodes > NODES_MAX { Err(Fault::TooManyValues { at: self.span(at) }) } else { Ok(()) }
+        if self.nodes > NODES_MAX {
+            Err(Fault::TooManyValues { at: self.span(at) })
+        } else {
+            Ok(())
+        }
     }
 
     fn open(&mut self, anchor: usize, at: &EventSpan, kind: OpenKind<'s>) -> Result<(), Fault> {
@@ -163,14 +201,30 @@ impl<'s> Builder<'s, '_> {
             return Err(Fault::TooDeep { at: self.span(at) });
         }
         let (start, _) = self.bytes(at);
-        self.open.push(Open { start, anchor, first_node, kind, height: 0 });
+        self.open.push(Open {
+            start,
+            anchor,
+            first_node,
+            kind,
+            height: 0,
+        });
         Ok(())
     }
 
     fn close(&mut self, at: &EventSpan) -> Result<(), Fault> {
-        let Some(Open { start, anchor, first_node, kind, height }) = self.open.pop() else { return Ok(()) };
+        let Some(Open {
+            start,
+            anchor,
+            first_node,
+            kind,
+            height,
+        }) = self.open.pop()
+        else {
+            return Ok(());
+        };
         let (_, end) = self.bytes(at);
-        // The end of a block collection is reported at the next token: what lies between is blank or comment.
+        // The end of a block collection is reported at the next token: what lies between is blank
+        // or comment.
         let blank_from = start + self.piece.text[start..end.max(start)].trim_end().len();
         let span = self.piece.span(start, blank_from);
         let value = match kind {
@@ -188,7 +242,11 @@ impl<'s> Builder<'s, '_> {
         let span = self.span(at);
         let Some(anchored) = self.anchors.get(&anchor) else {
             let message = "this alias names a value that it is itself part of".to_owned();
-            return Err(Fault::Syntax { message, at: span, help: None });
+            return Err(Fault::Syntax {
+                message,
+                at: span,
+                help: None,
+            });
         };
         let (nodes, height) = (anchored.nodes, anchored.height);
         if self.nodes + nodes > NODES_MAX {
@@ -200,7 +258,14 @@ impl<'s> Builder<'s, '_> {
         let mut node = anchored.node.clone();
         share(&mut node);
         // The alias itself may be replaced by another value: those bytes are its own.
-        (node.span, node.origin) = (span, if height == 0 { Origin::Own } else { Origin::Shared });
+        (node.span, node.origin) = (
+            span,
+            if height == 0 {
+                Origin::Own
+            } else {
+                Origin::Shared
+            },
+        );
         let first_node = self.nodes;
         self.nodes += nodes;
         self.place(node, 0, first_node, height)
@@ -216,7 +281,14 @@ impl<'s> Builder<'s, '_> {
     ) -> Result<(), Fault> {
         if anchor != 0 {
             let nodes = self.nodes - first_node;
-            self.anchors.insert(anchor, Anchored { node: node.clone(), nodes, height });
+            self.anchors.insert(
+                anchor,
+                Anchored {
+                    node: node.clone(),
+                    nodes,
+                    height,
+                },
+            );
             // The copy that is kept for aliases costs as much as the value itself.
             self.nodes += nodes;
         }
@@ -228,7 +300,11 @@ impl<'s> Builder<'s, '_> {
         match &mut open.kind {
             OpenKind::List(items) => items.push(node),
             OpenKind::Map { map, key } => match key.take() {
-                Some((name, key_span)) => map.entries.push(Entry { key: name, key_span, value: node }),
+                Some((name, key_span)) => map.entries.push(Entry {
+                    key: name,
+                    key_span,
+                    value: node,
+                }),
                 None => *key = Some((key_text(&node)?, node.span)),
             },
         }
@@ -259,7 +335,11 @@ fn key_text<'s>(node: &Node<'s>) -> Result<Cow<'s, str>, Fault> {
         Value::Null => Ok(Cow::Borrowed("null")),
         Value::List(_) | Value::Map(_) => {
             let message = "a key must be a word, not a list or an object".to_owned();
-            Err(Fault::Syntax { message, at: node.span, help: None })
+            Err(Fault::Syntax {
+                message,
+                at: node.span,
+                help: None,
+            })
         }
     }
 }
@@ -269,29 +349,50 @@ fn share(node: &mut Node<'_>) {
     node.origin = Origin::Shared;
     match &mut node.value {
         Value::List(items) => items.iter_mut().for_each(share),
-        Value::Map(map) => map.entries.iter_mut().for_each(|entry| share(&mut entry.value)),
+        Value::Map(map) => map
+            .entries
+            .iter_mut()
+            .for_each(|entry| share(&mut entry.value)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => {}
     }
 }
 
 /// Brings in what `<<: *name` names; keys that the map has itself win, as YAML 1.1 says.
 fn merge_shared(map: &mut Map<'_>) {
-    let Some(at) = map.entries.iter().position(|entry| entry.key == "<<") else { return };
+    let Some(at) = map.entries.iter().position(|entry| entry.key == "<<") else {
+        return;
+    };
     let is_map = |node: &Node<'_>| node.as_map().is_some();
     let value = &map.entries[at].value;
-    if !is_map(value) && !value.as_list().is_some_and(|items| items.iter().all(is_map)) {
+    if !is_map(value)
+        && !value
+            .as_list()
+            .is_some_and(|items| items.iter().all(is_map))
+    {
         return;
     }
     let mut merged = map.entries.remove(at).value;
     share(&mut merged);
     let maps = match merged.value {
         Value::List(items) => items,
-        value => vec![Node { value, span: merged.span, origin: merged.origin }],
+        value => vec![Node {
+            value,
+            span: merged.span,
+            origin: merged.origin,
+        }],
     };
-    let mut taken: HashSet<Cow<'_, str>> = map.entries.iter().map(|entry| entry.key.clone()).collect();
+    let mut taken: HashSet<Cow<'_, str>> =
+        map.entries.iter().map(|entry| entry.key.clone()).collect();
     for node in maps {
-        let Value::Map(shared) = node.value else { continue };
-        map.entries.extend(shared.entries.into_iter().filter(|entry| taken.insert(entry.key.clone())));
+        let Value::Map(shared) = node.value else {
+            continue;
+        };
+        map.entries.extend(
+            shared
+                .entries
+                .into_iter()
+                .filter(|entry| taken.insert(entry.key.clone())),
+        );
     }
 }
 
@@ -311,7 +412,8 @@ fn scalar<'s>(text: Cow<'s, str>, style: ScalarStyle, tag: Option<&Tag>) -> Valu
 
 fn is_number(word: &str) -> bool {
     let digits = word.strip_prefix(['-', '+']).unwrap_or(word);
-    let numeric = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-');
+    let numeric =
+        |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-');
     digits.starts_with(|first: char| first.is_ascii_digit() || first == '.')
         && digits.bytes().all(numeric)
         && digits.parse::<f64>().is_ok()
@@ -326,18 +428,34 @@ struct Offsets {
 impl Offsets {
     const STEP: usize = 32;
 
-    #[expect(clippy::cast_possible_truncation, reason = "FILE_BYTES_MAX is far below u32::MAX")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "FILE_BYTES_MAX is far below u32::MAX"
+    )]
     fn new(text: &str) -> Self {
-        let mark = || text.char_indices().step_by(Self::STEP).map(|(offset, _)| offset as u32).collect();
-        Self { marks: (!text.is_ascii()).then(mark) }
+        let mark = || {
+            text.char_indices()
+                .step_by(Self::STEP)
+                .map(|(offset, _)| offset as u32)
+                .collect()
+        };
+        Self {
+            marks: (!text.is_ascii()).then(mark),
+        }
     }
 
     fn byte(&self, text: &str, char_index: usize) -> usize {
-        let Some(marks) = &self.marks else { return char_index.min(text.len()) };
-        let Some(&mark) = marks.get(char_index / Self::STEP) else { return text.len() };
+        let Some(marks) = &self.marks else {
+            return char_index.min(text.len());
+        };
+        let Some(&mark) = marks.get(char_index / Self::STEP) else {
+            return text.len();
+        };
         let rest = &text[mark as usize..];
-        let inside =
-            rest.char_indices().nth(char_index % Self::STEP).map_or(rest.len(), |(offset, _)| offset);
+        let inside = rest
+            .char_indices()
+            .nth(char_index % Self::STEP)
+            .map_or(rest.len(), |(offset, _)| offset);
         mark as usize + inside
     }
 }

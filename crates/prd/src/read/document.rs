@@ -1,4 +1,5 @@
-//! Reads what the document says beside its stories: title, branch, checks, groups, and keys that we only keep.
+//! Reads what the document says beside its stories: title, branch, checks, groups, and keys that we
+//! only keep.
 
 use crate::change::ChangeKind;
 use crate::keys::{self, Fields};
@@ -10,19 +11,36 @@ use crate::source::Span;
 use crate::story::{Check, Group, Prd, Story};
 
 /// Puts the PRD together; nothing when no story was usable.
-pub(crate) fn read(layout: &Layout<'_, '_>, stories: Vec<Story>, context: &mut Context<'_>) -> Option<Prd> {
+pub(crate) fn read(
+    layout: &Layout<'_, '_>,
+    stories: Vec<Story>,
+    context: &mut Context<'_>,
+) -> Option<Prd> {
     if stories.is_empty() {
         return None;
     }
     let groups = read_groups(layout);
-    let Some(map) = layout.root else { return Some(Prd { stories, groups, ..Prd::default() }) };
+    let Some(map) = layout.root else {
+        return Some(Prd {
+            stories,
+            groups,
+            ..Prd::default()
+        });
+    };
     let fields = Fields::of(map);
-    let mut used: Vec<Span> =
-        layout.container.iter().chain(&layout.edges).map(|entry| entry.key_span).collect();
+    let mut used: Vec<Span> = layout
+        .container
+        .iter()
+        .chain(&layout.edges)
+        .map(|entry| entry.key_span)
+        .collect();
     let mut text = |names: &[&str], canonical: &'static str, context: &mut Context<'_>| {
-        let entry = fields
-            .all(names)
-            .find(|entry| entry.value.as_text().is_some_and(|text| !text.trim().is_empty()))?;
+        let entry = fields.all(names).find(|entry| {
+            entry
+                .value
+                .as_text()
+                .is_some_and(|text| !text.trim().is_empty())
+        })?;
         used.push(entry.key_span);
         if entry.key != canonical {
             context.changed(entry.key_span, ChangeKind::Key(canonical));
@@ -42,7 +60,15 @@ pub(crate) fn read(layout: &Layout<'_, '_>, stories: Vec<Story>, context: &mut C
             extra.push((key, value));
         }
     }
-    Some(Prd { title, description, branch, checks, stories, groups, extra })
+    Some(Prd {
+        title,
+        description,
+        branch,
+        checks,
+        stories,
+        groups,
+        extra,
+    })
 }
 
 /// `"project": {"name": "…"}`: the object is kept as it is, its name is the title.
@@ -74,8 +100,12 @@ fn read_checks(map: &Map<'_>, used: &mut Vec<Span>, context: &mut Context<'_>) -
             all.extend(checks);
         }
     }
-    // Inside `context` and the like the object stays what it is; its commands are read all the same.
-    for holder in fields.all(keys::CHECK_HOLDERS).filter_map(|entry| entry.value.as_map()) {
+    // Inside `context` and the like the object stays what it is; its commands are read all the
+    // same.
+    for holder in fields
+        .all(keys::CHECK_HOLDERS)
+        .filter_map(|entry| entry.value.as_map())
+    {
         let inner = Fields::of(holder);
         for (key, name) in keys::CHECKS {
             if let Some((entry, checks)) = check_entry(&inner, key, *name) {
@@ -100,21 +130,33 @@ fn check_entry<'a, 's>(
 
 /// What each group is called: its id, else its name, else its position.
 pub(crate) fn group_names(layout: &Layout<'_, '_>) -> Vec<String> {
-    let named =
-        |(index, map): (usize, &Map<'_>)| {
-            let fields = Fields::of(map);
-            let word = fields.all(&["id", "name", "title", "phase", "epic", "milestone"]).find_map(|entry| {
-                match &entry.value.value {
-                    Value::Text(_) | Value::Number(_) => entry.value.as_word(),
-                    Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => None,
-                }
+    let named = |(index, map): (usize, &Map<'_>)| {
+        let fields = Fields::of(map);
+        let word = fields
+            .all(&["id", "name", "title", "phase", "epic", "milestone"])
+            .find_map(|entry| match &entry.value.value {
+                Value::Text(_) | Value::Number(_) => entry.value.as_word(),
+                Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => None,
             });
-            word.map_or_else(|| format!("group-{}", index + 1), str::to_owned)
-        };
-    layout.groups.iter().map(|group| group.map).enumerate().map(named).collect()
+        word.map_or_else(|| format!("group-{}", index + 1), str::to_owned)
+    };
+    layout
+        .groups
+        .iter()
+        .map(|group| group.map)
+        .enumerate()
+        .map(named)
+        .collect()
 }
 
 fn read_groups(layout: &Layout<'_, '_>) -> Vec<Group> {
-    let extra = layout.groups.iter().map(|group| fields::extras(group.map, &[group.held_in.key_span]));
-    group_names(layout).into_iter().zip(extra).map(|(name, extra)| Group { name, extra }).collect()
+    let extra = layout
+        .groups
+        .iter()
+        .map(|group| fields::extras(group.map, &[group.held_in.key_span]));
+    group_names(layout)
+        .into_iter()
+        .zip(extra)
+        .map(|(name, extra)| Group { name, extra })
+        .collect()
 }

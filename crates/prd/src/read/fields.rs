@@ -23,7 +23,10 @@ pub(crate) fn criteria(node: &Node<'_>, context: &mut Context<'_>) -> Vec<Criter
             }
             found
         }
-        Value::List(items) => items.iter().filter_map(|item| criterion(item, context)).collect(),
+        Value::List(items) => items
+            .iter()
+            .filter_map(|item| criterion(item, context))
+            .collect(),
         Value::Map(map) => {
             let found = criteria_of_map(map);
             if !found.is_empty() {
@@ -35,13 +38,18 @@ pub(crate) fn criteria(node: &Node<'_>, context: &mut Context<'_>) -> Vec<Criter
 }
 
 fn plain(text: impl Into<String>) -> Criterion {
-    Criterion { text: text.into(), command: None }
+    Criterion {
+        text: text.into(),
+        command: None,
+    }
 }
 
 /// One text: a list when every line is a list item, else one criterion.
 fn criteria_of_text(text: &str) -> Vec<Criterion> {
     let bullet = |line: &str| {
-        ["- ", "* ", "• "].iter().find_map(|mark| line.trim().strip_prefix(mark).map(str::to_owned))
+        ["- ", "* ", "• "]
+            .iter()
+            .find_map(|mark| line.trim().strip_prefix(mark).map(str::to_owned))
     };
     let lines = || text.lines().filter(|line| !line.trim().is_empty());
     let items: Option<Vec<String>> = lines().map(bullet).collect();
@@ -77,7 +85,12 @@ fn criterion(node: &Node<'_>, context: &mut Context<'_>) -> Option<Criterion> {
 
 fn not_a_criterion(node: &Node<'_>) -> Diagnostic {
     let help = "write it as text, or as an object with `text`";
-    let unusable = Unusable { field: "a criterion", found: node.kind(), instead: "it was passed over", help };
+    let unusable = Unusable {
+        field: "a criterion",
+        found: node.kind(),
+        instead: "it was passed over",
+        help,
+    };
     Diagnostic::unusable_value(&unusable, node.span, Severity::Warning)
 }
 
@@ -92,15 +105,18 @@ fn criterion_of_map(map: &Map<'_>) -> Option<Criterion> {
             .filter(|text| !text.is_empty())
     };
     let command = text_of(keys::CRITERION_COMMAND).map(str::to_owned);
-    let inner = fields.first(&["bdd", "scenario", "gherkin"]).and_then(|entry| entry.value.as_map());
+    let inner = fields
+        .first(&["bdd", "scenario", "gherkin"])
+        .and_then(|entry| entry.value.as_map());
     let scenario = given_when_then(map).or_else(|| inner.and_then(given_when_then));
     let text = match (text_of(keys::CRITERION_TEXT), scenario) {
         (Some(text), Some(scenario)) => format!("{text} ({scenario})"),
         (Some(text), None) => text.to_owned(),
         (None, Some(scenario)) => scenario,
-        (None, None) => {
-            command.as_ref().map(|command| format!("`{command}` succeeds")).or_else(|| all_texts(map))?
-        }
+        (None, None) => command
+            .as_ref()
+            .map(|command| format!("`{command}` succeeds"))
+            .or_else(|| all_texts(map))?,
     };
     Some(Criterion { text, command })
 }
@@ -109,31 +125,49 @@ fn given_when_then(map: &Map<'_>) -> Option<String> {
     let fields = Fields::of(map);
     let part = |name: &str| {
         let entry = fields.named(name)?;
-        let texts = entry.value.as_list().unwrap_or(std::slice::from_ref(&entry.value));
-        let words: Vec<&str> =
-            texts.iter().filter_map(Node::as_text).map(|text| text.trim().trim_end_matches('.')).collect();
+        let texts = entry
+            .value
+            .as_list()
+            .unwrap_or(std::slice::from_ref(&entry.value));
+        let words: Vec<&str> = texts
+            .iter()
+            .filter_map(Node::as_text)
+            .map(|text| text.trim().trim_end_matches('.'))
+            .collect();
         (!words.is_empty()).then(|| format!("{name} {}", words.join(" and ")))
     };
-    let parts: Vec<String> = ["given", "when", "then"].into_iter().filter_map(part).collect();
+    let parts: Vec<String> = ["given", "when", "then"]
+        .into_iter()
+        .filter_map(part)
+        .collect();
     (parts.len() > 1).then(|| parts.join(", "))
 }
 
 fn all_texts(map: &Map<'_>) -> Option<String> {
     let said = |entry: &Entry<'_>| {
-        entry.value.as_text().map(|text| format!("{}: {}", entry.key.trim(), text.trim()))
+        entry
+            .value
+            .as_text()
+            .map(|text| format!("{}: {}", entry.key.trim(), text.trim()))
     };
     let parts: Vec<String> = map.entries.iter().filter_map(said).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// `{"api": ["…"], "cli": ["…"]}`: each text with its key. Anything deeper is not a list of criteria.
+/// `{"api": ["…"], "cli": ["…"]}`: each text with its key. Anything deeper is not a list of
+/// criteria.
 fn criteria_of_map(map: &Map<'_>) -> Vec<Criterion> {
     let mut found = Vec::new();
     for entry in &map.entries {
-        let texts = entry.value.as_list().unwrap_or(std::slice::from_ref(&entry.value));
+        let texts = entry
+            .value
+            .as_list()
+            .unwrap_or(std::slice::from_ref(&entry.value));
         for text in texts {
             match &text.value {
-                Value::Text(text) => found.push(plain(format!("{}: {}", entry.key, text.trim()).trim())),
+                Value::Text(text) => {
+                    found.push(plain(format!("{}: {}", entry.key, text.trim()).trim()))
+                }
                 Value::Null | Value::Bool(_) | Value::Number(_) => {}
                 Value::List(_) | Value::Map(_) => return Vec::new(),
             }
@@ -149,20 +183,38 @@ pub(crate) struct Wanted {
     pub(crate) at: Span,
 }
 
-/// The ids in `depends_on` or `blocks`: a list of words, numbers or objects with an id, or one text with commas.
+/// The ids in `depends_on` or `blocks`: a list of words, numbers or objects with an id, or one text
+/// with commas.
 pub(crate) fn wanted(entry: &Entry<'_>, context: &mut Context<'_>) -> Vec<Wanted> {
     let node = &entry.value;
     match &node.value {
         Value::Null => Vec::new(),
-        Value::List(items) => items.iter().filter_map(|item| one_wanted(&entry.key, item, context)).collect(),
+        Value::List(items) => items
+            .iter()
+            .filter_map(|item| one_wanted(&entry.key, item, context))
+            .collect(),
         Value::Text(text) => {
-            let is_name =
-                |word: &&str| !matches!(word.to_lowercase().as_str(), "" | "none" | "n/a" | "-" | "null");
-            let words: Vec<&str> = text.split([',', ';']).map(str::trim).filter(is_name).collect();
+            let is_name = |word: &&str| {
+                !matches!(
+                    word.to_lowercase().as_str(),
+                    "" | "none" | "n/a" | "-" | "null"
+                )
+            };
+            let words: Vec<&str> = text
+                .split([',', ';'])
+                .map(str::trim)
+                .filter(is_name)
+                .collect();
             if !words.is_empty() {
                 context.changed(node.span, ChangeKind::DependenciesFromText);
             }
-            words.into_iter().map(|word| Wanted { id: word.to_owned(), at: node.span }).collect()
+            words
+                .into_iter()
+                .map(|word| Wanted {
+                    id: word.to_owned(),
+                    at: node.span,
+                })
+                .collect()
         }
         Value::Number(_) => one_wanted(&entry.key, node, context).into_iter().collect(),
         Value::Bool(_) | Value::Map(_) => {
@@ -180,9 +232,10 @@ fn one_wanted(field: &str, node: &Node<'_>, context: &mut Context<'_>) -> Option
             Some(number.to_string())
         }
         Value::Text(text) => Some(text.trim().to_owned()),
-        Value::Map(map) => {
-            Fields::of(map).first(keys::ID).and_then(|entry| entry.value.as_word()).map(str::to_owned)
-        }
+        Value::Map(map) => Fields::of(map)
+            .first(keys::ID)
+            .and_then(|entry| entry.value.as_word())
+            .map(str::to_owned),
         Value::Bool(_) | Value::List(_) => None,
     };
     match id {
@@ -197,7 +250,12 @@ fn one_wanted(field: &str, node: &Node<'_>, context: &mut Context<'_>) -> Option
 
 fn not_a_dependency(field: &str, node: &Node<'_>) -> Diagnostic {
     let help = "name the ids of stories in a list";
-    let unusable = Unusable { field, found: node.kind(), instead: "it was passed over", help };
+    let unusable = Unusable {
+        field,
+        found: node.kind(),
+        instead: "it was passed over",
+        help,
+    };
     Diagnostic::unusable_value(&unusable, node.span, Severity::Warning)
 }
 
@@ -209,33 +267,60 @@ pub(crate) fn checks(node: &Node<'_>, name: Option<&str>) -> Option<Vec<Check>> 
     };
     let found: Vec<Check> = match &node.value {
         Value::Text(text) => vec![check(name, text)],
-        Value::List(items) => items.iter().map(|item| one_check(item, name)).collect::<Option<_>>()?,
+        Value::List(items) => items
+            .iter()
+            .map(|item| one_check(item, name))
+            .collect::<Option<_>>()?,
         Value::Map(map) => {
-            let each = map.entries.iter().map(|entry| checks(&entry.value, Some(&entry.key)));
-            each.collect::<Option<Vec<_>>>()?.into_iter().flatten().collect()
+            let each = map
+                .entries
+                .iter()
+                .map(|entry| checks(&entry.value, Some(&entry.key)));
+            each.collect::<Option<Vec<_>>>()?
+                .into_iter()
+                .flatten()
+                .collect()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => return None,
     };
-    Some(found.into_iter().filter(|check| !check.text.is_empty()).collect())
+    Some(
+        found
+            .into_iter()
+            .filter(|check| !check.text.is_empty())
+            .collect(),
+    )
 }
 
 fn one_check(node: &Node<'_>, name: Option<&str>) -> Option<Check> {
     if let Some(text) = node.as_text() {
-        return Some(Check { name: name.map(str::to_owned), text: text.trim().to_owned() });
+        return Some(Check {
+            name: name.map(str::to_owned),
+            text: text.trim().to_owned(),
+        });
     }
     let fields = Fields::of(node.as_map()?);
-    let text = fields.all(keys::CRITERION_COMMAND).find_map(|entry| entry.value.as_text())?;
-    let own_name = fields.first(&["name", "id", "title"]).and_then(|entry| entry.value.as_text());
-    Some(Check { name: own_name.or(name).map(str::to_owned), text: text.trim().to_owned() })
+    let text = fields
+        .all(keys::CRITERION_COMMAND)
+        .find_map(|entry| entry.value.as_text())?;
+    let own_name = fields
+        .first(&["name", "id", "title"])
+        .and_then(|entry| entry.value.as_text());
+    Some(Check {
+        name: own_name.or(name).map(str::to_owned),
+        text: text.trim().to_owned(),
+    })
 }
 
-/// File names: a text, a list of texts, or objects with a path; nothing when the value is something else.
+/// File names: a text, a list of texts, or objects with a path; nothing when the value is something
+/// else.
 pub(crate) fn files(node: &Node<'_>) -> Option<Vec<String>> {
     let one = |node: &Node<'_>| match &node.value {
         Value::Text(text) => Some(text.to_string()),
-        Value::Map(map) => {
-            Fields::of(map).first(&["path", "file", "name"])?.value.as_text().map(str::to_owned)
-        }
+        Value::Map(map) => Fields::of(map)
+            .first(&["path", "file", "name"])?
+            .value
+            .as_text()
+            .map(str::to_owned),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::List(_) => None,
     };
     match &node.value {
@@ -257,14 +342,24 @@ pub(crate) fn extra(node: &Node<'_>) -> Extra {
     }
 }
 
-/// The entries of a map whose keys were not used, kept as they are; of doubles the last, and none of a used key.
+/// The entries of a map whose keys were not used, kept as they are; of doubles the last, and none
+/// of a used key.
 pub(crate) fn extras(map: &Map<'_>, used: &[Span]) -> Vec<(String, Extra)> {
     let is_used = |entry: &&Entry<'_>| used.contains(&entry.key_span);
-    let mut seen: HashSet<&str> =
-        map.entries.iter().filter(is_used).map(|entry| entry.key.as_ref()).collect();
-    let last_first = map.entries.iter().rev().filter(|entry| seen.insert(entry.key.as_ref()));
-    let mut kept: Vec<(String, Extra)> =
-        last_first.map(|entry| (entry.key.to_string(), extra(&entry.value))).collect();
+    let mut seen: HashSet<&str> = map
+        .entries
+        .iter()
+        .filter(is_used)
+        .map(|entry| entry.key.as_ref())
+        .collect();
+    let last_first = map
+        .entries
+        .iter()
+        .rev()
+        .filter(|entry| seen.insert(entry.key.as_ref()));
+    let mut kept: Vec<(String, Extra)> = last_first
+        .map(|entry| (entry.key.to_string(), extra(&entry.value)))
+        .collect();
     kept.reverse();
     kept
 }

@@ -62,42 +62,68 @@ pub(crate) fn locate<'a, 's>(
         [] => {
             if !context.complaints.has_error() {
                 let help = match format {
-                    Format::Tickets => "no file is a ticket: each begins with `---`, then YAML, then `---`",
+                    Format::Tickets => {
+                        "no file is a ticket: each begins with `---`, then YAML, then `---`"
+                    }
                     Format::Json | Format::Yaml => {
                         "it holds nothing to read: a PRD is an object with `stories`"
                     }
                 };
                 let help = help.to_owned();
-                context.complaints.push(Diagnostic::no_stories(None, "", help));
+                context
+                    .complaints
+                    .push(Diagnostic::no_stories(None, "", help));
             }
             return None;
         }
         [only] if only.body.is_none() => locate_in_document(only, &mut layout, context),
-        tickets => tickets.iter().for_each(|ticket| take_ticket(ticket, &mut layout, context)),
+        tickets => tickets
+            .iter()
+            .for_each(|ticket| take_ticket(ticket, &mut layout, context)),
     }
     if layout.stories.len() > STORIES_MAX {
         let at = layout.stories[STORIES_MAX].node.span;
         let what = "too many stories in one PRD";
-        context.complaints.push(Diagnostic::limit_exceeded(what, &grouped(STORIES_MAX), Some(at), SPLIT));
+        context.complaints.push(Diagnostic::limit_exceeded(
+            what,
+            &grouped(STORIES_MAX),
+            Some(at),
+            SPLIT,
+        ));
         return None;
     }
     if layout.stories.is_empty() {
         if !context.complaints.has_error() {
-            context.complaints.push(nothing_found(&layout, &documents[0].root));
+            context
+                .complaints
+                .push(nothing_found(&layout, &documents[0].root));
         }
         return None;
     }
     Some(layout)
 }
 
-fn take_ticket<'a, 's>(document: &'a Document<'s>, layout: &mut Layout<'a, 's>, context: &mut Context<'_>) {
+fn take_ticket<'a, 's>(
+    document: &'a Document<'s>,
+    layout: &mut Layout<'a, 's>,
+    context: &mut Context<'_>,
+) {
     let node = &document.root;
     match node.as_map() {
         Some(map) => {
             let (body, ticket) = (document.body.as_ref(), Some(document.file));
-            layout.stories.push(Found { node, map, key: None, group: None, body, ticket });
+            layout.stories.push(Found {
+                node,
+                map,
+                key: None,
+                group: None,
+                body,
+                ticket,
+            });
         }
-        None => context.complaints.push(Diagnostic::not_a_story(node.kind(), node.span)),
+        None => context
+            .complaints
+            .push(Diagnostic::not_a_story(node.kind(), node.span)),
     }
 }
 
@@ -109,13 +135,20 @@ fn locate_in_document<'a, 's>(
     let root = &document.root;
     let Some(map) = root.as_map() else {
         if let Some(items) = root.as_list() {
-            take_items(items.iter().map(|node| (None, node)), Place::default(), layout, context);
+            take_items(
+                items.iter().map(|node| (None, node)),
+                Place::default(),
+                layout,
+                context,
+            );
         }
         return;
     };
     let fields = Fields::of(map);
     layout.root = Some(map);
-    let nodes = fields.named("nodes").filter(|nodes| holds_objects(&nodes.value));
+    let nodes = fields
+        .named("nodes")
+        .filter(|nodes| holds_objects(&nodes.value));
     if let (Some(nodes), Some(edges)) = (nodes, fields.named("edges")) {
         (layout.container, layout.edges) = (Some(nodes), Some(edges));
         return take_container(nodes, layout, context);
@@ -138,9 +171,12 @@ fn locate_in_document<'a, 's>(
     }
     // Under any other key only a list that can mean nothing else is taken for the stories.
     for wrapper in &map.entries {
-        let Some(inner) = wrapper.value.as_map() else { continue };
-        let certain =
-            Fields::of(inner).all(keys::CERTAIN_CONTAINERS).find(|entry| holds_objects(&entry.value));
+        let Some(inner) = wrapper.value.as_map() else {
+            continue;
+        };
+        let certain = Fields::of(inner)
+            .all(keys::CERTAIN_CONTAINERS)
+            .find(|entry| holds_objects(&entry.value));
         if let Some(container) = certain {
             context.changed(wrapper.key_span, ChangeKind::Wrapper);
             layout.outer = Some((map, wrapper));
@@ -149,15 +185,25 @@ fn locate_in_document<'a, 's>(
     }
 }
 
-/// The entry that holds the stories: the first container with objects; groups that hold stories beat groups that do not.
+/// The entry that holds the stories: the first container with objects; groups that hold stories
+/// beat groups that do not.
 fn container_of<'a, 's>(map: &'a Map<'s>) -> Option<&'a Entry<'s>> {
     let fields = Fields::of(map);
-    let holders = || fields.all(keys::CONTAINERS).filter(|entry| holds_objects(&entry.value));
-    let is_group = |entry: &Entry<'_>| names(keys::GROUPS, &entry.key) && !names(&["features"], &entry.key);
-    let nests = |entry: &&Entry<'s>| {
-        members(&entry.value).any(|(_, node)| node.as_map().is_some_and(|map| group_list(map).is_some()))
+    let holders = || {
+        fields
+            .all(keys::CONTAINERS)
+            .filter(|entry| holds_objects(&entry.value))
     };
-    holders().find(|entry| !is_group(entry)).or_else(|| holders().find(nests)).or_else(|| holders().next())
+    let is_group =
+        |entry: &Entry<'_>| names(keys::GROUPS, &entry.key) && !names(&["features"], &entry.key);
+    let nests = |entry: &&Entry<'s>| {
+        members(&entry.value)
+            .any(|(_, node)| node.as_map().is_some_and(|map| group_list(map).is_some()))
+    };
+    holders()
+        .find(|entry| !is_group(entry))
+        .or_else(|| holders().find(nests))
+        .or_else(|| holders().next())
 }
 
 fn names(list: &[&str], key: &str) -> bool {
@@ -178,10 +224,22 @@ fn take_from<'a, 's>(
     take_container(container, layout, context);
 }
 
-fn take_container<'a, 's>(container: &'a Entry<'s>, layout: &mut Layout<'a, 's>, context: &mut Context<'_>) {
+fn take_container<'a, 's>(
+    container: &'a Entry<'s>,
+    layout: &mut Layout<'a, 's>,
+    context: &mut Context<'_>,
+) {
     let before = layout.groups.len();
     let groups_in = names(keys::GROUPS, &container.key).then_some(container);
-    take_items(members(&container.value), Place { groups_in, group: None }, layout, context);
+    take_items(
+        members(&container.value),
+        Place {
+            groups_in,
+            group: None,
+        },
+        layout,
+        context,
+    );
     if layout.groups.len() > before {
         context.changed(container.key_span, ChangeKind::Ungrouped);
     }
@@ -194,8 +252,8 @@ struct Place<'a, 's> {
     group: Option<usize>,
 }
 
-/// Takes each object as a story, or, in a list of groups, what the group holds. Groups nest at most a few levels,
-/// bounded by the parser's depth.
+/// Takes each object as a story, or, in a list of groups, what the group holds. Groups nest at most
+/// a few levels, bounded by the parser's depth.
 fn take_items<'a, 's: 'a>(
     items: impl Iterator<Item = (Option<&'a Entry<'s>>, &'a Node<'s>)>,
     place: Place<'a, 's>,
@@ -204,13 +262,25 @@ fn take_items<'a, 's: 'a>(
 ) {
     for (key, node) in items {
         let Some(map) = node.as_map() else {
-            context.complaints.push(Diagnostic::not_a_story(node.kind(), node.span));
+            context
+                .complaints
+                .push(Diagnostic::not_a_story(node.kind(), node.span));
             continue;
         };
-        match place.groups_in.and_then(|container| held_list(container, map)) {
+        match place
+            .groups_in
+            .and_then(|container| held_list(container, map))
+        {
             Some(held_in) => take_group(map, held_in, layout, context),
             None => {
-                let found = Found { node, map, key, group: place.group, body: None, ticket: None };
+                let found = Found {
+                    node,
+                    map,
+                    key,
+                    group: place.group,
+                    body: None,
+                    ticket: None,
+                };
                 layout.stories.push(found);
             }
         }
@@ -226,14 +296,24 @@ fn take_group<'a, 's>(
     let group = Some(layout.groups.len());
     layout.groups.push(FoundGroup { map, held_in });
     let groups_in = names(keys::GROUPS, &held_in.key).then_some(held_in);
-    take_items(members(&held_in.value), Place { groups_in, group }, layout, context);
+    take_items(
+        members(&held_in.value),
+        Place { groups_in, group },
+        layout,
+        context,
+    );
 }
 
-/// The stories that a member of a container of groups holds. A feature with criteria of its own is a story itself.
+/// The stories that a member of a container of groups holds. A feature with criteria of its own is
+/// a story itself.
 fn held_list<'a, 's>(container: &Entry<'_>, map: &'a Map<'s>) -> Option<&'a Entry<'s>> {
     let is_feature = names(&["features"], &container.key);
     let own_criteria = || Fields::of(map).all(&keys::CRITERIA[..2]).next().is_some();
-    if is_feature && own_criteria() { None } else { group_list(map) }
+    if is_feature && own_criteria() {
+        None
+    } else {
+        group_list(map)
+    }
 }
 
 /// The entry of a group that holds objects, or an empty list where objects would be.
@@ -241,7 +321,9 @@ fn group_list<'a, 's>(map: &'a Map<'s>) -> Option<&'a Entry<'s>> {
     let fields = Fields::of(map);
     let empty = |entry: &&Entry<'_>| entry.value.as_list().is_some_and(<[_]>::is_empty);
     let mut lists = fields.all(keys::IN_GROUP);
-    lists.find(|entry| holds_objects(&entry.value)).or_else(|| fields.all(keys::IN_GROUP).find(empty))
+    lists
+        .find(|entry| holds_objects(&entry.value))
+        .or_else(|| fields.all(keys::IN_GROUP).find(empty))
 }
 
 /// Says whether a value is a list with at least one object, or an object of objects.
@@ -249,16 +331,29 @@ fn holds_objects(node: &Node<'_>) -> bool {
     match &node.value {
         Value::List(items) => items.iter().any(|item| item.as_map().is_some()),
         Value::Map(map) => {
-            !map.entries.is_empty() && map.entries.iter().all(|entry| entry.value.as_map().is_some())
+            !map.entries.is_empty()
+                && map
+                    .entries
+                    .iter()
+                    .all(|entry| entry.value.as_map().is_some())
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => false,
     }
 }
 
 /// What a list or an object of objects holds, with the key in the latter case.
-fn members<'a, 's>(node: &'a Node<'s>) -> impl Iterator<Item = (Option<&'a Entry<'s>>, &'a Node<'s>)> {
-    let items = node.as_list().unwrap_or_default().iter().map(|item| (None, item));
-    let entries = node.as_map().map(|map| map.entries.as_slice()).unwrap_or_default();
+fn members<'a, 's>(
+    node: &'a Node<'s>,
+) -> impl Iterator<Item = (Option<&'a Entry<'s>>, &'a Node<'s>)> {
+    let items = node
+        .as_list()
+        .unwrap_or_default()
+        .iter()
+        .map(|item| (None, item));
+    let entries = node
+        .as_map()
+        .map(|map| map.entries.as_slice())
+        .unwrap_or_default();
     items.chain(entries.iter().map(|entry| (Some(entry), &entry.value)))
 }
 
@@ -269,7 +364,13 @@ fn nothing_found(layout: &Layout<'_, '_>, root: &Node<'_>) -> Diagnostic {
         let (label, help) = match &root.value {
             Value::List(items) if items.is_empty() => ("this list is empty", add),
             Value::List(_) => ("no entry of this list is an object", add),
-            _ => ("", format!("the file holds {}; a PRD is an object with `stories`", root.kind())),
+            _ => (
+                "",
+                format!(
+                    "the file holds {}; a PRD is an object with `stories`",
+                    root.kind()
+                ),
+            ),
         };
         return Diagnostic::no_stories(Some(first_bytes(root.span)), label, help);
     };
@@ -282,22 +383,33 @@ fn nothing_found(layout: &Layout<'_, '_>, root: &Node<'_>) -> Diagnostic {
     let listed = |map| Fields::of(map).first(keys::CONTAINERS);
     if let Some(entry) = listed(map).or_else(|| wrapped().and_then(listed)) {
         let empty = members(&entry.value).next().is_none();
-        let label = if empty { "this holds no stories" } else { "this holds no objects" };
+        let label = if empty {
+            "this holds no stories"
+        } else {
+            "this holds no objects"
+        };
         return Diagnostic::no_stories(Some(entry.key_span), label, add);
     }
-    let likely =
-        map.entries.iter().filter(|entry| entry.value.as_list().is_some() && holds_objects(&entry.value));
+    let likely = map
+        .entries
+        .iter()
+        .filter(|entry| entry.value.as_list().is_some() && holds_objects(&entry.value));
     if let Some(entry) = likely.max_by_key(|entry| entry.value.as_list().map(<[_]>::len)) {
-        let help = format!("if the entries of `{}` are the stories, call it `stories`", shown(&entry.key));
+        let help = format!(
+            "if the entries of `{}` are the stories, call it `stories`",
+            shown(&entry.key)
+        );
         let label = "a list of objects, but not under a key for stories";
         return Diagnostic::no_stories(Some(entry.key_span), label, help);
     }
-    let help =
-        "a PRD keeps them in a list under `stories` (or `userStories`, `tasks`, `items`, `features`, …)";
+    let help = "a PRD keeps them in a list under `stories` (or `userStories`, `tasks`, `items`, `features`, …)";
     let label = "no key of this object holds a list of stories";
     Diagnostic::no_stories(Some(first_bytes(root.span)), label, help.to_owned())
 }
 
 fn first_bytes(span: Span) -> Span {
-    Span { end: span.end.min(span.start + 1), ..span }
+    Span {
+        end: span.end.min(span.start + 1),
+        ..span
+    }
 }

@@ -1,6 +1,7 @@
 //! From bytes to a `Prd`: parse, find the stories, read each, relate them to each other.
 //!
-//! Every step goes on after a complaint, so that a person sees all of them at once. Nothing here reads a file.
+//! Every step goes on after a complaint, so that a person sees all of them at once. Nothing here
+//! reads a file.
 
 pub(crate) mod document;
 pub(crate) mod fields;
@@ -82,16 +83,33 @@ impl Reading {
     }
 }
 
-/// Reads a PRD. Never panics, whatever the bytes; memory and time are bounded by the size of the input.
+/// Reads a PRD. Never panics, whatever the bytes; memory and time are bounded by the size of the
+/// input.
 pub fn read(input: Input, options: &Options) -> Reading {
-    let mut context = Context { complaints: Complaints::default(), changes: Changes::default(), options };
+    let mut context = Context {
+        complaints: Complaints::default(),
+        changes: Changes::default(),
+        options,
+    };
     let (sources, format) = to_sources(input, &mut context.complaints);
-    let prd =
-        if context.complaints.has_error() { None } else { read_sources(&sources, format, &mut context) };
+    let prd = if context.complaints.has_error() {
+        None
+    } else {
+        read_sources(&sources, format, &mut context)
+    };
     let has_errors = context.complaints.has_error();
     let (diagnostics, diagnostics_left_out) = context.complaints.finish();
     let (changes, changes_left_out) = context.changes.finish();
-    Reading { sources, format, prd, diagnostics, diagnostics_left_out, changes, changes_left_out, has_errors }
+    Reading {
+        sources,
+        format,
+        prd,
+        diagnostics,
+        diagnostics_left_out,
+        changes,
+        changes_left_out,
+        has_errors,
+    }
 }
 
 fn read_sources(sources: &Sources, format: Format, context: &mut Context<'_>) -> Option<Prd> {
@@ -123,7 +141,8 @@ pub(crate) struct Document<'s> {
     pub(crate) body: Option<Body<'s>>,
 }
 
-/// Checks sizes and encoding; what cannot be shown as text is kept with replacement marks, for the complaint's sake.
+/// Checks sizes and encoding; what cannot be shown as text is kept with replacement marks, for the
+/// complaint's sake.
 fn to_sources(input: Input, complaints: &mut Complaints) -> (Sources, Format) {
     let (files, format) = match input {
         Input::File { name, bytes } => {
@@ -142,7 +161,11 @@ fn to_sources(input: Input, complaints: &mut Complaints) -> (Sources, Format) {
         return (Sources::default(), format);
     }
     let total: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
-    let largest = files.iter().map(|(_, bytes)| bytes.len()).max().unwrap_or_default();
+    let largest = files
+        .iter()
+        .map(|(_, bytes)| bytes.len())
+        .max()
+        .unwrap_or_default();
     let over = match format {
         Format::Json | Format::Tickets if total > FILE_BYTES_MAX => Some((FILE_BYTES_MAX, "")),
         Format::Yaml if total > YAML_BYTES_MAX => Some((YAML_BYTES_MAX, "")),
@@ -151,7 +174,12 @@ fn to_sources(input: Input, complaints: &mut Complaints) -> (Sources, Format) {
     };
     if let Some((bytes_max, of_what)) = over {
         let limit = format!("{} MiB{of_what}", bytes_max >> 20);
-        complaints.push(Diagnostic::limit_exceeded("the PRD is too large", &limit, None, SPLIT));
+        complaints.push(Diagnostic::limit_exceeded(
+            "the PRD is too large",
+            &limit,
+            None,
+            SPLIT,
+        ));
         return (Sources::default(), format);
     }
     let texts = files
@@ -162,12 +190,16 @@ fn to_sources(input: Input, complaints: &mut Complaints) -> (Sources, Format) {
 }
 
 fn detect_format(name: &str, bytes: &[u8]) -> Format {
-    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
+    let ending = name
+        .rsplit_once('.')
+        .map(|(_, ending)| ending.to_ascii_lowercase());
     let first = bytes.iter().find(|byte| byte.is_ascii_graphic()).copied();
     match (ending.as_deref(), first) {
         (Some("md" | "markdown" | "mdx"), _) => Format::Tickets,
         (Some("yaml" | "yml"), _) => Format::Yaml,
-        (Some("json" | "jsonc" | "json5"), _) | (_, Some(b'{' | b'[' | b'/' | b'`')) => Format::Json,
+        (Some("json" | "jsonc" | "json5"), _) | (_, Some(b'{' | b'[' | b'/' | b'`')) => {
+            Format::Json
+        }
         (_, _) => Format::Yaml,
     }
 }
@@ -196,7 +228,11 @@ fn to_text(bytes: Vec<u8>, file: u32, complaints: &mut Complaints) -> String {
     };
     if let Some(at) = text.find('\0') {
         let help = "a PRD is plain text: this looks like a binary or a damaged file";
-        complaints.push(Diagnostic::not_text(Span::new(file, at, at + 1), "a NUL byte", help));
+        complaints.push(Diagnostic::not_text(
+            Span::new(file, at, at + 1),
+            "a NUL byte",
+            help,
+        ));
     }
     text
 }
@@ -210,8 +246,15 @@ pub(crate) fn parse<'s>(
     const BYTE_ORDER_MARK: char = '\u{FEFF}';
     let mut documents = Vec::new();
     for (source, file) in sources.files().iter().zip(0..) {
-        let text = source.text().strip_prefix(BYTE_ORDER_MARK).unwrap_or(source.text());
-        let piece = Piece { file, text, base: source.text().len() - text.len() };
+        let text = source
+            .text()
+            .strip_prefix(BYTE_ORDER_MARK)
+            .unwrap_or(source.text());
+        let piece = Piece {
+            file,
+            text,
+            base: source.text().len() - text.len(),
+        };
         let mut findings = Findings::default();
         let parsed = match format {
             Format::Json => json::parse(piece, &mut findings)
@@ -240,11 +283,16 @@ fn parse_ticket<'s>(piece: Piece<'s>, findings: &mut Findings) -> ParsedTicket<'
         Split::NeverClosed(at) => {
             let help = "put a line with `---` behind the last line of YAML".to_owned();
             let message = "what begins here is never closed";
-            return Err(Box::new(Diagnostic::broken_syntax("front matter", message, at, Some(help))));
+            return Err(Box::new(Diagnostic::broken_syntax(
+                "front matter",
+                message,
+                at,
+                Some(help),
+            )));
         }
         Split::NoFrontMatter(at) => return Err(Box::new(Diagnostic::not_a_ticket(at))),
     };
-    let root =
-        yaml::parse(ticket.front, findings).map_err(|fault| Box::new(fault.diagnostic("front matter")))?;
+    let root = yaml::parse(ticket.front, findings)
+        .map_err(|fault| Box::new(fault.diagnostic("front matter")))?;
     Ok(root.map(|root| (root, Some(read_body(ticket.body)))))
 }

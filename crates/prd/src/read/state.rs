@@ -26,11 +26,14 @@ impl<'a, 's> StateFields<'a, 's> {
     }
 
     pub(crate) fn among(fields: &Fields<'a, 's>) -> Self {
-        let wordy = |entry: &&Entry<'_>| !matches!(entry.value.value, Value::List(_) | Value::Map(_));
+        let wordy =
+            |entry: &&Entry<'_>| !matches!(entry.value.value, Value::List(_) | Value::Map(_));
         let flag = fields.first(keys::FLAGS);
         let meaning = flag.and_then(|entry| flag_meaning(&entry.value));
         let differs = |entry: &&Entry<'_>| {
-            meaning.zip(flag_meaning(&entry.value)).is_some_and(|(one, other)| one != other)
+            meaning
+                .zip(flag_meaning(&entry.value))
+                .is_some_and(|(one, other)| one != other)
         };
         Self {
             flag,
@@ -41,9 +44,15 @@ impl<'a, 's> StateFields<'a, 's> {
     }
 }
 
-/// Flags behind the first that say plainly yes or no; `"done": "2026-06-13"` is more than a state and is only kept.
-pub(crate) fn further_flags<'a, 's>(fields: &Fields<'a, 's>) -> impl Iterator<Item = &'a Entry<'s>> {
-    fields.all(keys::FLAGS).skip(1).filter(|entry| matches!(entry.value.value, Value::Bool(_)))
+/// Flags behind the first that say plainly yes or no; `"done": "2026-06-13"` is more than a state
+/// and is only kept.
+pub(crate) fn further_flags<'a, 's>(
+    fields: &Fields<'a, 's>,
+) -> impl Iterator<Item = &'a Entry<'s>> {
+    fields
+        .all(keys::FLAGS)
+        .skip(1)
+        .filter(|entry| matches!(entry.value.value, Value::Bool(_)))
 }
 
 /// What a flag's value says: yes, no, or nothing that we understand.
@@ -77,14 +86,30 @@ pub(crate) fn status_meaning(node: &Node<'_>) -> Option<StoryState> {
 }
 
 /// Works out the state: a flag that says yes wins, then `skipped`, then the status word.
-pub(crate) fn read(id: &StoryId, fields: StateFields<'_, '_>, context: &mut Context<'_>) -> StoryState {
-    let passed = fields.flag.is_some_and(|entry| read_flag(entry, "passes", context));
-    let skipped = fields.skipped.is_some_and(|entry| read_flag(entry, "skipped", context));
-    let status = fields.status.and_then(|entry| read_status(id, entry, context));
+pub(crate) fn read(
+    id: &StoryId,
+    fields: StateFields<'_, '_>,
+    context: &mut Context<'_>,
+) -> StoryState {
+    let passed = fields
+        .flag
+        .is_some_and(|entry| read_flag(entry, "passes", context));
+    let skipped = fields
+        .skipped
+        .is_some_and(|entry| read_flag(entry, "skipped", context));
+    let status = fields
+        .status
+        .and_then(|entry| read_status(id, entry, context));
     let mut contradicts = |winner: Option<&Entry<'_>>, loser: Option<&Entry<'_>>| {
         if let (Some(winner), Some(loser)) = (winner, loser) {
             let (at, other) = (winner.key_span, loser.key_span);
-            context.complaints.push(Diagnostic::contradictory_state(id, &winner.key, &loser.key, at, other));
+            context.complaints.push(Diagnostic::contradictory_state(
+                id,
+                &winner.key,
+                &loser.key,
+                at,
+                other,
+            ));
         }
     };
     contradicts(fields.flag, fields.other_flag);
@@ -114,10 +139,22 @@ fn read_flag(entry: &Entry<'_>, canonical: &'static str, context: &mut Context<'
     }
     let Some(meaning) = flag_meaning(&entry.value) else {
         let word = |word: &str| format!("`{}`", shown(word));
-        let found = entry.value.as_text().map_or_else(|| entry.value.kind().to_owned(), word);
+        let found = entry
+            .value
+            .as_text()
+            .map_or_else(|| entry.value.kind().to_owned(), word);
         let help = "use `true` or `false`";
-        let unusable = Unusable { field: &entry.key, found: &found, instead: "read as `false`", help };
-        context.complaints.push(Diagnostic::unusable_value(&unusable, entry.value.span, Severity::Warning));
+        let unusable = Unusable {
+            field: &entry.key,
+            found: &found,
+            instead: "read as `false`",
+            help,
+        };
+        context.complaints.push(Diagnostic::unusable_value(
+            &unusable,
+            entry.value.span,
+            Severity::Warning,
+        ));
         return false;
     };
     if !matches!(entry.value.value, Value::Bool(_)) {
@@ -130,7 +167,9 @@ fn read_status(id: &StoryId, entry: &Entry<'_>, context: &mut Context<'_>) -> Op
     let word = entry.value.as_word()?;
     let at = entry.value.span;
     let Some(state) = keys::state_of_word(word) else {
-        context.complaints.push(Diagnostic::unknown_status(word, id, at));
+        context
+            .complaints
+            .push(Diagnostic::unknown_status(word, id, at));
         return None;
     };
     if word.eq_ignore_ascii_case("ready") {

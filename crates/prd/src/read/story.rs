@@ -55,7 +55,9 @@ struct OwnId<'a> {
 }
 
 fn own_id<'a>(found: &Found<'a, '_>) -> Option<OwnId<'a>> {
-    let entry = Fields::of(found.map).all(keys::ID).find(|entry| !matches!(entry.value.value, Value::Null));
+    let entry = Fields::of(found.map)
+        .all(keys::ID)
+        .find(|entry| !matches!(entry.value.value, Value::Null));
     let Some(entry) = entry else {
         let key = found.key?;
         return Some(OwnId {
@@ -66,11 +68,14 @@ fn own_id<'a>(found: &Found<'a, '_>) -> Option<OwnId<'a>> {
     };
     let at = entry.value.span;
     let (word, change) = match &entry.value.value {
-        Value::Text(text) => {
-            (Ok(text.trim()), (text.trim().len() < text.len()).then_some(ChangeKind::IdTrimmed))
-        }
+        Value::Text(text) => (
+            Ok(text.trim()),
+            (text.trim().len() < text.len()).then_some(ChangeKind::IdTrimmed),
+        ),
         Value::Number(text) => (Ok(text.as_ref()), Some(ChangeKind::IdFromNumber)),
-        Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => (Err(entry.value.kind()), None),
+        Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => {
+            (Err(entry.value.kind()), None)
+        }
     };
     Some(OwnId { word, at, change })
 }
@@ -88,13 +93,16 @@ fn usable(id: &OwnId<'_>, context: &mut Context<'_>) -> Identity {
             Some((usable, id.at))
         }
         Err((word, because)) => {
-            context.complaints.push(Diagnostic::unusable_id(word, because, id.at));
+            context
+                .complaints
+                .push(Diagnostic::unusable_id(word, because, id.at));
             None
         }
     }
 }
 
-/// An id for a story that has none: its file's name, else its position, different from every given one.
+/// An id for a story that has none: its file's name, else its position, different from every given
+/// one.
 fn substitute(
     found: &Found<'_, '_>,
     index: usize,
@@ -103,42 +111,72 @@ fn substitute(
     context: &mut Context<'_>,
 ) -> Identity {
     let at = first_key(found);
-    let stem = found.ticket.and_then(|_| sources.file(at)).and_then(|source| {
-        let file = source.name().rsplit(['/', '\\']).next()?;
-        StoryId::new(file.rsplit_once('.').map_or(file, |(stem, _)| stem)).ok()
-    });
+    let stem = found
+        .ticket
+        .and_then(|_| sources.file(at))
+        .and_then(|source| {
+            let file = source.name().rsplit(['/', '\\']).next()?;
+            StoryId::new(file.rsplit_once('.').map_or(file, |(stem, _)| stem)).ok()
+        });
     if let Some(id) = stem.filter(|id| !taken.contains(id.as_str())) {
         context.changed(at, ChangeKind::IdFromFileName(id.as_str().into()));
         return Some((id, at));
     }
     let numbered = |turn: usize| {
-        if turn == 0 { format!("story-{}", index + 1) } else { format!("story-{}-{turn}", index + 1) }
+        if turn == 0 {
+            format!("story-{}", index + 1)
+        } else {
+            format!("story-{}-{turn}", index + 1)
+        }
     };
     // Of one number more than there are taken ids, at least one is free.
-    let word = (0..=taken.len()).map(numbered).find(|word| !taken.contains(word.as_str()))?;
+    let word = (0..=taken.len())
+        .map(numbered)
+        .find(|word| !taken.contains(word.as_str()))?;
     context.changed(at, ChangeKind::IdFromPosition(word.as_str().into()));
     StoryId::new(&word).ok().map(|id| (id, at))
 }
 
 fn first_key(found: &Found<'_, '_>) -> Span {
-    found.map.entries.first().map_or(found.node.span, |entry| entry.key_span)
+    found
+        .map
+        .entries
+        .first()
+        .map_or(found.node.span, |entry| entry.key_span)
 }
 
 /// Reads every story whose id is usable.
-pub(crate) fn read_all(layout: &Layout<'_, '_>, ids: Vec<Identity>, context: &mut Context<'_>) -> Vec<Draft> {
+pub(crate) fn read_all(
+    layout: &Layout<'_, '_>,
+    ids: Vec<Identity>,
+    context: &mut Context<'_>,
+) -> Vec<Draft> {
     let pairs = layout.stories.iter().zip(ids);
-    pairs.filter_map(|(found, id)| id.map(|(id, at)| read_one(found, id, at, context))).collect()
+    pairs
+        .filter_map(|(found, id)| id.map(|(id, at)| read_one(found, id, at, context)))
+        .collect()
 }
 
 fn read_one(found: &Found<'_, '_>, id: StoryId, at: Span, context: &mut Context<'_>) -> Draft {
-    let mut reader = Reader { fields: Fields::of(found.map), found, used: Vec::with_capacity(12), context };
+    let mut reader = Reader {
+        fields: Fields::of(found.map),
+        found,
+        used: Vec::with_capacity(12),
+        context,
+    };
     reader.complain_about_two_spellings();
     reader.mark_used(keys::ID);
     let state_fields = StateFields::among(&reader.fields);
     let state = state::read(&id, state_fields, reader.context);
     let state_entries = [state_fields.flag, state_fields.skipped, state_fields.status];
     let all_flags = state::further_flags(&reader.fields);
-    reader.used.extend(state_entries.into_iter().flatten().chain(all_flags).map(|entry| entry.key_span));
+    reader.used.extend(
+        state_entries
+            .into_iter()
+            .flatten()
+            .chain(all_flags)
+            .map(|entry| entry.key_span),
+    );
     let given_title = reader.text(keys::TITLE, "title");
     let description = reader.description();
     let given_criteria = reader.criteria();
@@ -153,7 +191,14 @@ fn read_one(found: &Found<'_, '_>, id: StoryId, at: Span, context: &mut Context<
     let group = reader.text(keys::GROUP, "group");
     // Whatever stood under a key that the canonical form always has is spoken for.
     let always = |entry: &&Entry<'_>| keys::ALWAYS_WRITTEN.contains(&entry.key.as_ref());
-    reader.used.extend(found.map.entries.iter().filter(always).map(|entry| entry.key_span));
+    reader.used.extend(
+        found
+            .map
+            .entries
+            .iter()
+            .filter(always)
+            .map(|entry| entry.key_span),
+    );
     let extra = fields::extras(found.map, &reader.used);
     let story = Story {
         id,
@@ -170,7 +215,13 @@ fn read_one(found: &Found<'_, '_>, id: StoryId, at: Span, context: &mut Context<
         extra,
         depends_on: Vec::new(),
     };
-    Draft { story, at, depends_on, blocks, group: found.group }
+    Draft {
+        story,
+        at,
+        depends_on,
+        blocks,
+        group: found.group,
+    }
 }
 
 struct Reader<'r, 'a, 's, 'o> {
@@ -191,7 +242,8 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
     fn complain_about_two_spellings(&mut self) {
         for (first, second) in self.fields.two_spellings() {
             let (at, before) = (second.key_span, first.key_span);
-            let twice = Diagnostic::duplicate_key(&second.key, &first.key, at, before, Severity::Warning);
+            let twice =
+                Diagnostic::duplicate_key(&second.key, &first.key, at, before, Severity::Warning);
             self.context.complaints.push(twice);
         }
     }
@@ -200,7 +252,8 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
     fn take(&mut self, entry: &'a Entry<'s>, canonical: &'static str) -> &'a Node<'s> {
         self.used.push(entry.key_span);
         if entry.key != canonical {
-            self.context.changed(entry.key_span, ChangeKind::Key(canonical));
+            self.context
+                .changed(entry.key_span, ChangeKind::Key(canonical));
         }
         &entry.value
     }
@@ -219,9 +272,19 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
     }
 
     fn description(&mut self) -> String {
-        let body = self.found.body.map(|body| body.description.as_str()).unwrap_or_default();
-        let own = self.text(keys::DESCRIPTION, "description").unwrap_or_default();
-        if own.is_empty() || body.is_empty() { own + body } else { format!("{own}\n\n{body}") }
+        let body = self
+            .found
+            .body
+            .map(|body| body.description.as_str())
+            .unwrap_or_default();
+        let own = self
+            .text(keys::DESCRIPTION, "description")
+            .unwrap_or_default();
+        if own.is_empty() || body.is_empty() {
+            own + body
+        } else {
+            format!("{own}\n\n{body}")
+        }
     }
 
     fn criteria(&mut self) -> Vec<Criterion> {
@@ -233,12 +296,17 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
                 return found;
             }
         }
-        let Some(body) = self.found.body.filter(|body| !body.criteria.is_empty()) else { return Vec::new() };
+        let Some(body) = self.found.body.filter(|body| !body.criteria.is_empty()) else {
+            return Vec::new();
+        };
         if let Some((_, place)) = body.criteria.first() {
             let at = Span::new(self.found.node.span.file, *place, *place);
             self.context.changed(at, ChangeKind::CriteriaFromBody);
         }
-        let plain = |(text, _): &(String, usize)| Criterion { text: text.clone(), command: None };
+        let plain = |(text, _): &(String, usize)| Criterion {
+            text: text.clone(),
+            command: None,
+        };
         body.criteria.iter().map(plain).collect()
     }
 
@@ -254,14 +322,25 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
             return title;
         }
         if let Some(heading) = self.found.body.and_then(|body| body.heading) {
-            self.context.changed(at, ChangeKind::TitleFrom("the ticket's heading"));
+            self.context
+                .changed(at, ChangeKind::TitleFrom("the ticket's heading"));
             let without_id = heading
                 .strip_prefix(id.as_str())
                 .map(|rest| rest.trim_start_matches([':', ' ', '-', '–', '—']));
-            return without_id.filter(|rest| !rest.is_empty()).unwrap_or(heading).to_owned();
+            return without_id
+                .filter(|rest| !rest.is_empty())
+                .unwrap_or(heading)
+                .to_owned();
         }
-        if let Some(line) = description.lines().map(str::trim).find(|line| !line.is_empty()) {
-            self.context.changed(at, ChangeKind::TitleFrom("the first line of its description"));
+        if let Some(line) = description
+            .lines()
+            .map(str::trim)
+            .find(|line| !line.is_empty())
+        {
+            self.context.changed(
+                at,
+                ChangeKind::TitleFrom("the first line of its description"),
+            );
             return line.to_owned();
         }
         let id_given = self.fields.first(keys::ID).is_some() || self.found.key.is_some();
@@ -273,7 +352,10 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
             None => Diagnostic::missing_title(id.as_str(), at),
         };
         self.context.complaints.push(complaint);
-        criteria.first().map_or_else(|| id.as_str().to_owned(), |criterion| criterion.text.clone())
+        criteria.first().map_or_else(
+            || id.as_str().to_owned(),
+            |criterion| criterion.text.clone(),
+        )
     }
 
     /// A story without criteria is judged by its description, or by its title: a person is told so.
@@ -293,8 +375,13 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
             ("", title) => (title, "its title"),
             (description, _) => (description, "its description"),
         };
-        self.context.complaints.push(Diagnostic::missing_criteria(id, at, what));
-        vec![Criterion { text: text.to_owned(), command: None }]
+        self.context
+            .complaints
+            .push(Diagnostic::missing_criteria(id, at, what));
+        vec![Criterion {
+            text: text.to_owned(),
+            command: None,
+        }]
     }
 
     fn wanted(&mut self, names: &[&str], canonical: &'static str) -> Vec<Wanted> {
@@ -313,8 +400,15 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
         let mut refuse = |found: &str, severity| {
             let instead = "the story is treated as having none";
             let help = "use a number, critical, high, medium or low, or P0 to P3";
-            let unusable = Unusable { field: "priority", found, instead, help };
-            self.context.complaints.push(Diagnostic::unusable_value(&unusable, node.span, severity));
+            let unusable = Unusable {
+                field: "priority",
+                found,
+                instead,
+                help,
+            };
+            self.context
+                .complaints
+                .push(Diagnostic::unusable_value(&unusable, node.span, severity));
             None
         };
         match &node.value {
@@ -325,15 +419,20 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
             },
             Value::Text(text) if text.trim().is_empty() => None,
             Value::Text(text) => {
-                match Priority::from_number(text.trim()).or_else(|| keys::priority_of_word(text.trim())) {
+                match Priority::from_number(text.trim())
+                    .or_else(|| keys::priority_of_word(text.trim()))
+                {
                     Some(priority) => {
-                        self.context.changed(node.span, ChangeKind::PriorityFromWord(priority));
+                        self.context
+                            .changed(node.span, ChangeKind::PriorityFromWord(priority));
                         Some(priority)
                     }
                     None => refuse(&format!("`{}`", shown(text)), Severity::Warning),
                 }
             }
-            Value::Bool(_) | Value::List(_) | Value::Map(_) => refuse(node.kind(), Severity::Warning),
+            Value::Bool(_) | Value::List(_) | Value::Map(_) => {
+                refuse(node.kind(), Severity::Warning)
+            }
         }
     }
 
@@ -343,15 +442,29 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
             if !matches!(entry.value.value, Value::Null | Value::Text(_)) {
                 let help = "name one agent, for example `codex`";
                 let (found, instead) = (entry.value.kind(), "it was passed over");
-                let unusable = Unusable { field: "tool", found, instead, help };
+                let unusable = Unusable {
+                    field: "tool",
+                    found,
+                    instead,
+                    help,
+                };
                 let at = entry.value.span;
-                self.context.complaints.push(Diagnostic::unusable_value(&unusable, at, Severity::Warning));
+                self.context.complaints.push(Diagnostic::unusable_value(
+                    &unusable,
+                    at,
+                    Severity::Warning,
+                ));
             }
             return None;
         };
         let node = self.take(entry, "tool");
         let lower = asked.to_lowercase();
-        let of_config = self.context.options.tools.iter().find(|tool| **tool == asked);
+        let of_config = self
+            .context
+            .options
+            .tools
+            .iter()
+            .find(|tool| **tool == asked);
         if let Some(tool) = of_config {
             return Some(tool.clone());
         }
@@ -360,7 +473,8 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
                 return Some((*tool).to_owned());
             }
             if lower == *tool || aliases.contains(&lower.as_str()) {
-                self.context.changed(node.span, ChangeKind::ToolFromAlias(tool));
+                self.context
+                    .changed(node.span, ChangeKind::ToolFromAlias(tool));
                 return Some((*tool).to_owned());
             }
         }
@@ -370,14 +484,20 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
             .chain(self.context.options.tools.iter().map(String::as_str))
             .collect();
         let near = crate::near::nearest(&lower, known.iter().copied());
-        self.context.complaints.push(Diagnostic::unknown_tool(asked, id, node.span, near, &known));
+        self.context
+            .complaints
+            .push(Diagnostic::unknown_tool(asked, id, node.span, near, &known));
         None
     }
 
     fn files(&mut self) -> Vec<String> {
-        let found =
-            self.fields.first(keys::FILES).and_then(|entry| Some((entry, fields::files(&entry.value)?)));
-        let Some((entry, files)) = found else { return Vec::new() };
+        let found = self
+            .fields
+            .first(keys::FILES)
+            .and_then(|entry| Some((entry, fields::files(&entry.value)?)));
+        let Some((entry, files)) = found else {
+            return Vec::new();
+        };
         self.take(entry, "files");
         files
     }
@@ -385,8 +505,10 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
     fn checks(&mut self) -> Vec<Check> {
         let mut all = Vec::new();
         for (key, name) in keys::CHECKS {
-            let found =
-                self.fields.named(key).and_then(|entry| Some((entry, fields::checks(&entry.value, *name)?)));
+            let found = self
+                .fields
+                .named(key)
+                .and_then(|entry| Some((entry, fields::checks(&entry.value, *name)?)));
             if let Some((entry, checks)) = found {
                 self.take(entry, "checks");
                 all.extend(checks);

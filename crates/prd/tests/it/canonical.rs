@@ -1,4 +1,5 @@
-//! The canonical form: reading it gives the same PRD, writing it again the same bytes, and the schema accepts it.
+//! The canonical form: reading it gives the same PRD, writing it again the same bytes, and the
+//! schema accepts it.
 
 use std::sync::OnceLock;
 
@@ -32,7 +33,10 @@ pub(crate) fn assert_says_the_same(name: &str, prd: &Prd) {
             }
         }
         // 1e999 is JSON, but this judge cannot hold it.
-        Err(error) => assert!(error.to_string().contains("number out of range"), "{name}: {error}\n{json}"),
+        Err(error) => assert!(
+            error.to_string().contains("number out of range"),
+            "{name}: {error}\n{json}"
+        ),
     }
     for (syntax, file) in [(Syntax::Json, "again.json"), (Syntax::Yaml, "again.yaml")] {
         let text = canonical(prd, syntax);
@@ -44,12 +48,16 @@ pub(crate) fn assert_says_the_same(name: &str, prd: &Prd) {
             without_groups(&comparable(prd)),
             "{name} {file}"
         );
-        assert_eq!(canonical(&read_back, syntax), text, "{name}: writing {file} again");
+        assert_eq!(
+            canonical(&read_back, syntax),
+            text,
+            "{name}: writing {file} again"
+        );
     }
 }
 
-/// Two differences are allowed: numbers that JSON cannot write (`007`) come back as text, and a kept key that has the
-/// name of one of ours comes back with an `x-` in front.
+/// Two differences are allowed: numbers that JSON cannot write (`007`) come back as text, and a
+/// kept key that has the name of one of ours comes back with an `x-` in front.
 fn comparable(prd: &Prd) -> Prd {
     fn flat(value: &mut Extra) {
         match value {
@@ -60,7 +68,11 @@ fn comparable(prd: &Prd) -> Prd {
         }
     }
     let mut prd = prd.clone();
-    let extras = prd.stories.iter_mut().flat_map(|story| &mut story.extra).chain(&mut prd.extra);
+    let extras = prd
+        .stories
+        .iter_mut()
+        .flat_map(|story| &mut story.extra)
+        .chain(&mut prd.extra);
     for (key, value) in extras {
         flat(value);
         *key = key.trim_start_matches("x-").to_owned();
@@ -99,7 +111,10 @@ fn a_canonical_file_is_left_as_it_is() {
 "#;
     let reading = read_text("prd.json", text);
     assert!(reading.diagnostics.is_empty(), "{}", drawn(&reading));
-    assert_eq!(canonical(&reading.prd.expect("stories"), Syntax::Json), text);
+    assert_eq!(
+        canonical(&reading.prd.expect("stories"), Syntax::Json),
+        text
+    );
 }
 
 #[test]
@@ -118,5 +133,8 @@ fn the_schema_refuses_what_the_reader_refuses() {
         assert_eq!(schema().is_valid(&story(id)), good, "{id:?}");
         assert_eq!(prd::StoryId::new(id).is_ok(), good, "{id:?}");
     }
-    assert!(!schema().is_valid(&serde_json::json!({"stories": []})), "a PRD without stories");
+    assert!(
+        !schema().is_valid(&serde_json::json!({"stories": []})),
+        "a PRD without stories"
+    );
 }

@@ -26,20 +26,31 @@ fn told(reading: &Reading) -> String {
         out += "---- normalised\n";
     }
     for change in &reading.changes {
-        let _ = writeln!(out, "{}: {}", reading.sources.place(change.at), change.describe(&reading.sources));
+        let _ = writeln!(
+            out,
+            "{}: {}",
+            reading.sources.place(change.at),
+            change.describe(&reading.sources)
+        );
     }
     out
 }
 
 #[test]
 fn every_case_is_told_as_expected() {
-    let mut entries: Vec<PathBuf> =
-        std::fs::read_dir(folder()).expect("cases").map(|entry| entry.expect("a case").path()).collect();
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder())
+        .expect("cases")
+        .map(|entry| entry.expect("a case").path())
+        .collect();
     entries.retain(|path| path.extension().is_none_or(|ending| ending != "snap"));
     entries.sort();
     assert!(entries.len() >= 20, "the cases are there");
     for path in entries {
-        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
         let input = if path.is_dir() {
             let mut files: Vec<PathBuf> = std::fs::read_dir(&path)
                 .expect("tickets")
@@ -47,13 +58,30 @@ fn every_case_is_told_as_expected() {
                 .collect();
             files.sort();
             let named = |file: &PathBuf| {
-                (format!("{name}/{}", file.file_name().expect("a name").to_string_lossy()), bytes(file))
+                (
+                    format!(
+                        "{name}/{}",
+                        file.file_name().expect("a name").to_string_lossy()
+                    ),
+                    bytes(file),
+                )
             };
-            Input::Tickets { name: name.clone(), files: files.iter().map(named).collect() }
+            Input::Tickets {
+                name: name.clone(),
+                files: files.iter().map(named).collect(),
+            }
         } else {
-            Input::File { name: name.clone(), bytes: bytes(&path) }
+            Input::File {
+                name: name.clone(),
+                bytes: bytes(&path),
+            }
         };
-        let reading = read(input, &Options { tools: vec!["house-agent".to_owned()] });
+        let reading = read(
+            input,
+            &Options {
+                tools: vec!["house-agent".to_owned()],
+            },
+        );
         insta::with_settings!({ snapshot_path => folder(), prepend_module_to_snapshot => false, omit_expression => true }, {
             insta::assert_snapshot!(name.as_str(), told(&reading));
         });

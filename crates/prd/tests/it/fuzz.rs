@@ -1,8 +1,10 @@
-//! Mutates real and hand-made PRDs for as long as it is told, and asks of each what must hold for every input:
-//! no panic; marking changes one state; a PRD without errors says the same in its canonical form.
+//! Mutates real and hand-made PRDs for as long as it is told, and asks of each what must hold for
+//! every input: no panic; marking changes one state; a PRD without errors says the same in its
+//! canonical form.
 //!
-//! `LOOPWRIGHT_FUZZ_SECS` sets the time (CI: 60), `LOOPWRIGHT_FUZZ_SEED` the seed: a number replays a run, `clock` takes
-//! a new one each time, as `cargo xtask soak` does. Without it the seed is fixed, so that CI tries the same inputs.
+//! `LOOPWRIGHT_FUZZ_SECS` sets the time (CI: 60), `LOOPWRIGHT_FUZZ_SEED` the seed: a number replays
+//! a run, `clock` takes a new one each time, as `cargo xtask soak` does. Without it the seed is
+//! fixed, so that CI tries the same inputs.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -15,7 +17,14 @@ use crate::support::{assert_reads_as_marked, drawn, real_files};
 
 const FIXED_SEED: u64 = 20_261_115;
 
-const NAMES: &[&str] = &["prd.json", "prd.json", "prd.yaml", "prd.yaml", "ticket.md", "prd"];
+const NAMES: &[&str] = &[
+    "prd.json",
+    "prd.json",
+    "prd.yaml",
+    "prd.yaml",
+    "ticket.md",
+    "prd",
+];
 
 /// Pieces that mean something to the reader.
 const WORDS: &[&str] = &[
@@ -87,14 +96,21 @@ const WORDS: &[&str] = &[
 
 fn seeds() -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let entries = std::fs::read_dir(folder).expect("cases").map(|entry| entry.expect("a case").path());
+    let entries = std::fs::read_dir(folder)
+        .expect("cases")
+        .map(|entry| entry.expect("a case").path());
     let mut texts: Vec<Vec<u8>> = entries
         .filter(|path| path.is_file() && path.extension().is_some_and(|ending| ending != "snap"))
         .map(|path| std::fs::read(path).expect("a readable case"))
         .collect();
     texts.sort();
     let small = |(_, bytes): (String, Vec<u8>)| (bytes.len() < 8_000).then_some(bytes);
-    texts.extend(real_files().unwrap_or_default().into_iter().filter_map(small));
+    texts.extend(
+        real_files()
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(small),
+    );
     texts
 }
 
@@ -127,12 +143,20 @@ fn mutate(bytes: &mut Vec<u8>, texts: &[Vec<u8>], random: &mut Random) {
 /// Everything that must hold, whatever the bytes are. Says whether there were stories.
 fn examine(name: &str, bytes: &[u8], random: &mut Random) -> bool {
     let options = Options::default();
-    let reading = read(Input::File { name: name.to_owned(), bytes: bytes.to_vec() }, &options);
+    let reading = read(
+        Input::File {
+            name: name.to_owned(),
+            bytes: bytes.to_vec(),
+        },
+        &options,
+    );
     let _ = drawn(&reading);
     for change in &reading.changes {
         let _ = change.describe(&reading.sources);
     }
-    let Some(prd) = &reading.prd else { return false };
+    let Some(prd) = &reading.prd else {
+        return false;
+    };
     let sorted = order(prd);
     assert_eq!(
         sorted.runs.len() + sorted.held.len() + sorted.set_aside.len() + sorted.passed.len(),
@@ -152,10 +176,19 @@ fn examine(name: &str, bytes: &[u8], random: &mut Random) -> bool {
 
 #[test]
 fn fuzz_mutated_prds() {
-    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
-    let clock = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let number = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .and_then(|value| value.parse::<u64>().ok())
+    };
+    let clock = || {
+        SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .map_or(0, |time| time.as_secs())
+    };
     let by_clock = std::env::var("LOOPWRIGHT_FUZZ_SEED").is_ok_and(|value| value == "clock");
-    let seed = number("LOOPWRIGHT_FUZZ_SEED").unwrap_or_else(|| if by_clock { clock() } else { FIXED_SEED });
+    let seed = number("LOOPWRIGHT_FUZZ_SEED")
+        .unwrap_or_else(|| if by_clock { clock() } else { FIXED_SEED });
     let time = Duration::from_secs(number("LOOPWRIGHT_FUZZ_SECS").unwrap_or(2));
     println!("fuzz: seed {seed}, {} s", time.as_secs());
     let texts = seeds();
@@ -184,5 +217,8 @@ fn fuzz_mutated_prds() {
         inputs += 1;
     }
     println!("fuzz: {inputs} inputs, {with_stories} of them with stories");
-    assert!(inputs > 0 && with_stories > 0, "the time was too short to try anything");
+    assert!(
+        inputs > 0 && with_stories > 0,
+        "the time was too short to try anything"
+    );
 }

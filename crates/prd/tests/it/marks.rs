@@ -7,7 +7,8 @@ use crate::support::{assert_reads_as_marked, read_text};
 /// Marks one story of a text and gives the new text, or the refusal.
 fn marked(name: &str, text: &str, id: &str, state: Mark) -> Result<String, String> {
     let reading = read_text(name, text);
-    let result = mark(&reading, id, state, &Options::default()).map_err(|refused| refused.message)?;
+    let result =
+        mark(&reading, id, state, &Options::default()).map_err(|refused| refused.message)?;
     let story = &reading
         .prd
         .as_ref()
@@ -23,7 +24,11 @@ fn marked(name: &str, text: &str, id: &str, state: Mark) -> Result<String, Strin
 
 fn check(name: &str, state: Mark, rows: &[(&str, &str)]) {
     for (before, after) in rows {
-        assert_eq!(marked(name, before, "a", state).as_deref(), Ok(*after), "{before}");
+        assert_eq!(
+            marked(name, before, "a", state).as_deref(),
+            Ok(*after),
+            "{before}"
+        );
     }
 }
 
@@ -34,21 +39,51 @@ fn a_passed_story_of_a_json_file() {
         Mark::Passed,
         &[
             // The field that is there, in whatever spelling and type.
-            (r#"[{"id":"a","title":"T","passes":false}]"#, r#"[{"id":"a","title":"T","passes":true}]"#),
-            (r#"[{"id":"a","title":"T","passes":true}]"#, r#"[{"id":"a","title":"T","passes":true}]"#),
-            (r#"[{"id":"a","title":"T","passes" : []}]"#, r#"[{"id":"a","title":"T","passes" : true}]"#),
-            (r#"[{"id":"a","title":"T","passes":null}]"#, r#"[{"id":"a","title":"T","passes":true}]"#),
-            (r#"[{"id":"a","title":"T","Completed":"no"}]"#, r#"[{"id":"a","title":"T","Completed":"yes"}]"#),
-            (r#"[{"id":"a","title":"T","done":0}]"#, r#"[{"id":"a","title":"T","done":1}]"#),
-            (r#"[{"id":"a","title":"T","passes":False}]"#, r#"[{"id":"a","title":"T","passes":true}]"#),
+            (
+                r#"[{"id":"a","title":"T","passes":false}]"#,
+                r#"[{"id":"a","title":"T","passes":true}]"#,
+            ),
+            (
+                r#"[{"id":"a","title":"T","passes":true}]"#,
+                r#"[{"id":"a","title":"T","passes":true}]"#,
+            ),
+            (
+                r#"[{"id":"a","title":"T","passes" : []}]"#,
+                r#"[{"id":"a","title":"T","passes" : true}]"#,
+            ),
+            (
+                r#"[{"id":"a","title":"T","passes":null}]"#,
+                r#"[{"id":"a","title":"T","passes":true}]"#,
+            ),
+            (
+                r#"[{"id":"a","title":"T","Completed":"no"}]"#,
+                r#"[{"id":"a","title":"T","Completed":"yes"}]"#,
+            ),
+            (
+                r#"[{"id":"a","title":"T","done":0}]"#,
+                r#"[{"id":"a","title":"T","done":1}]"#,
+            ),
+            (
+                r#"[{"id":"a","title":"T","passes":False}]"#,
+                r#"[{"id":"a","title":"T","passes":true}]"#,
+            ),
             // The file's own word, in the capitals of the word that it replaces.
-            (r#"[{"id":"a","title":"T","status":"pending"}]"#, r#"[{"id":"a","title":"T","status":"done"}]"#),
-            (r#"[{"id":"a","title":"T","status":"TO-DO"}]"#, r#"[{"id":"a","title":"T","status":"DONE"}]"#),
+            (
+                r#"[{"id":"a","title":"T","status":"pending"}]"#,
+                r#"[{"id":"a","title":"T","status":"done"}]"#,
+            ),
+            (
+                r#"[{"id":"a","title":"T","status":"TO-DO"}]"#,
+                r#"[{"id":"a","title":"T","status":"DONE"}]"#,
+            ),
             (
                 r#"[{"id":"a","title":"T","status":"open"},{"id":"b","title":"T","status":"Complete"}]"#,
                 r#"[{"id":"a","title":"T","status":"Complete"},{"id":"b","title":"T","status":"Complete"}]"#,
             ),
-            (r#"[{"id":"a","title":"T","status":null}]"#, r#"[{"id":"a","title":"T","status":"done"}]"#),
+            (
+                r#"[{"id":"a","title":"T","status":null}]"#,
+                r#"[{"id":"a","title":"T","status":"done"}]"#,
+            ),
             // All that speaks of the state goes along; what we do not understand stays.
             (
                 r#"[{"id":"a","title":"T","passes":false,"status":"in-progress"}]"#,
@@ -67,10 +102,22 @@ fn a_passed_story_of_a_json_file() {
                 r#"[{"id":"a","title":"T","passes":true,"done":true,"completed":"2026-01-01"}]"#,
             ),
             // No field: that of the neighbours, else `passes`, in the style of the last entry.
-            (r#"[{"id":"a","title":"T"}]"#, r#"[{"id":"a","title":"T","passes":true}]"#),
-            (r#"[{ "id": "a", "title": "T" }]"#, r#"[{ "id": "a", "title": "T", "passes": true }]"#),
-            (r#"[{"id":"a"  ,  "title":"T",}]"#, r#"[{"id":"a"  ,  "title":"T"  ,  "passes":true,}]"#),
-            (r#"[{"id":"a" "title":"T"}]"#, r#"[{"id":"a" "title":"T", "passes":true}]"#),
+            (
+                r#"[{"id":"a","title":"T"}]"#,
+                r#"[{"id":"a","title":"T","passes":true}]"#,
+            ),
+            (
+                r#"[{ "id": "a", "title": "T" }]"#,
+                r#"[{ "id": "a", "title": "T", "passes": true }]"#,
+            ),
+            (
+                r#"[{"id":"a"  ,  "title":"T",}]"#,
+                r#"[{"id":"a"  ,  "title":"T"  ,  "passes":true,}]"#,
+            ),
+            (
+                r#"[{"id":"a" "title":"T"}]"#,
+                r#"[{"id":"a" "title":"T", "passes":true}]"#,
+            ),
             (
                 r#"[{"id":"a","title":"T"},{"id":"b","title":"T","completed":false}]"#,
                 r#"[{"id":"a","title":"T","completed":true},{"id":"b","title":"T","completed":false}]"#,
@@ -91,7 +138,10 @@ fn a_passed_story_of_a_json_file() {
                 "[{\"id\":\"a\", // one\n  \"title\":\"T\"}]",
                 "[{\"id\":\"a\", // one\n  \"title\":\"T\",\n  \"passes\":true}]",
             ),
-            (r#"{"stories":{"a":{"title":"T"}}}"#, r#"{"stories":{"a":{"title":"T","passes":true}}}"#),
+            (
+                r#"{"stories":{"a":{"title":"T"}}}"#,
+                r#"{"stories":{"a":{"title":"T","passes":true}}}"#,
+            ),
         ],
     );
 }
@@ -114,7 +164,10 @@ fn a_skipped_story_of_a_json_file() {
                 r#"[{"id":"a","title":"T","passes":false,"skipped":false}]"#,
                 r#"[{"id":"a","title":"T","passes":false,"skipped":true}]"#,
             ),
-            (r#"[{"id":"a","title":"T","skip":"no"}]"#, r#"[{"id":"a","title":"T","skip":"yes"}]"#),
+            (
+                r#"[{"id":"a","title":"T","skip":"no"}]"#,
+                r#"[{"id":"a","title":"T","skip":"yes"}]"#,
+            ),
             (
                 r#"[{"id":"a","title":"T","status":"Pending"}]"#,
                 r#"[{"id":"a","title":"T","status":"Skipped"}]"#,
@@ -127,7 +180,10 @@ fn a_skipped_story_of_a_json_file() {
                 r#"[{"id":"a","title":"T","passes":false,"status":"odd"}]"#,
                 r#"[{"id":"a","title":"T","passes":false,"status":"skipped"}]"#,
             ),
-            (r#"[{"id":"a","title":"T"}]"#, r#"[{"id":"a","title":"T","skipped":true}]"#),
+            (
+                r#"[{"id":"a","title":"T"}]"#,
+                r#"[{"id":"a","title":"T","skipped":true}]"#,
+            ),
         ],
     );
 }
@@ -142,10 +198,22 @@ fn a_passed_story_of_a_yaml_file() {
                 "- id: a\n  title: T\n  passes: false   # note\n",
                 "- id: a\n  title: T\n  passes: true   # note\n",
             ),
-            ("- id: a\n  title: T\n  passes:\n", "- id: a\n  title: T\n  passes: true\n"),
-            ("- id: a\n  title: T\n  passes: no\n", "- id: a\n  title: T\n  passes: yes\n"),
-            ("- id: a\n  title: T\n  status: 'pending'\n", "- id: a\n  title: T\n  status: 'done'\n"),
-            ("- id: a\n  title: T\n  status: \"pending\"\n", "- id: a\n  title: T\n  status: \"done\"\n"),
+            (
+                "- id: a\n  title: T\n  passes:\n",
+                "- id: a\n  title: T\n  passes: true\n",
+            ),
+            (
+                "- id: a\n  title: T\n  passes: no\n",
+                "- id: a\n  title: T\n  passes: yes\n",
+            ),
+            (
+                "- id: a\n  title: T\n  status: 'pending'\n",
+                "- id: a\n  title: T\n  status: 'done'\n",
+            ),
+            (
+                "- id: a\n  title: T\n  status: \"pending\"\n",
+                "- id: a\n  title: T\n  status: \"done\"\n",
+            ),
             (
                 "- id: a\n  title: T\n  status: \"pending\"   # it's \"so\"\n",
                 "- id: a\n  title: T\n  status: \"done\"   # it's \"so\"\n",
@@ -158,9 +226,15 @@ fn a_passed_story_of_a_yaml_file() {
                 "- {id: a, title: 'it''s', status: 'open' }   # it's so\n",
                 "- {id: a, title: 'it''s', status: 'done' }   # it's so\n",
             ),
-            ("- id: a\n  title: T\n", "- id: a\n  title: T\n  passes: true\n"),
+            (
+                "- id: a\n  title: T\n",
+                "- id: a\n  title: T\n  passes: true\n",
+            ),
             ("- id: a\n  title: T", "- id: a\n  title: T\n  passes: true"),
-            ("- id: a\r\n  title: T # why\r\n", "- id: a\r\n  title: T # why\r\n  passes: true\r\n"),
+            (
+                "- id: a\r\n  title: T # why\r\n",
+                "- id: a\r\n  title: T # why\r\n  passes: true\r\n",
+            ),
             (
                 "- id: a\n  title: T\n  acceptance_criteria:\n    - c\n",
                 "- id: a\n  title: T\n  passes: true\n  acceptance_criteria:\n    - c\n",
@@ -169,9 +243,18 @@ fn a_passed_story_of_a_yaml_file() {
                 "-   id: >\n      a\n    title: |\n      T\n",
                 "-   passes: true\n    id: >\n      a\n    title: |\n      T\n",
             ),
-            ("- {id: a, title: T}\n", "- {id: a, title: T, passes: true}\n"),
-            ("- {\"id\":\"a\",\"title\":\"T\"}\n", "- {\"id\":\"a\",\"title\":\"T\",\"passes\": true}\n"),
-            ("- id: a\n  title: T\n  passes: &p false\n", "- id: a\n  title: T\n  passes: true\n"),
+            (
+                "- {id: a, title: T}\n",
+                "- {id: a, title: T, passes: true}\n",
+            ),
+            (
+                "- {\"id\":\"a\",\"title\":\"T\"}\n",
+                "- {\"id\":\"a\",\"title\":\"T\",\"passes\": true}\n",
+            ),
+            (
+                "- id: a\n  title: T\n  passes: &p false\n",
+                "- id: a\n  title: T\n  passes: true\n",
+            ),
             (
                 "base: &b\n  passes: false\nstories:\n  - id: a\n    title: T\n    <<: *b\n  - id: c\n    title: C\n    <<: *b\n",
                 "base: &b\n  passes: false\nstories:\n  - id: a\n    title: T\n    passes: true\n    <<: *b\n  - id: c\n    title: C\n    <<: *b\n",
@@ -180,7 +263,10 @@ fn a_passed_story_of_a_yaml_file() {
                 "no: &n false\nstories:\n  - id: a\n    title: T\n    passes: *n\n",
                 "no: &n false\nstories:\n  - id: a\n    title: T\n    passes: true\n",
             ),
-            ("stories:\n  a:\n    title: T\n", "stories:\n  a:\n    title: T\n    passes: true\n"),
+            (
+                "stories:\n  a:\n    title: T\n",
+                "stories:\n  a:\n    title: T\n    passes: true\n",
+            ),
             (
                 "nodes:\n  - id: a\n    title: T\n    status: ready\n  - id: b\n    title: T\n    status: complete\nedges: []\n",
                 "nodes:\n  - id: a\n    title: T\n    status: complete\n  - id: b\n    title: T\n    status: complete\nedges: []\n",
@@ -192,7 +278,12 @@ fn a_passed_story_of_a_yaml_file() {
 #[test]
 fn what_cannot_be_marked_is_refused() {
     for (name, text, id, expected) in [
-        ("prd.json", r#"[{"id":"login-1","title":"T"}]"#, "login-l", "there is no story `login-l`"),
+        (
+            "prd.json",
+            r#"[{"id":"login-1","title":"T"}]"#,
+            "login-l",
+            "there is no story `login-l`",
+        ),
         (
             "prd.json",
             r#"[{"id":"a","title":"T"},{"id":"a","title":"T"}]"#,
@@ -227,19 +318,30 @@ fn what_cannot_be_marked_is_refused() {
     ] {
         let reading = read_text(name, text);
         let refused = mark(&reading, id, Mark::Passed, &Options::default()).expect_err(text);
-        assert_eq!((refused.code, refused.message.as_str()), ("PRD020", expected), "{text}");
+        assert_eq!(
+            (refused.code, refused.message.as_str()),
+            ("PRD020", expected),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn a_ticket_is_marked_in_its_own_file() {
-    let ticket =
-        |id: &str, status: &str| format!("---\nid: {id}\nstatus: {status}\n---\n# {id}: T\n\n- [ ] a box\n");
+    let ticket = |id: &str, status: &str| {
+        format!("---\nid: {id}\nstatus: {status}\n---\n# {id}: T\n\n- [ ] a box\n")
+    };
     let files = vec![
         ("t/a.md".to_owned(), ticket("a", "complete").into_bytes()),
         ("t/b.md".to_owned(), ticket("b", "pending").into_bytes()),
     ];
-    let reading = read(Input::Tickets { name: "t".to_owned(), files }, &Options::default());
+    let reading = read(
+        Input::Tickets {
+            name: "t".to_owned(),
+            files,
+        },
+        &Options::default(),
+    );
     let result = mark(&reading, "b", Mark::Passed, &Options::default()).expect("marked");
     assert_eq!((result.file, result.text), (1, ticket("b", "complete")));
     let skipped = mark(&reading, "b", Mark::Skipped, &Options::default()).expect("marked");

@@ -5,15 +5,29 @@ use prd::{GraphFormat, graph, order};
 use crate::support::read_text;
 
 fn runs(stories: &str) -> String {
-    let prd = read_text("prd.json", format!("[{stories}]")).prd.expect("stories");
+    let prd = read_text("prd.json", format!("[{stories}]"))
+        .prd
+        .expect("stories");
     let order = order(&prd);
-    let names =
-        |stories: &[&prd::Story]| stories.iter().map(|story| story.id.as_str()).collect::<Vec<_>>().join(" ");
+    let names = |stories: &[&prd::Story]| {
+        stories
+            .iter()
+            .map(|story| story.id.as_str())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
     let held: Vec<String> = order
         .held
         .iter()
         .map(|(story, by)| {
-            format!("{}<{}", story.id, by.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(","))
+            format!(
+                "{}<{}",
+                story.id,
+                by.iter()
+                    .map(|id| id.as_str())
+                    .collect::<Vec<_>>()
+                    .join(",")
+            )
         })
         .collect();
     format!(
@@ -32,22 +46,40 @@ fn story(id: &str, rest: &str) -> String {
 #[test]
 fn priority_then_file_order_then_dependencies() {
     for (stories, expected) in [
-        (vec![story("a", ""), story("b", "")], "runs a b | held  | aside  | passed "),
         (
-            vec![story("a", r#","priority":2"#), story("b", r#","priority":1"#)],
-            "runs b a | held  | aside  | passed ",
-        ),
-        (vec![story("a", ""), story("b", r#","priority":9"#)], "runs b a | held  | aside  | passed "),
-        (
-            vec![story("a", r#","priority":"low""#), story("b", r#","priority":"P0""#)],
-            "runs b a | held  | aside  | passed ",
+            vec![story("a", ""), story("b", "")],
+            "runs a b | held  | aside  | passed ",
         ),
         (
-            vec![story("a", r#","priority":1,"deps":["b"]"#), story("b", r#","priority":5"#)],
+            vec![
+                story("a", r#","priority":2"#),
+                story("b", r#","priority":1"#),
+            ],
             "runs b a | held  | aside  | passed ",
         ),
         (
-            vec![story("a", r#","passes":true"#), story("b", r#","deps":["a"]"#)],
+            vec![story("a", ""), story("b", r#","priority":9"#)],
+            "runs b a | held  | aside  | passed ",
+        ),
+        (
+            vec![
+                story("a", r#","priority":"low""#),
+                story("b", r#","priority":"P0""#),
+            ],
+            "runs b a | held  | aside  | passed ",
+        ),
+        (
+            vec![
+                story("a", r#","priority":1,"deps":["b"]"#),
+                story("b", r#","priority":5"#),
+            ],
+            "runs b a | held  | aside  | passed ",
+        ),
+        (
+            vec![
+                story("a", r#","passes":true"#),
+                story("b", r#","deps":["a"]"#),
+            ],
             "runs b | held  | aside  | passed a",
         ),
         (
@@ -59,10 +91,17 @@ fn priority_then_file_order_then_dependencies() {
             "runs  | held b<a c<b | aside a | passed ",
         ),
         (
-            vec![story("a", r#","deps":["b"]"#), story("b", r#","deps":["a"]"#), story("c", "")],
+            vec![
+                story("a", r#","deps":["b"]"#),
+                story("b", r#","deps":["a"]"#),
+                story("c", ""),
+            ],
             "runs c | held a<b b<a | aside  | passed ",
         ),
-        (vec![story("a", r#","status":"failed""#), story("b", "")], "runs b | held  | aside a | passed "),
+        (
+            vec![story("a", r#","status":"failed""#), story("b", "")],
+            "runs b | held  | aside a | passed ",
+        ),
     ] {
         assert_eq!(runs(&stories.join(",")), expected, "{stories:?}");
     }

@@ -1,4 +1,5 @@
-//! Generated PRDs in many styles: marking gives exactly the text that the author would have written with that state.
+//! Generated PRDs in many styles: marking gives exactly the text that the author would have written
+//! with that state.
 
 use prd::{Mark, Options, mark};
 use proptest::prelude::*;
@@ -24,7 +25,10 @@ struct GeneratedStory {
 
 /// How the file is written.
 #[derive(Debug, Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one independent habit of an author")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one independent habit of an author"
+)]
 struct Look {
     syntax: Syntax,
     line_end: &'static str,
@@ -57,8 +61,18 @@ fn texts() -> impl Strategy<Value = String> {
 }
 
 fn stories() -> impl Strategy<Value = Vec<GeneratedStory>> {
-    let story = (texts(), prop::collection::vec(texts(), 1..4), state_fields(), any::<bool>())
-        .prop_map(|(title, criteria, state, early)| GeneratedStory { title, criteria, state, early });
+    let story = (
+        texts(),
+        prop::collection::vec(texts(), 1..4),
+        state_fields(),
+        any::<bool>(),
+    )
+        .prop_map(|(title, criteria, state, early)| GeneratedStory {
+            title,
+            criteria,
+            state,
+            early,
+        });
     prop::collection::vec(story, 1..6)
 }
 
@@ -105,7 +119,13 @@ fn fields(story: &GeneratedStory, number: usize) -> Vec<(&'static str, String)> 
 
 fn write(stories: &[GeneratedStory], look: Look) -> String {
     let mut lines = Vec::new();
-    let comma = |last: bool| if !last || look.trailing_commas { "," } else { "" };
+    let comma = |last: bool| {
+        if !last || look.trailing_commas {
+            ","
+        } else {
+            ""
+        }
+    };
     match look.syntax {
         Syntax::DenseJson => {
             let story = |(index, story): (usize, &GeneratedStory)| {
@@ -125,14 +145,22 @@ fn write(stories: &[GeneratedStory], look: Look) -> String {
                 lines.push(format!("{}{{", look.indent.repeat(2)));
                 let fields = fields(story, index);
                 for (at, (key, value)) in fields.iter().enumerate() {
-                    let comment = if look.comments && at == 1 { " // why" } else { "" };
+                    let comment = if look.comments && at == 1 {
+                        " // why"
+                    } else {
+                        ""
+                    };
                     lines.push(format!(
                         "{}\"{key}\": {value}{}{comment}",
                         look.indent.repeat(3),
                         comma(at + 1 == fields.len())
                     ));
                 }
-                lines.push(format!("{}}}{}", look.indent.repeat(2), comma(index + 1 == stories.len())));
+                lines.push(format!(
+                    "{}}}{}",
+                    look.indent.repeat(2),
+                    comma(index + 1 == stories.len())
+                ));
             }
             lines.push(format!("{}]", look.indent));
             lines.push("}".to_owned());
@@ -141,18 +169,30 @@ fn write(stories: &[GeneratedStory], look: Look) -> String {
             lines.push("stories:".to_owned());
             for (index, story) in stories.iter().enumerate() {
                 for (at, (key, value)) in fields(story, index).iter().enumerate() {
-                    let comment = if look.comments && at == 1 { "   # why" } else { "" };
-                    lines.push(format!("  {} {key}: {value}{comment}", if at == 0 { "-" } else { " " }));
+                    let comment = if look.comments && at == 1 {
+                        "   # why"
+                    } else {
+                        ""
+                    };
+                    lines.push(format!(
+                        "  {} {key}: {value}{comment}",
+                        if at == 0 { "-" } else { " " }
+                    ));
                 }
             }
         }
     }
     let mark = if look.byte_order_mark { "\u{FEFF}" } else { "" };
-    let end = if look.final_line_end { look.line_end } else { "" };
+    let end = if look.final_line_end {
+        look.line_end
+    } else {
+        ""
+    };
     format!("{mark}{}{end}", lines.join(look.line_end))
 }
 
-/// The state field as the author would have written it; `done` is the only word for it in these files.
+/// The state field as the author would have written it; `done` is the only word for it in these
+/// files.
 fn passed(state: StateField) -> StateField {
     match state {
         StateField::Flag(key, _) => StateField::Flag(key, true),

@@ -6,9 +6,15 @@ use crate::support::{codes, drawn, read_text};
 
 /// `id state priority [dependencies] title | criteria`
 fn brief(story: &Story) -> String {
-    let priority = story.priority.map_or("-".to_owned(), |priority| priority.to_string());
+    let priority = story
+        .priority
+        .map_or("-".to_owned(), |priority| priority.to_string());
     let on: Vec<&str> = story.depends_on.iter().map(prd::StoryId::as_str).collect();
-    let criteria: Vec<&str> = story.criteria.iter().map(|criterion| criterion.text.as_str()).collect();
+    let criteria: Vec<&str> = story
+        .criteria
+        .iter()
+        .map(|criterion| criterion.text.as_str())
+        .collect();
     format!(
         "{} {} {priority} [{}] {} | {}",
         story.id,
@@ -22,7 +28,13 @@ fn brief(story: &Story) -> String {
 fn stories(text: &str) -> Vec<String> {
     let reading = read_text("prd.json", text);
     assert!(!reading.has_errors(), "{text}\n{}", drawn(&reading));
-    reading.prd.expect("stories").stories.iter().map(brief).collect()
+    reading
+        .prd
+        .expect("stories")
+        .stories
+        .iter()
+        .map(brief)
+        .collect()
 }
 
 #[test]
@@ -43,7 +55,11 @@ fn stories_are_found_under_every_known_key() {
         "User Stories",
         "tickets",
     ] {
-        assert_eq!(stories(&format!(r#"{{"{container}":[{story}]}}"#)), ["a open - [] T | c"], "{container}");
+        assert_eq!(
+            stories(&format!(r#"{{"{container}":[{story}]}}"#)),
+            ["a open - [] T | c"],
+            "{container}"
+        );
     }
     for wrapper in ["prd", "data"] {
         assert_eq!(
@@ -51,34 +67,51 @@ fn stories_are_found_under_every_known_key() {
             ["a open - [] T | c"],
             "{wrapper}"
         );
-        assert_eq!(stories(&format!(r#"{{"{wrapper}":[{story}]}}"#)), ["a open - [] T | c"], "{wrapper}");
+        assert_eq!(
+            stories(&format!(r#"{{"{wrapper}":[{story}]}}"#)),
+            ["a open - [] T | c"],
+            "{wrapper}"
+        );
     }
     for inner in ["tasks", "stories", "userStories"] {
         assert_eq!(
-            stories(&format!(r#"{{"phases":[{{"name":"P","{inner}":[{story}]}}]}}"#)),
+            stories(&format!(
+                r#"{{"phases":[{{"name":"P","{inner}":[{story}]}}]}}"#
+            )),
             ["a open - [] T | c"],
             "{inner}"
         );
     }
-    assert_eq!(stories(&format!("[{story}]")), ["a open - [] T | c"], "root list");
+    assert_eq!(
+        stories(&format!("[{story}]")),
+        ["a open - [] T | c"],
+        "root list"
+    );
     assert_eq!(
         stories(&format!(r#"{{"sprint":{{"userStories":[{story}]}}}}"#)),
         ["a open - [] T | c"],
         "a list that can mean nothing else, under any key"
     );
-    let nested = format!(r#"{{"milestones":[{{"id":"m","epics":[{{"id":"e","stories":[{story}]}}]}}]}}"#);
+    let nested =
+        format!(r#"{{"milestones":[{{"id":"m","epics":[{{"id":"e","stories":[{story}]}}]}}]}}"#);
     assert_eq!(stories(&nested), ["a open - [] T | c"], "groups in groups");
 }
 
 #[test]
 fn the_likelier_list_wins() {
     for (text, expected) in [
-        (r#"{"features":["a"],"user_stories":[{"id":"u","title":"U","steps":["c"]}]}"#, "u open - [] U | c"),
+        (
+            r#"{"features":["a"],"user_stories":[{"id":"u","title":"U","steps":["c"]}]}"#,
+            "u open - [] U | c",
+        ),
         (
             r#"{"milestones":[{"id":"m","tasks":["1"]}],"phases":[{"tasks":[{"id":"1","title":"P","steps":["c"]}]}]}"#,
             "1 open - [] P | c",
         ),
-        (r#"{"stories":[],"tasks":[{"id":"t","title":"T","steps":["c"]}]}"#, "t open - [] T | c"),
+        (
+            r#"{"stories":[],"tasks":[{"id":"t","title":"T","steps":["c"]}]}"#,
+            "t open - [] T | c",
+        ),
         (
             r#"{"features":[{"id":"f","title":"F","acceptance":["c"],"tasks":[{"id":"x","title":"X"}]}]}"#,
             "f open - [] F | c",
@@ -114,7 +147,10 @@ fn a_field_is_read_in_every_spelling() {
         (r#""id":"a","status":"in_progress""#, "a open - [] T | c"),
         (r#""id":"a","status":"wont-fix""#, "a wont-fix - [] T | c"),
         (r#""id":"a","skipped":true"#, "a skipped - [] T | c"),
-        (r#""id":"a","passes":false,"status":"failed""#, "a failed - [] T | c"),
+        (
+            r#""id":"a","passes":false,"status":"failed""#,
+            "a failed - [] T | c",
+        ),
     ] {
         assert_eq!(
             stories(&format!(r#"[{{{fields},"title":"T","acceptance":["c"]}}]"#)),
@@ -151,7 +187,9 @@ fn criteria_are_read_under_every_name() {
         (r#"{"criterion":"c","met":false}"#, "c"),
     ] {
         assert_eq!(
-            stories(&format!(r#"[{{"id":"a","title":"T","acceptance":[{criteria}]}}]"#)),
+            stories(&format!(
+                r#"[{{"id":"a","title":"T","acceptance":[{criteria}]}}]"#
+            )),
             [format!("a open - [] T | {expected}")],
             "{criteria}"
         );
@@ -174,8 +212,7 @@ fn dependencies_are_read_under_every_name_and_from_both_sides() {
         let text = format!(r#"[{base},{{"id":"b","title":"B","steps":["c"],{on}}}]"#);
         assert_eq!(stories(&text)[1], "b open - [1] B | c", "{on}");
     }
-    let blocks =
-        r#"[{"id":"a","title":"A","steps":["c"],"blocks":["b"]},{"id":"b","title":"B","steps":["c"]}]"#;
+    let blocks = r#"[{"id":"a","title":"A","steps":["c"],"blocks":["b"]},{"id":"b","title":"B","steps":["c"]}]"#;
     assert_eq!(stories(blocks)[1], "b open - [a] B | c");
 }
 
@@ -190,7 +227,11 @@ fn project_fields_are_read() {
         .map(|check| format!("{}={}", check.name.as_deref().unwrap_or("-"), check.text))
         .collect();
     assert_eq!(
-        (prd.title.as_deref(), prd.description.as_deref(), prd.branch.as_deref()),
+        (
+            prd.title.as_deref(),
+            prd.description.as_deref(),
+            prd.branch.as_deref()
+        ),
         (Some("N"), Some("G"), Some("b"))
     );
     assert_eq!(checks, ["-=g", "verify=make", "test=t", "test=ct"]);
@@ -207,7 +248,13 @@ fn every_normalisation_is_reported_once_with_its_place() {
     let told: Vec<String> = reading
         .changes
         .iter()
-        .map(|change| format!("{} {}", reading.sources.place(change.at), change.describe(&reading.sources)))
+        .map(|change| {
+            format!(
+                "{} {}",
+                reading.sources.place(change.at),
+                change.describe(&reading.sources)
+            )
+        })
         .collect();
     assert_eq!(
         told,

@@ -1,7 +1,7 @@
 //! Copies one output stream of the program to where it is kept.
 //!
-//! It reads on whatever becomes of the bytes, so that the program is never blocked by us. It does not look at what it
-//! copies.
+//! It reads on whatever becomes of the bytes, so that the program is never blocked by us. It does
+//! not look at what it copies.
 
 use std::io::{self, PipeReader, Read as _};
 use std::sync::Arc;
@@ -58,8 +58,9 @@ impl Capture {
         self.state.seen.load(Ordering::Acquire)
     }
 
-    /// Waits for the stream's end, but not for ever: a process outside the tree may have been handed the pipe. What came
-    /// before the end is waited for until it is on the disk: the answer may be in it.
+    /// Waits for the stream's end, but not for ever: a process outside the tree may have been
+    /// handed the pipe. What came before the end is waited for until it is on the disk: the answer
+    /// may be in it.
     pub(super) fn finish(self, wait_max: Duration) -> Captured {
         let started = Instant::now();
         let has_ended = || self.state.has_ended.load(Ordering::Acquire);

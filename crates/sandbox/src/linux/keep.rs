@@ -1,7 +1,7 @@
 //! The keeper's whole life, and the two records it leaves.
 //!
-//! Signals stay at their defaults: the keeper has a session of its own, so no terminal reaches it, and what does reach
-//! it is meant. It does not decide whether anything is tried again.
+//! Signals stay at their defaults: the keeper has a session of its own, so no terminal reaches it,
+//! and what does reach it is meant. It does not decide whether anything is tried again.
 
 use std::path::Path;
 use std::thread;
@@ -15,10 +15,12 @@ use super::{launch, processes};
 use crate::files::{RunFolder, is_full};
 use crate::{ExitOutcome, ExitRecord, KeeperError, KeeperRecord};
 
-/// How often the exit record is tried when it is refused, once a second. A full disk is waited for without a limit.
+/// How often the exit record is tried when it is refused, once a second. A full disk is waited for
+/// without a limit.
 const EXIT_TRIES_MAX: u32 = 60;
 
-/// Keeps the run of a folder until its tree is gone and recorded; what `loopwright keeper RUN_DIR` does.
+/// Keeps the run of a folder until its tree is gone and recorded; what `loopwright keeper RUN_DIR`
+/// does.
 pub fn keep(run_dir: &Path) -> ExitOutcome {
     live(run_dir).unwrap_or_else(ExitOutcome::Failed)
 }
@@ -29,13 +31,17 @@ fn live(run_dir: &Path) -> Result<ExitOutcome, KeeperError> {
         return launch::relaunch(&folder).map(|()| ExitOutcome::Relaunched);
     }
     let spec = folder.required_spec()?;
-    let Lock::Ours { _held } = lock::take(&folder)? else { return Ok(ExitOutcome::AlreadyKept) };
-    // A keeper that was here may have started the program, even if it left no exit record: once is the limit.
+    let Lock::Ours { _held } = lock::take(&folder)? else {
+        return Ok(ExitOutcome::AlreadyKept);
+    };
+    // A keeper that was here may have started the program, even if it left no exit record: once is
+    // the limit.
     if folder.keeper()?.is_some() || folder.exit()?.is_some() {
         return Ok(ExitOutcome::AlreadyKept);
     }
     own_what_comes()?;
-    // Before the record: a disk that is too full for them leaves a run that was never taken, and may be taken later.
+    // Before the record: a disk that is too full for them leaves a run that was never taken, and
+    // may be taken later.
     let refused = KeeperError::file("make the output files in", folder.path());
     let streams = program::keep_streams(&folder, &spec).map_err(refused)?;
     folder.write_keeper(&ourselves()?)?;
@@ -55,15 +61,22 @@ fn ourselves() -> Result<KeeperRecord, KeeperError> {
     let not_found = || KeeperError::process("find our own process")(std::io::ErrorKind::NotFound);
     let process = processes::read(pid).ok_or_else(not_found)?;
     let boot_id = processes::boot_id().map_err(KeeperError::process("read the boot id"))?;
-    Ok(KeeperRecord { pid, start_time: process.id.start_time, boot_id, started_at_ms: now_ms() })
+    Ok(KeeperRecord {
+        pid,
+        start_time: process.id.start_time,
+        boot_id,
+        started_at_ms: now_ms(),
+    })
 }
 
-/// A full disk may have room again in a while, and without the record the whole run would have been for nothing.
+/// A full disk may have room again in a while, and without the record the whole run would have been
+/// for nothing.
 fn write_exit(folder: &RunFolder, record: &ExitRecord) -> Result<(), KeeperError> {
     let mut n_tries = 1;
     loop {
         match folder.write_exit(record) {
-            Err(KeeperError::File { source, .. }) if is_full(&source) && folder.path().exists() => {}
+            Err(KeeperError::File { source, .. }) if is_full(&source) && folder.path().exists() => {
+            }
             Err(_) if n_tries < EXIT_TRIES_MAX && folder.path().exists() => n_tries += 1,
             result => return result,
         }

@@ -1,8 +1,9 @@
 //! Starts a keeper that does not depend on who started it.
 //!
-//! The started process starts itself once more and ends. So the keeper is a child of init (or of the nearest
-//! subreaper), the caller has nothing to wait for but the process in between, and no zombie is left with it. Whether
-//! the keeper then does its work is not waited for: [`look`](crate::look) tells.
+//! The started process starts itself once more and ends. So the keeper is a child of init (or of
+//! the nearest subreaper), the caller has nothing to wait for but the process in between, and no
+//! zombie is left with it. Whether the keeper then does its work is not waited for:
+//! [`look`](crate::look) tells.
 
 use std::env;
 use std::ffi::OsStr;
@@ -22,12 +23,23 @@ const RELAUNCH_VARIABLE: &str = "LOOPWRIGHT_KEEPER_RELAUNCH";
 /// Doing it again is harmless at any time: a folder is kept once, and a second keeper ends at once.
 pub fn launch(loopwright: &Path, run_dir: &Path) -> Result<(), KeeperError> {
     let folder = RunFolder::open(run_dir)?;
-    // A keeper that cannot read its spec has nobody to tell; so what it would find is looked at here.
+    // A keeper that cannot read its spec has nobody to tell; so what it would find is looked at
+    // here.
     folder.required_spec()?;
-    let failed = |source| KeeperError::Launch { program: loopwright.to_owned(), source };
+    let failed = |source| KeeperError::Launch {
+        program: loopwright.to_owned(),
+        source,
+    };
     let program = path::absolute(loopwright).map_err(failed)?;
-    let status = keeper_command(&program, &folder).env(RELAUNCH_VARIABLE, "1").status().map_err(failed)?;
-    if status.success() { Ok(()) } else { Err(KeeperError::LaunchEnded { program, status }) }
+    let status = keeper_command(&program, &folder)
+        .env(RELAUNCH_VARIABLE, "1")
+        .status()
+        .map_err(failed)?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(KeeperError::LaunchEnded { program, status })
+    }
 }
 
 /// Whether we are the process in between.
@@ -35,9 +47,11 @@ pub(super) fn is_in_between() -> bool {
     env::var_os(RELAUNCH_VARIABLE).is_some()
 }
 
-/// Starts the keeper proper and does not wait for it; the caller is the process in between and must end now.
+/// Starts the keeper proper and does not wait for it; the caller is the process in between and must
+/// end now.
 pub(super) fn relaunch(folder: &RunFolder) -> Result<(), KeeperError> {
-    // From here on the terminal of whoever called us cannot reach the keeper, not even before it has a session.
+    // From here on the terminal of whoever called us cannot reach the keeper, not even before it
+    // has a session.
     setsid().map_err(KeeperError::process("leave the session"))?;
     let program = env::current_exe().map_err(KeeperError::process("find our own program"))?;
     keeper_command(&program, folder)
@@ -52,6 +66,9 @@ fn keeper_command(program: &Path, folder: &RunFolder) -> Command {
     command.args([OsStr::new("keeper"), folder.path().as_os_str()]);
     // It may live for hours and must not keep a file system busy.
     command.current_dir("/");
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command
 }

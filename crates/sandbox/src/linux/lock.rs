@@ -1,6 +1,7 @@
 //! The lock that makes one keeper per run folder.
 //!
-//! The kernel lets it go when the keeper dies, however it dies. The lock file stays; it says nothing by being there.
+//! The kernel lets it go when the keeper dies, however it dies. The lock file stays; it says
+//! nothing by being there.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -18,7 +19,8 @@ const NAME: &str = "keeper.lock";
 /// Says who has the lock.
 #[derive(Debug)]
 pub(super) enum Lock {
-    /// We have, until this is dropped; `None` when there is no lock file, which no living keeper lacks.
+    /// We have, until this is dropped; `None` when there is no lock file, which no living keeper
+    /// lacks.
     Ours { _held: Option<File> },
     /// A living process has it.
     Theirs,
@@ -28,7 +30,12 @@ pub(super) enum Lock {
 pub(super) fn take(folder: &RunFolder) -> Result<Lock, KeeperError> {
     let path = folder.file(NAME);
     moment("before", NAME);
-    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&path);
     let taken = hold(folder, file.map_err(KeeperError::file("open", path))?);
     moment("after", NAME);
     taken

@@ -14,17 +14,23 @@ pub fn look(run_dir: &Path) -> Result<RunView, KeeperError> {
     if let Some(exit) = folder.exit()? {
         return Ok(RunView::Ended(exit));
     }
-    let Some(keeper) = folder.keeper()? else { return Ok(RunView::NotStarted) };
+    let Some(keeper) = folder.keeper()? else {
+        return Ok(RunView::NotStarted);
+    };
     if processes::boot_id().map_err(KeeperError::process("read the boot id"))? != keeper.boot_id {
         return Ok(RunView::Rebooted(keeper));
     }
-    if processes::is_running(Identity { pid: keeper.pid, start_time: keeper.start_time }) {
+    if processes::is_running(Identity {
+        pid: keeper.pid,
+        start_time: keeper.start_time,
+    }) {
         return Ok(RunView::Running(keeper));
     }
     ended_or_lost(&folder, keeper)
 }
 
-/// The keeper may have written its record and ended after we looked for the record: only the second look decides.
+/// The keeper may have written its record and ended after we looked for the record: only the second
+/// look decides.
 fn ended_or_lost(folder: &RunFolder, keeper: KeeperRecord) -> Result<RunView, KeeperError> {
     Ok(folder.exit()?.map_or(RunView::Lost(keeper), RunView::Ended))
 }

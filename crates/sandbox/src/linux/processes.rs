@@ -1,6 +1,7 @@
 //! Reads the process table, and signals exactly the process that was read.
 //!
-//! A process is named by its id *and* its start time, since ids are used again. Nothing here knows of runs.
+//! A process is named by its id *and* its start time, since ids are used again. Nothing here knows
+//! of runs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -39,7 +40,11 @@ pub(super) fn all() -> io::Result<Vec<Process>> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let name = entry?.file_name();
-        found.extend(name.to_str().and_then(|name| name.parse().ok()).and_then(read));
+        found.extend(
+            name.to_str()
+                .and_then(|name| name.parse().ok())
+                .and_then(read),
+        );
     }
     Ok(found)
 }
@@ -49,7 +54,9 @@ pub(super) fn descendants(table: &[Process], roots: &BTreeSet<i32>) -> Vec<Proce
     let mut known = roots.clone();
     let mut below = Vec::new();
     loop {
-        let is_new = |process: &&Process| known.contains(&process.parent) && !known.contains(&process.id.pid);
+        let is_new = |process: &&Process| {
+            known.contains(&process.parent) && !known.contains(&process.id.pid)
+        };
         let layer: Vec<Process> = table.iter().filter(is_new).copied().collect();
         if layer.is_empty() {
             return below;
@@ -66,20 +73,26 @@ pub(super) fn is_running(id: Identity) -> bool {
 
 /// Sends a signal to that very process; one that is gone is no error.
 ///
-/// The handle is taken before the identity is checked, so that between check and signal the id cannot come to name
-/// another process.
+/// The handle is taken before the identity is checked, so that between check and signal the id
+/// cannot come to name another process.
 pub(super) fn signal(id: Identity, signal: Signal) -> io::Result<()> {
-    let Some(pid) = Pid::from_raw(id.pid) else { return Ok(()) };
+    let Some(pid) = Pid::from_raw(id.pid) else {
+        return Ok(());
+    };
     let handle = match pidfd_open(pid, PidfdFlags::empty()) {
         Ok(handle) => Some(handle),
         Err(Errno::SRCH) => return Ok(()),
-        // An old kernel, or a filter that does not know the call: the plain way has a tiny race and is what is left.
+        // An old kernel, or a filter that does not know the call: the plain way has a tiny race and
+        // is what is left.
         Err(_) => None,
     };
     if read(id.pid).is_none_or(|process| process.id != id) {
         return Ok(());
     }
-    let sent = handle.map_or_else(|| kill_process(pid, signal), |handle| pidfd_send_signal(handle, signal));
+    let sent = handle.map_or_else(
+        || kill_process(pid, signal),
+        |handle| pidfd_send_signal(handle, signal),
+    );
     match sent {
         Ok(()) | Err(Errno::SRCH) => Ok(()),
         Err(error) => Err(error.into()),
@@ -91,13 +104,17 @@ pub(super) fn boot_id() -> io::Result<String> {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|text| text.trim().to_owned())
 }
 
-/// The command's name is in parentheses and may hold anything, also parentheses and spaces: fields count from the last.
+/// The command's name is in parentheses and may hold anything, also parentheses and spaces: fields
+/// count from the last.
 fn parse_stat(pid: i32, stat: &str) -> Option<Process> {
     let (_, fields) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
     let number = |field_number: usize| fields.get(field_number - 3)?.parse::<u64>().ok();
     Some(Process {
-        id: Identity { pid, start_time: number(22)? },
+        id: Identity {
+            pid,
+            start_time: number(22)?,
+        },
         parent: i32::try_from(number(4)?).ok()?,
         group: i32::try_from(number(5)?).ok()?,
         is_zombie: matches!(*fields.first()?, "Z" | "X"),
@@ -111,13 +128,26 @@ mod tests {
     const REST: &str = "1 2 2 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 777 0 0";
 
     fn process(pid: i32, parent: i32) -> Process {
-        Process { id: Identity { pid, start_time: 1 }, parent, group: 1, is_zombie: false }
+        Process {
+            id: Identity { pid, start_time: 1 },
+            parent,
+            group: 1,
+            is_zombie: false,
+        }
     }
 
     #[test]
     fn a_line_of_the_table_reads_as() {
         let expected = |is_zombie| {
-            Some(Process { id: Identity { pid: 7, start_time: 777 }, parent: 1, group: 2, is_zombie })
+            Some(Process {
+                id: Identity {
+                    pid: 7,
+                    start_time: 777,
+                },
+                parent: 1,
+                group: 2,
+                is_zombie,
+            })
         };
         for (line, expected) in [
             (format!("7 (sleep) S {REST}"), expected(false)),
@@ -132,8 +162,18 @@ mod tests {
 
     #[test]
     fn below_a_process_are() {
-        let table = [process(1, 0), process(9, 1), process(3, 9), process(4, 3), process(5, 1)];
-        for (roots, expected) in [(vec![9], vec![3, 4]), (vec![3, 5], vec![4]), (vec![4], vec![])] {
+        let table = [
+            process(1, 0),
+            process(9, 1),
+            process(3, 9),
+            process(4, 3),
+            process(5, 1),
+        ];
+        for (roots, expected) in [
+            (vec![9], vec![3, 4]),
+            (vec![3, 5], vec![4]),
+            (vec![4], vec![]),
+        ] {
             let below = descendants(&table, &roots.iter().copied().collect());
             let pids: Vec<i32> = below.iter().map(|process| process.id.pid).collect();
             assert_eq!(pids, expected, "below {roots:?}");
@@ -143,7 +183,10 @@ mod tests {
     #[test]
     fn another_start_time_is_another_process() {
         let me = read(i32::try_from(std::process::id()).unwrap()).unwrap().id;
-        let earlier = Identity { start_time: me.start_time - 1, ..me };
+        let earlier = Identity {
+            start_time: me.start_time - 1,
+            ..me
+        };
         assert!(is_running(me));
         assert!(!is_running(earlier));
         // Were the start time not checked, this test would not live to see the next line.

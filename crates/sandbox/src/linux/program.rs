@@ -25,7 +25,8 @@ const POLL: Duration = Duration::from_millis(20);
 /// How long the streams may take to end after the last process of the tree has.
 const STREAMS_SECS_MAX: u64 = 5;
 
-/// Makes the files for both streams; a disk that is too full even for that is known before anything has begun.
+/// Makes the files for both streams; a disk that is too full even for that is known before anything
+/// has begun.
 pub(super) fn keep_streams(folder: &RunFolder, spec: &RunSpec) -> io::Result<[Keeping; 2]> {
     let start = |name| Keeping::start(folder, name, spec.output_bytes_max);
     Ok([start("stdout")?, start("stderr")?])
@@ -48,11 +49,14 @@ pub(super) fn run(folder: &RunFolder, spec: &RunSpec, streams: [Keeping; 2]) -> 
 
 /// Milliseconds since 1970.
 pub(super) fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A folder that was taken away is a wish to stop too: nobody could ever stop or adopt the run through it again.
+/// A folder that was taken away is a wish to stop too: nobody could ever stop or adopt the run
+/// through it again.
 fn must_stop(folder: &RunFolder) -> bool {
     folder.stop_file().exists() || matches!(folder.path().try_exists(), Ok(false))
 }
@@ -68,9 +72,16 @@ struct Running<'a> {
 
 impl<'a> Running<'a> {
     /// Starts the program; the error is the reason for people.
-    fn start(folder: &'a RunFolder, spec: &'a RunSpec, streams: [Keeping; 2]) -> Result<Self, String> {
+    fn start(
+        folder: &'a RunFolder,
+        spec: &'a RunSpec,
+        streams: [Keeping; 2],
+    ) -> Result<Self, String> {
         if !spec.cwd.is_dir() {
-            return Err(format!("there is no folder `{}` to start it in", spec.cwd.display()));
+            return Err(format!(
+                "there is no folder `{}` to start it in",
+                spec.cwd.display()
+            ));
         }
         let stdin = open_stdin(spec)?;
         let refused = |error: io::Error| format!("cannot start `{}`: {error}", spec.program);
@@ -79,12 +90,20 @@ impl<'a> Running<'a> {
         let (stderr, stderr_end) = capture(stderr).map_err(refused)?;
         let program = spawn(folder, spec, [stdin, stdout_end, stderr_end]).map_err(refused)?;
         moment("after", "the start");
-        Ok(Self { folder, spec, tree: Tree::new(program), stdout, stderr, started: Instant::now() })
+        Ok(Self {
+            folder,
+            spec,
+            tree: Tree::new(program),
+            stdout,
+            stderr,
+            started: Instant::now(),
+        })
     }
 
     /// Waits until the program has ended or must end, and says why.
     ///
-    /// It waits for the exit, never for the end of a stream: a process left behind may hold one open for ever.
+    /// It waits for the exit, never for the end of a stream: a process left behind may hold one
+    /// open for ever.
     fn watch(&mut self) -> ExitCause {
         let wall = Duration::from_secs(self.spec.wall_secs);
         let mut silence = Silence {
@@ -117,14 +136,20 @@ impl<'a> Running<'a> {
 
     fn end(mut self, cause: ExitCause, begun: Exit<'_>) -> ExitRecord {
         if !self.tree.program_ended() {
-            self.tree.ask_to_end(self.spec.stop_signal, Duration::from_secs(self.spec.grace_secs));
+            self.tree.ask_to_end(
+                self.spec.stop_signal,
+                Duration::from_secs(self.spec.grace_secs),
+            );
         }
         let swept = self.tree.kill_all();
         let has_room = has_room(self.folder.path());
         let wait_max = Duration::from_secs(STREAMS_SECS_MAX);
         let streams = [self.stdout.finish(wait_max), self.stderr.finish(wait_max)];
         let found_full = !has_room || streams.iter().any(|stream| stream.found_full);
-        ExitRecord { found_full, ..begun.record(cause, self.tree.exit_status(), streams, swept) }
+        ExitRecord {
+            found_full,
+            ..begun.record(cause, self.tree.exit_status(), streams, swept)
+        }
     }
 }
 
@@ -141,7 +166,8 @@ impl Silence {
             self.seen_bytes = seen_bytes;
             self.since = now;
         }
-        self.limit.is_some_and(|limit| now.duration_since(self.since) >= limit)
+        self.limit
+            .is_some_and(|limit| now.duration_since(self.since) >= limit)
     }
 }
 
@@ -153,7 +179,10 @@ struct Exit<'a> {
 
 impl<'a> Exit<'a> {
     fn begin(spec: &'a RunSpec) -> Self {
-        Self { spec, started_at_ms: now_ms() }
+        Self {
+            spec,
+            started_at_ms: now_ms(),
+        }
     }
 
     fn without_program(self, cause: ExitCause) -> ExitRecord {
@@ -187,9 +216,14 @@ impl<'a> Exit<'a> {
 
 /// Only a regular file is taken: opening a pipe could block us before any limit counts.
 fn open_stdin(spec: &RunSpec) -> Result<Stdio, String> {
-    let Some(path) = &spec.stdin else { return Ok(Stdio::null()) };
+    let Some(path) = &spec.stdin else {
+        return Ok(Stdio::null());
+    };
     if !path.is_file() {
-        return Err(format!("there is no file `{}` to be its input", path.display()));
+        return Err(format!(
+            "there is no file `{}` to be its input",
+            path.display()
+        ));
     }
     let refused = |error| format!("cannot open its input `{}`: {error}", path.display());
     File::open(path).map(Stdio::from).map_err(refused)
@@ -201,13 +235,27 @@ fn capture(keeping: Keeping) -> io::Result<(Capture, Stdio)> {
     Ok((Capture::start(ours, keeping)?, theirs.into()))
 }
 
-/// The command is dropped here, and with it our copies of the program's ends of the pipes. The child is not: waiting for
-/// it is the tree's, which waits for all children of this process.
-fn spawn(folder: &RunFolder, spec: &RunSpec, [stdin, stdout, stderr]: [Stdio; 3]) -> io::Result<Pid> {
+/// The command is dropped here, and with it our copies of the program's ends of the pipes. The
+/// child is not: waiting for it is the tree's, which waits for all children of this process.
+fn spawn(
+    folder: &RunFolder,
+    spec: &RunSpec,
+    [stdin, stdout, stderr]: [Stdio; 3],
+) -> io::Result<Pid> {
     let mut command = Command::new(&spec.program);
-    command.args(&spec.args).current_dir(&spec.cwd).process_group(0);
-    let passed = spec.pass_env.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
-    command.env_clear().envs(passed).envs(&spec.env).env(RUN_DIR_VARIABLE, folder.path());
+    command
+        .args(&spec.args)
+        .current_dir(&spec.cwd)
+        .process_group(0);
+    let passed = spec
+        .pass_env
+        .iter()
+        .filter_map(|name| Some((name, std::env::var_os(name)?)));
+    command
+        .env_clear()
+        .envs(passed)
+        .envs(&spec.env)
+        .env(RUN_DIR_VARIABLE, folder.path());
     command.stdin(stdin).stdout(stdout).stderr(stderr);
     let child = command.spawn()?;
     Ok(Pid::from_child(&child))
@@ -229,7 +277,11 @@ mod tests {
             (None, vec![(1_000_000, 0)], false),
         ] {
             let limit = limit_secs.map(Duration::from_secs);
-            let mut silence = Silence { limit, seen_bytes: 0, since: start };
+            let mut silence = Silence {
+                limit,
+                seen_bytes: 0,
+                since: start,
+            };
             let answers = looks.iter().map(|(at_secs, seen_bytes)| {
                 silence.is_too_long(*seen_bytes, start + Duration::from_secs(*at_secs))
             });

@@ -1,8 +1,8 @@
 //! Ends what a lost keeper left behind.
 //!
-//! A process belongs to the run if its environment has the keeper's mark, or if it is below one that has. What has
-//! both wiped its environment (or hidden it, as some agents for keys do) and lost its parent is not found: only the
-//! keeper, to which every orphan comes, ends those.
+//! A process belongs to the run if its environment has the keeper's mark, or if it is below one
+//! that has. What has both wiped its environment (or hidden it, as some agents for keys do) and
+//! lost its parent is not found: only the keeper, to which every orphan comes, ends those.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -29,7 +29,8 @@ const LOCK_SECS_MAX: u64 = 5;
 
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// One empty look is not enough: a process has no environment for the moment in which it starts another program.
+/// One empty look is not enough: a process has no environment for the moment in which it starts
+/// another program.
 const EMPTY_LOOKS: u32 = 2;
 
 /// Kills every process that is left of a run whose keeper is lost, and returns how many that were.
@@ -38,7 +39,9 @@ const EMPTY_LOOKS: u32 = 2;
 pub fn sweep(run_dir: &Path) -> Result<u32, KeeperError> {
     let folder = RunFolder::open(run_dir)?;
     if matches!(look(run_dir), Ok(RunView::Running(_))) {
-        return Err(KeeperError::Kept { path: folder.path().to_owned() });
+        return Err(KeeperError::Kept {
+            path: folder.path().to_owned(),
+        });
     }
     let _lock = wait_for_lock(&folder)?;
     let started = Instant::now();
@@ -59,23 +62,37 @@ pub fn sweep(run_dir: &Path) -> Result<u32, KeeperError> {
     Ok(u32::try_from(swept.len()).unwrap_or(u32::MAX))
 }
 
-/// Waits a little for the lock. A keeper that was killed while it started its program leaves a child that has the lock
-/// but not yet the mark; the lock goes in the moment in which the mark comes, so with the lock we see all.
+/// Waits a little for the lock. A keeper that was killed while it started its program leaves a
+/// child that has the lock but not yet the mark; the lock goes in the moment in which the mark
+/// comes, so with the lock we see all.
 fn wait_for_lock(folder: &RunFolder) -> Result<Lock, KeeperError> {
     let started = Instant::now();
     loop {
         match lock::take_if_present(folder)? {
             Lock::Theirs if started.elapsed().as_secs() < LOCK_SECS_MAX => thread::sleep(PAUSE),
-            Lock::Theirs => return Err(KeeperError::Kept { path: folder.path().to_owned() }),
+            Lock::Theirs => {
+                return Err(KeeperError::Kept {
+                    path: folder.path().to_owned(),
+                });
+            }
             ours @ Lock::Ours { .. } => return Ok(ours),
         }
     }
 }
 
 fn left_behind(folder: &RunFolder) -> io::Result<Vec<Process>> {
-    let mark = [RUN_DIR_VARIABLE.as_bytes(), b"=", folder.path().as_os_str().as_bytes()].concat();
+    let mark = [
+        RUN_DIR_VARIABLE.as_bytes(),
+        b"=",
+        folder.path().as_os_str().as_bytes(),
+    ]
+    .concat();
     let table = processes::all()?;
-    let mut left: Vec<Process> = table.iter().filter(|process| has_mark(process, &mark)).copied().collect();
+    let mut left: Vec<Process> = table
+        .iter()
+        .filter(|process| has_mark(process, &mark))
+        .copied()
+        .collect();
     let roots = left.iter().map(|process| process.id.pid).collect();
     left.extend(processes::descendants(&table, &roots));
     // We cannot be what is left, even if somebody calls us from inside the run.
@@ -84,21 +101,32 @@ fn left_behind(folder: &RunFolder) -> io::Result<Vec<Process>> {
 }
 
 fn has_mark(process: &Process, mark: &[u8]) -> bool {
-    // An environment that cannot be read belongs to somebody else, or to a process that is just ending.
+    // An environment that cannot be read belongs to somebody else, or to a process that is just
+    // ending.
     let environment = fs::read(format!("/proc/{}/environ", process.id.pid)).unwrap_or_default();
-    environment.split(|byte| *byte == 0).any(|variable| is_marked(variable, mark))
+    environment
+        .split(|byte| *byte == 0)
+        .any(|variable| is_marked(variable, mark))
 }
 
 /// A run may keep runs of its own in folders inside its folder; what is theirs is its.
 fn is_marked(variable: &[u8], mark: &[u8]) -> bool {
-    variable.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+    variable
+        .strip_prefix(mark)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 fn kill(process: &Process) -> Result<(), KeeperError> {
-    processes::signal(process.id, Signal::KILL)
-        .map_err(|source| KeeperError::Kill { pid: process.id.pid, source })
+    processes::signal(process.id, Signal::KILL).map_err(|source| KeeperError::Kill {
+        pid: process.id.pid,
+        source,
+    })
 }
 
 fn not_swept(folder: &RunFolder, n_left: usize) -> KeeperError {
-    KeeperError::NotSwept { path: folder.path().to_owned(), n_left, waited_secs: SWEEP_SECS_MAX }
+    KeeperError::NotSwept {
+        path: folder.path().to_owned(),
+        n_left,
+        waited_secs: SWEEP_SECS_MAX,
+    }
 }

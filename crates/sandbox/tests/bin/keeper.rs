@@ -1,7 +1,7 @@
 //! The hidden verb `keeper RUN_DIR` as a program of its own, for the tests.
 //!
-//! `launch RUN_DIR` launches a keeper and then stays, so that a test can kill the process that launched. There is no
-//! other verb and no talk: the exit code says all.
+//! `launch RUN_DIR` launches a keeper and then stays, so that a test can kill the process that
+//! launched. There is no other verb and no talk: the exit code says all.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -21,13 +21,16 @@ fn main() -> ExitCode {
 
 fn keep(run_dir: &Path) -> ExitCode {
     match sandbox::keep(run_dir) {
-        ExitOutcome::Relaunched | ExitOutcome::AlreadyKept | ExitOutcome::Ended(_) => ExitCode::SUCCESS,
+        ExitOutcome::Relaunched | ExitOutcome::AlreadyKept | ExitOutcome::Ended(_) => {
+            ExitCode::SUCCESS
+        }
         ExitOutcome::Failed(_) => ExitCode::from(70),
     }
 }
 
 fn launch_and_stay(run_dir: &Path) -> ExitCode {
-    let launched = env::current_exe().is_ok_and(|program| sandbox::launch(&program, run_dir).is_ok());
+    let launched =
+        env::current_exe().is_ok_and(|program| sandbox::launch(&program, run_dir).is_ok());
     if !launched {
         return ExitCode::from(70);
     }

@@ -23,7 +23,11 @@ fn a_limit_ends_a_run() {
             spec.idle_secs = idle_secs;
             spec.grace_secs = 60;
         });
-        assert_eq!(said(&scene.launch().exit()), expected, "{wall_secs} s, silent {idle_secs:?}");
+        assert_eq!(
+            said(&scene.launch().exit()),
+            expected,
+            "{wall_secs} s, silent {idle_secs:?}"
+        );
     }
 }
 
@@ -32,7 +36,11 @@ fn a_stop_request_ends_a_run() {
     let plain = "echo $$ > pid; exec sleep 300";
     let tidy = "trap 'exit 3' TERM; echo $$ > pid; while :; do sleep 0.02; done";
     for (script, stop_signal, expected) in [
-        (plain, StopSignal::Term, (ExitCause::Stopped, None, Some(15))),
+        (
+            plain,
+            StopSignal::Term,
+            (ExitCause::Stopped, None, Some(15)),
+        ),
         (plain, StopSignal::Int, (ExitCause::Stopped, None, Some(2))),
         (tidy, StopSignal::Term, (ExitCause::Stopped, Some(3), None)),
     ] {
@@ -75,7 +83,9 @@ fn a_run_without_its_folder_ends() {
     let pids = scene.pids("pid", 1);
     let keeper = scene.keeper();
     fs::remove_dir_all(scene.run_dir()).unwrap();
-    wait_for("the end of the tree", || (!is_alive(pids[0]) && !is_alive(keeper.pid)).then_some(()));
+    wait_for("the end of the tree", || {
+        (!is_alive(pids[0]) && !is_alive(keeper.pid)).then_some(())
+    });
 }
 
 /// Each script leaves one process that has left the program's group, its session and its parent.
@@ -85,7 +95,10 @@ fn nobody_escapes() {
                   until [ -s escaped ]; do sleep 0.02; done";
     for (end, expected) in [
         ("exit 0", (ExitCause::Exited, Some(0), None)),
-        ("echo ready > ready; exec sleep 300", (ExitCause::Stopped, None, Some(15))),
+        (
+            "echo ready > ready; exec sleep 300",
+            (ExitCause::Stopped, None, Some(15)),
+        ),
     ] {
         let scene = Scene::script(&format!("{escape}; {end}")).launch();
         let escaped = scene.pids("escaped", 1);

@@ -15,11 +15,23 @@ const TREE: &str = "echo $$ >> pids; \
                     wait";
 
 fn fake_keeper(scene: &Scene, change: impl FnOnce(&mut KeeperRecord)) -> KeeperRecord {
-    let boot_id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().to_owned();
+    let boot_id = fs::read_to_string("/proc/sys/kernel/random/boot_id")
+        .unwrap()
+        .trim()
+        .to_owned();
     let pid = i32::try_from(id()).unwrap();
-    let mut keeper = KeeperRecord { pid, start_time: 1, boot_id, started_at_ms: 1 };
+    let mut keeper = KeeperRecord {
+        pid,
+        start_time: 1,
+        boot_id,
+        started_at_ms: 1,
+    };
     change(&mut keeper);
-    fs::write(scene.run_dir().join("keeper.json"), serde_json::to_vec(&keeper).unwrap()).unwrap();
+    fs::write(
+        scene.run_dir().join("keeper.json"),
+        serde_json::to_vec(&keeper).unwrap(),
+    )
+    .unwrap();
     keeper
 }
 
@@ -49,7 +61,11 @@ fn a_lost_run_is_not_started_again() {
     let keeper = scene.keeper();
     kill_nine(keeper.pid);
     sandbox::sweep(&scene.run_dir()).unwrap();
-    let again = Command::new(KEEPER).arg("keeper").arg(scene.run_dir()).status().unwrap();
+    let again = Command::new(KEEPER)
+        .arg("keeper")
+        .arg(scene.run_dir())
+        .status()
+        .unwrap();
     assert!(again.success());
     assert_eq!(scene.look(), RunView::Lost(keeper));
     assert_eq!(scene.lines("starts", 1), ["started"]);
@@ -60,7 +76,10 @@ fn a_living_keeper_is_not_swept() {
     let scene = Scene::script("echo $$ > pid; exec sleep 300").launch();
     let pids = scene.pids("pid", 1);
     let refused = sandbox::sweep(&scene.run_dir());
-    assert!(matches!(refused, Err(KeeperError::Kept { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(KeeperError::Kept { .. })),
+        "{refused:?}"
+    );
     assert!(is_alive(pids[0]));
 }
 
@@ -84,9 +103,15 @@ fn a_record_that_is_not_one_is_an_error() {
     let scene = Scene::script("true").prepare();
     fs::write(scene.run_dir().join("keeper.json"), "{").unwrap();
     let unreadable = sandbox::look(&scene.run_dir());
-    assert!(matches!(unreadable, Err(KeeperError::Record { .. })), "{unreadable:?}");
+    assert!(
+        matches!(unreadable, Err(KeeperError::Record { .. })),
+        "{unreadable:?}"
+    );
     let missing = sandbox::look(Path::new("/no/such/run"));
-    assert!(matches!(missing, Err(KeeperError::File { .. })), "{missing:?}");
+    assert!(
+        matches!(missing, Err(KeeperError::File { .. })),
+        "{missing:?}"
+    );
 }
 
 /// However early the keeper dies, a sweep leaves nothing, and the program was started once at most.
@@ -102,6 +127,9 @@ fn a_keeper_may_die_at_any_moment() {
         sandbox::sweep(&scene.run_dir()).unwrap();
         assert_eq!(scene.n_processes(), 0, "{moment}");
         let starts = fs::read_to_string(scene.work("starts")).unwrap_or_default();
-        assert!(starts.is_empty() || starts == "started\n", "{moment}: {starts}");
+        assert!(
+            starts.is_empty() || starts == "started\n",
+            "{moment}: {starts}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! What is kept of a program that talks much: the beginning, the end, and the exact number of bytes between.
+//! What is kept of a program that talks much: the beginning, the end, and the exact number of bytes
+//! between.
 
 use std::fs;
 
@@ -15,13 +16,18 @@ fn disk_bytes(scene: &Scene, stream: &str) -> u64 {
     let entries = fs::read_dir(scene.run_dir()).unwrap().map(Result::unwrap);
     let ours = entries.filter(|entry| entry.file_name().to_str().unwrap().starts_with(stream));
     // A piece may be given up between the listing and the look.
-    ours.map(|entry| entry.metadata().map_or(0, |metadata| metadata.len())).sum()
+    ours.map(|entry| entry.metadata().map_or(0, |metadata| metadata.len()))
+        .sum()
 }
 
 fn is_counted(exit: &ExitRecord, scene: &Scene, length: u64) {
     assert_eq!(exit.stdout_bytes + exit.stdout_dropped, length);
     assert_eq!(exit.stdout_bytes, disk_bytes(scene, "stdout"));
-    let kept: usize = stdout(scene).pieces.iter().map(|piece| piece.bytes.len()).sum();
+    let kept: usize = stdout(scene)
+        .pieces
+        .iter()
+        .map(|piece| piece.bytes.len())
+        .sum();
     assert_eq!(exit.stdout_bytes, kept as u64);
 }
 
@@ -30,8 +36,9 @@ const LINES: &str = "seq -f %06.0f 0";
 
 fn expected(from: u64, length: usize) -> Vec<u8> {
     let first = from / 7;
-    let text: String =
-        (first..first + length as u64 / 7 + 2).map(|number| format!("{number:06}\n")).collect();
+    let text: String = (first..first + length as u64 / 7 + 2)
+        .map(|number| format!("{number:06}\n"))
+        .collect();
     let skip = usize::try_from(from % 7).unwrap();
     text.as_bytes()[skip..skip + length].to_vec()
 }
@@ -46,19 +53,40 @@ fn beginning_and_end_are_kept_and_the_rest_is_counted() {
         (5, 99, false),
     ] {
         let scene = Scene::script(&format!("{LINES} {last}; echo done > end"));
-        let scene = scene.with(|spec| spec.output_bytes_max = bytes_max).launch();
+        let scene = scene
+            .with(|spec| spec.output_bytes_max = bytes_max)
+            .launch();
         let exit = scene.exit();
-        assert_eq!((exit.cause.clone(), exit.exit_code), (ExitCause::Exited, Some(0)));
+        assert_eq!(
+            (exit.cause.clone(), exit.exit_code),
+            (ExitCause::Exited, Some(0))
+        );
         is_counted(&exit, &scene, (last + 1) * 7);
         assert!(exit.stdout_bytes <= bytes_max, "{exit:?}");
         let found = stdout(&scene);
         for piece in &found.pieces {
-            assert_eq!(piece.bytes, expected(piece.from, piece.bytes.len()), "{last}: from {}", piece.from);
+            assert_eq!(
+                piece.bytes,
+                expected(piece.from, piece.bytes.len()),
+                "{last}: from {}",
+                piece.from
+            );
         }
-        assert_eq!((found.pieces[0].from, found.end()), (0, (last + 1) * 7), "{last}");
-        assert_eq!(found.pieces.len(), if whole { 1 } else { 2 }, "{last}: one gap at most");
+        assert_eq!(
+            (found.pieces[0].from, found.end()),
+            (0, (last + 1) * 7),
+            "{last}"
+        );
+        assert_eq!(
+            found.pieces.len(),
+            if whole { 1 } else { 2 },
+            "{last}: one gap at most"
+        );
         assert!(found.pieces[0].bytes.len() as u64 >= bytes_max / 4 || whole);
-        assert!(found.tail(usize::MAX).len() as u64 >= bytes_max / 8 * 3 || whole, "{bytes_max}, {last}");
+        assert!(
+            found.tail(usize::MAX).len() as u64 >= bytes_max / 8 * 3 || whole,
+            "{bytes_max}, {last}"
+        );
         assert_eq!(scene.lines("end", 1), ["done"]);
     }
 }
@@ -72,7 +100,8 @@ fn the_bound_holds_at_every_moment() {
     wait_for("the last byte", || {
         most = most.max(disk_bytes(&scene, "stdout"));
         // A look while a piece is given up may miss one.
-        (output(&scene.run_dir(), Stream::Stdout).is_ok_and(|found| found.end() == 20_000_000)).then_some(())
+        (output(&scene.run_dir(), Stream::Stdout).is_ok_and(|found| found.end() == 20_000_000))
+            .then_some(())
     });
     fs::write(scene.work("go"), "").unwrap();
     let exit = scene.exit();
@@ -85,15 +114,23 @@ fn the_bound_holds_at_every_moment() {
 fn a_killed_keeper_leaves_pieces_that_can_be_read() {
     for lines_before in [10, 2_000, 20_000] {
         let script = format!("{LINES} {lines_before}; echo > said; exec sleep 300");
-        let scene = Scene::script(&script).with(|spec| spec.output_bytes_max = 8_000).launch();
+        let scene = Scene::script(&script)
+            .with(|spec| spec.output_bytes_max = 8_000)
+            .launch();
         scene.lines("said", 1);
         let length = (lines_before + 1) * 7;
-        wait_for("the last byte", || (stdout(&scene).end() == length).then_some(()));
+        wait_for("the last byte", || {
+            (stdout(&scene).end() == length).then_some(())
+        });
         kill_nine(scene.keeper().pid);
         let found = stdout(&scene);
         assert_eq!(found.end(), length);
         for piece in &found.pieces {
-            assert_eq!(piece.bytes, expected(piece.from, piece.bytes.len()), "{lines_before}");
+            assert_eq!(
+                piece.bytes,
+                expected(piece.from, piece.bytes.len()),
+                "{lines_before}"
+            );
         }
     }
 }

@@ -13,18 +13,33 @@ use crate::scene::{KEEPER, Scene, is_alive, kill_nine, state_and_parent, wait_fo
 fn output_and_exit_code_are_recorded() {
     let scene = Scene::script("echo out; echo error >&2; exit 7").launch();
     let exit = scene.exit();
-    assert_eq!((exit.cause, exit.exit_code, exit.signal), (ExitCause::Exited, Some(7), None));
-    assert_eq!((exit.run_id.as_str(), exit.swept), ("login-1/1/implement", 0));
+    assert_eq!(
+        (exit.cause, exit.exit_code, exit.signal),
+        (ExitCause::Exited, Some(7), None)
+    );
+    assert_eq!(
+        (exit.run_id.as_str(), exit.swept),
+        ("login-1/1/implement", 0)
+    );
     assert_eq!((exit.stdout_bytes, exit.stderr_bytes), (4, 6));
     assert_eq!((exit.stdout_dropped, exit.stderr_dropped), (0, 0));
-    assert_eq!((scene.captured("stdout").as_str(), scene.captured("stderr").as_str()), ("out\n", "error\n"));
+    assert_eq!(
+        (
+            scene.captured("stdout").as_str(),
+            scene.captured("stderr").as_str()
+        ),
+        ("out\n", "error\n")
+    );
     assert!(exit.started_at_ms <= exit.ended_at_ms);
 }
 
 #[test]
 fn a_program_that_dies_of_a_signal_is_recorded_so() {
     let exit = Scene::script("kill -9 $$").launch().exit();
-    assert_eq!((exit.cause, exit.exit_code, exit.signal), (ExitCause::Exited, None, Some(9)));
+    assert_eq!(
+        (exit.cause, exit.exit_code, exit.signal),
+        (ExitCause::Exited, None, Some(9))
+    );
 }
 
 #[test]
@@ -32,7 +47,8 @@ fn the_environment_is_what_was_given() {
     let scene = Scene::script("").with(|spec| {
         spec.program = "env".to_owned();
         spec.args = vec![];
-        spec.env.insert("GREETING".to_owned(), "good day".to_owned());
+        spec.env
+            .insert("GREETING".to_owned(), "good day".to_owned());
     });
     let scene = scene.launch();
     assert_eq!(scene.exit().exit_code, Some(0));
@@ -41,7 +57,14 @@ fn the_environment_is_what_was_given() {
     seen.sort_unstable();
     let run_dir = fs::canonicalize(scene.run_dir()).unwrap();
     let mark = format!("LOOPWRIGHT_RUN_DIR={}", run_dir.display());
-    assert_eq!(seen, ["GREETING=good day", &mark, "PATH=/usr/local/bin:/usr/bin:/bin"]);
+    assert_eq!(
+        seen,
+        [
+            "GREETING=good day",
+            &mark,
+            "PATH=/usr/local/bin:/usr/bin:/bin"
+        ]
+    );
 }
 
 #[test]
@@ -59,11 +82,36 @@ fn standard_input_ends() {
 #[test]
 fn what_cannot_start_says_why() {
     for (program, cwd, stdin, expected) in [
-        ("no-such-program", None, None, "cannot start `no-such-program`: No such file"),
-        ("/etc/passwd", None, None, "cannot start `/etc/passwd`: Permission denied"),
-        ("sh", Some("/no/such/folder"), None, "there is no folder `/no/such/folder`"),
-        ("sh", None, Some("/no/such/file"), "there is no file `/no/such/file`"),
-        ("sh", None, Some("/dev/zero"), "there is no file `/dev/zero`"),
+        (
+            "no-such-program",
+            None,
+            None,
+            "cannot start `no-such-program`: No such file",
+        ),
+        (
+            "/etc/passwd",
+            None,
+            None,
+            "cannot start `/etc/passwd`: Permission denied",
+        ),
+        (
+            "sh",
+            Some("/no/such/folder"),
+            None,
+            "there is no folder `/no/such/folder`",
+        ),
+        (
+            "sh",
+            None,
+            Some("/no/such/file"),
+            "there is no file `/no/such/file`",
+        ),
+        (
+            "sh",
+            None,
+            Some("/dev/zero"),
+            "there is no file `/dev/zero`",
+        ),
     ] {
         let scene = Scene::script("").with(|spec| {
             spec.program = program.to_owned();
@@ -71,7 +119,9 @@ fn what_cannot_start_says_why() {
             spec.stdin = stdin.map(Into::into);
         });
         let exit = scene.launch().exit();
-        let ExitCause::CannotStart { why } = exit.cause else { panic!("{program}: {:?}", exit.cause) };
+        let ExitCause::CannotStart { why } = exit.cause else {
+            panic!("{program}: {:?}", exit.cause)
+        };
         assert!(why.starts_with(expected), "{why}");
         assert_eq!((exit.exit_code, exit.signal), (None, None), "{program}");
     }
@@ -82,41 +132,68 @@ fn a_folder_is_prepared_once() {
     let scene = Scene::script("true").prepare();
     assert_eq!(scene.look(), RunView::NotStarted);
     sandbox::prepare(&scene.run_dir(), &scene.spec).unwrap();
-    let mode = |name: &str| fs::metadata(scene.run_dir().join(name)).unwrap().permissions().mode() & 0o777;
+    let mode = |name: &str| {
+        fs::metadata(scene.run_dir().join(name))
+            .unwrap()
+            .permissions()
+            .mode()
+            & 0o777
+    };
     assert_eq!((mode(""), mode("spec.json")), (0o700, 0o600));
     let mut other = scene.spec.clone();
     other.wall_secs += 1;
     let refused = sandbox::prepare(&scene.run_dir(), &other);
-    assert!(matches!(refused, Err(KeeperError::OtherSpec { .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(KeeperError::OtherSpec { .. })),
+        "{refused:?}"
+    );
 }
 
 #[test]
 fn a_launch_that_cannot_work_is_an_error() {
     let scene = Scene::script("true").prepare();
     let missing = sandbox::launch(Path::new("/no/such/program"), &scene.run_dir());
-    assert!(matches!(missing, Err(KeeperError::Launch { .. })), "{missing:?}");
+    assert!(
+        matches!(missing, Err(KeeperError::Launch { .. })),
+        "{missing:?}"
+    );
     let other_program = sandbox::launch(Path::new("/bin/false"), &scene.run_dir());
-    assert!(matches!(other_program, Err(KeeperError::LaunchEnded { .. })), "{other_program:?}");
+    assert!(
+        matches!(other_program, Err(KeeperError::LaunchEnded { .. })),
+        "{other_program:?}"
+    );
     fs::remove_file(scene.run_dir().join("spec.json")).unwrap();
     let no_spec = sandbox::launch(Path::new(KEEPER), &scene.run_dir());
-    assert!(matches!(no_spec, Err(KeeperError::File { .. })), "{no_spec:?}");
+    assert!(
+        matches!(no_spec, Err(KeeperError::File { .. })),
+        "{no_spec:?}"
+    );
 }
 
 #[test]
 fn launching_again_starts_nothing() {
-    let scene = Scene::script("echo started >> starts; until [ -e go ]; do sleep 0.02; done").launch();
+    let scene =
+        Scene::script("echo started >> starts; until [ -e go ]; do sleep 0.02; done").launch();
     for _ in 0..3 {
         sandbox::launch(Path::new(KEEPER), &scene.run_dir()).unwrap();
     }
     let keeper = scene.keeper();
     scene.lines("starts", 1);
     // A keeper in the foreground of this test ends at once, and only because the folder has one.
-    let second = Command::new(KEEPER).arg("keeper").arg(scene.run_dir()).status().unwrap();
+    let second = Command::new(KEEPER)
+        .arg("keeper")
+        .arg(scene.run_dir())
+        .status()
+        .unwrap();
     assert!(second.success());
     assert_eq!(scene.look(), RunView::Running(keeper));
     fs::write(scene.work("go"), "").unwrap();
     let exit = scene.exit();
-    let third = Command::new(KEEPER).arg("keeper").arg(scene.run_dir()).status().unwrap();
+    let third = Command::new(KEEPER)
+        .arg("keeper")
+        .arg(scene.run_dir())
+        .status()
+        .unwrap();
     assert!(third.success());
     assert_eq!(scene.exit(), exit);
     assert_eq!(scene.lines("starts", 1), ["started"]);
@@ -133,13 +210,22 @@ fn the_keeper_is_nobodys_child_of_ours() {
 #[test]
 fn a_run_outlives_the_process_that_launched_it() {
     let scene = Scene::script("until [ -e go ]; do sleep 0.02; done; echo finished").prepare();
-    let mut launcher = Command::new(KEEPER).arg("launch").arg(scene.run_dir()).spawn().unwrap();
+    let mut launcher = Command::new(KEEPER)
+        .arg("launch")
+        .arg(scene.run_dir())
+        .spawn()
+        .unwrap();
     let keeper = scene.keeper();
     kill_nine(i32::try_from(launcher.id()).unwrap());
     launcher.wait().unwrap();
     assert!(is_alive(keeper.pid));
     assert_eq!(scene.look(), RunView::Running(keeper.clone()));
     fs::write(scene.work("go"), "").unwrap();
-    assert_eq!((scene.exit().exit_code, scene.captured("stdout").as_str()), (Some(0), "finished\n"));
-    wait_for("the keeper's own end", || (!is_alive(keeper.pid)).then_some(()));
+    assert_eq!(
+        (scene.exit().exit_code, scene.captured("stdout").as_str()),
+        (Some(0), "finished\n")
+    );
+    wait_for("the keeper's own end", || {
+        (!is_alive(keeper.pid)).then_some(())
+    });
 }

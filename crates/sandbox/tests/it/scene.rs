@@ -105,7 +105,10 @@ impl Scene {
 
     /// Waits for process ids that the script writes, one per line.
     pub(crate) fn pids(&self, name: &str, n_lines: usize) -> Vec<i32> {
-        self.lines(name, n_lines).iter().map(|line| line.parse().unwrap()).collect()
+        self.lines(name, n_lines)
+            .iter()
+            .map(|line| line.parse().unwrap())
+            .collect()
     }
 
     pub(crate) fn captured(&self, name: &str) -> String {
@@ -118,9 +121,15 @@ impl Scene {
         let mark = format!("LOOPWRIGHT_RUN_DIR={}", run_dir.display());
         let has_mark = |entry: &fs::DirEntry| {
             let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+            environment
+                .split(|byte| *byte == 0)
+                .any(|variable| variable == mark.as_bytes())
         };
-        fs::read_dir("/proc").unwrap().filter_map(Result::ok).filter(has_mark).count()
+        fs::read_dir("/proc")
+            .unwrap()
+            .filter_map(Result::ok)
+            .filter(has_mark)
+            .count()
     }
 }
 
@@ -129,7 +138,9 @@ impl Drop for Scene {
         let run_dir = self.run_dir();
         let _ = sandbox::request_stop(&run_dir, "the test is over");
         let started = Instant::now();
-        while matches!(sandbox::look(&run_dir), Ok(RunView::Running(_))) && started.elapsed() < PATIENCE {
+        while matches!(sandbox::look(&run_dir), Ok(RunView::Running(_)))
+            && started.elapsed() < PATIENCE
+        {
             thread::sleep(Duration::from_millis(10));
         }
         let _ = sandbox::sweep(&run_dir);

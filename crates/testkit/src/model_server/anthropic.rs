@@ -27,7 +27,11 @@ fn message(exchange: &Exchange<'_>) -> Value {
 }
 
 pub(super) fn begin(exchange: &Exchange<'_>, answer: &mut Answer<'_>) -> io::Result<()> {
-    typed(answer, "message_start", json!({"message": message(exchange)}))
+    typed(
+        answer,
+        "message_start",
+        json!({"message": message(exchange)}),
+    )
 }
 
 fn typed(answer: &mut Answer<'_>, kind: &str, mut data: Value) -> io::Result<()> {
@@ -35,9 +39,17 @@ fn typed(answer: &mut Answer<'_>, kind: &str, mut data: Value) -> io::Result<()>
     answer.event(Some(kind), &data)
 }
 
-pub(super) fn messages(exchange: &Exchange<'_>, turn: &Turn, answer: &mut Answer<'_>) -> io::Result<()> {
+pub(super) fn messages(
+    exchange: &Exchange<'_>,
+    turn: &Turn,
+    answer: &mut Answer<'_>,
+) -> io::Result<()> {
     let blocks = blocks(exchange, turn);
-    let stop = if turn.call.is_some() { "tool_use" } else { "end_turn" };
+    let stop = if turn.call.is_some() {
+        "tool_use"
+    } else {
+        "end_turn"
+    };
     let output = exchange.step.usage.output;
     if !exchange.is_streaming() {
         let mut message = message(exchange);
@@ -50,18 +62,36 @@ pub(super) fn messages(exchange: &Exchange<'_>, turn: &Turn, answer: &mut Answer
     begin(exchange, answer)?;
     for (index, block) in blocks.iter().enumerate() {
         let (opened, delta) = if block["type"] == "text" {
-            (json!({"type": "text", "text": ""}), json!({"type": "text_delta", "text": block["text"]}))
+            (
+                json!({"type": "text", "text": ""}),
+                json!({"type": "text_delta", "text": block["text"]}),
+            )
         } else {
             let mut opened = block.clone();
             opened["input"] = json!({});
-            (opened, json!({"type": "input_json_delta", "partial_json": block["input"].to_string()}))
+            (
+                opened,
+                json!({"type": "input_json_delta", "partial_json": block["input"].to_string()}),
+            )
         };
-        typed(answer, "content_block_start", json!({"index": index, "content_block": opened}))?;
-        typed(answer, "content_block_delta", json!({"index": index, "delta": delta}))?;
+        typed(
+            answer,
+            "content_block_start",
+            json!({"index": index, "content_block": opened}),
+        )?;
+        typed(
+            answer,
+            "content_block_delta",
+            json!({"index": index, "delta": delta}),
+        )?;
         typed(answer, "content_block_stop", json!({ "index": index }))?;
     }
     let delta = json!({"stop_reason": stop, "stop_sequence": null});
-    typed(answer, "message_delta", json!({"delta": delta, "usage": {"output_tokens": output}}))?;
+    typed(
+        answer,
+        "message_delta",
+        json!({"delta": delta, "usage": {"output_tokens": output}}),
+    )?;
     typed(answer, "message_stop", json!({}))
 }
 
@@ -72,7 +102,9 @@ fn blocks(exchange: &Exchange<'_>, turn: &Turn) -> Vec<Value> {
     }
     if let Some(call) = &turn.call {
         let id = exchange.shared.id("toolu");
-        blocks.push(json!({"type": "tool_use", "id": id, "name": call.name, "input": call.arguments}));
+        blocks.push(
+            json!({"type": "tool_use", "id": id, "name": call.name, "input": call.arguments}),
+        );
     }
     blocks
 }

@@ -35,7 +35,9 @@ impl Fault {
     pub(super) fn answer(self, api: Api) -> FaultAnswer {
         let detail = self.detail(api);
         let body = match api {
-            Api::Messages => json!({"type": "error", "error": detail, "request_id": "req_scripted"}),
+            Api::Messages => {
+                json!({"type": "error", "error": detail, "request_id": "req_scripted"})
+            }
             Api::Responses | Api::Chat | Api::Gemini => json!({ "error": detail }),
         };
         (self.status(api), self.headers(api), body)
@@ -56,7 +58,9 @@ impl Fault {
 
     /// What a subscription's limit is told by.
     fn headers(self, api: Api) -> Vec<(String, String)> {
-        let Self::UsageLimit { resets_at_secs } = self else { return Vec::new() };
+        let Self::UsageLimit { resets_at_secs } = self else {
+            return Vec::new();
+        };
         if api != Api::Messages {
             return Vec::new();
         }
@@ -69,7 +73,12 @@ impl Fault {
             ("5h-reset", &reset),
             ("5h-utilization", "1.0"),
         ]
-        .map(|(name, value)| (format!("anthropic-ratelimit-unified-{name}"), value.to_owned()))
+        .map(|(name, value)| {
+            (
+                format!("anthropic-ratelimit-unified-{name}"),
+                value.to_owned(),
+            )
+        })
         .into()
     }
 
@@ -84,13 +93,19 @@ impl Fault {
 
     fn openai(self) -> Value {
         let error = |kind: &str, code: &str, message: &str| {
-            let code = if code.is_empty() { Value::Null } else { Value::from(code) };
+            let code = if code.is_empty() {
+                Value::Null
+            } else {
+                Value::from(code)
+            };
             json!({"type": kind, "code": code, "message": message, "param": null})
         };
         match self {
-            Self::Unauthorized => {
-                error("invalid_request_error", "invalid_api_key", "Incorrect API key provided: dummy.")
-            }
+            Self::Unauthorized => error(
+                "invalid_request_error",
+                "invalid_api_key",
+                "Incorrect API key provided: dummy.",
+            ),
             Self::RateLimit => error(
                 "tokens",
                 "rate_limit_exceeded",
@@ -117,9 +132,11 @@ impl Fault {
                 "",
                 "The server had an error while processing your request. Sorry about that!",
             ),
-            Self::Overloaded => {
-                error("server_error", "server_is_overloaded", "Our servers are currently overloaded.")
-            }
+            Self::Overloaded => error(
+                "server_error",
+                "server_is_overloaded",
+                "Our servers are currently overloaded.",
+            ),
         }
     }
 
@@ -134,9 +151,10 @@ impl Fault {
                 "invalid_request_error",
                 "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade.",
             ),
-            Self::ContextOverflow => {
-                ("invalid_request_error", "prompt is too long: 208310 tokens > 200000 maximum")
-            }
+            Self::ContextOverflow => (
+                "invalid_request_error",
+                "prompt is too long: 208310 tokens > 200000 maximum",
+            ),
             Self::ServerError => ("api_error", "Internal server error"),
             Self::Overloaded => ("overloaded_error", "Overloaded"),
         };
@@ -147,9 +165,13 @@ impl Fault {
         let error = |code: u16, status: &str, message: &str| json!({"code": code, "status": status, "message": message});
         match self {
             Self::Unauthorized => {
-                let mut error =
-                    error(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.");
-                error["details"] = json!([{"reason": "API_KEY_INVALID", "domain": "googleapis.com"}]);
+                let mut error = error(
+                    400,
+                    "INVALID_ARGUMENT",
+                    "API key not valid. Please pass a valid API key.",
+                );
+                error["details"] =
+                    json!([{"reason": "API_KEY_INVALID", "domain": "googleapis.com"}]);
                 error
             }
             Self::RateLimit => {
@@ -160,7 +182,9 @@ impl Fault {
                 error
             }
             Self::UsageLimit { resets_at_secs } => {
-                let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+                let now = SystemTime::now()
+                    .duration_since(SystemTime::UNIX_EPOCH)
+                    .unwrap_or_default();
                 let secs = resets_at_secs.saturating_sub(now.as_secs());
                 let text = format!(
                     "You have exhausted your daily quota on this model. Your quota will reset after {secs}s."
@@ -181,7 +205,11 @@ impl Fault {
                 "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
             ),
             Self::ServerError => error(500, "INTERNAL", "An internal error has occurred."),
-            Self::Overloaded => error(503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
+            Self::Overloaded => error(
+                503,
+                "UNAVAILABLE",
+                "The model is overloaded. Please try again later.",
+            ),
         }
     }
 }

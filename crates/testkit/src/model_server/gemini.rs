@@ -7,7 +7,11 @@ use serde_json::{Value, json};
 use super::http::Answer;
 use super::{Exchange, Turn};
 
-pub(super) fn content(exchange: &Exchange<'_>, turn: &Turn, answer: &mut Answer<'_>) -> io::Result<()> {
+pub(super) fn content(
+    exchange: &Exchange<'_>,
+    turn: &Turn,
+    answer: &mut Answer<'_>,
+) -> io::Result<()> {
     let mut parts: Vec<Value> = Vec::new();
     if !turn.text.is_empty() {
         parts.push(json!({"text": turn.text}));
@@ -16,7 +20,8 @@ pub(super) fn content(exchange: &Exchange<'_>, turn: &Turn, answer: &mut Answer<
         parts.push(json!({"functionCall": {"name": call.name, "args": call.arguments}}));
     }
     let usage = exchange.step.usage;
-    let candidate = json!({"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0});
+    let candidate =
+        json!({"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0});
     let body = json!({
         "candidates": [candidate],
         "usageMetadata": {

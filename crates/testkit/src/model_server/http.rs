@@ -23,12 +23,16 @@ pub(super) fn read(stream: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     let mut first = String::new();
     head.read_line(&mut first)?;
     let mut words = first.split_whitespace();
-    let (Some(method), Some(target)) = (words.next(), words.next()) else { return Ok(None) };
+    let (Some(method), Some(target)) = (words.next(), words.next()) else {
+        return Ok(None);
+    };
     let (mut length, mut is_chunked) = (0, false);
     loop {
         let mut line = String::new();
         head.read_line(&mut line)?;
-        let Some((name, value)) = line.split_once(':') else { break };
+        let Some((name, value)) = line.split_once(':') else {
+            break;
+        };
         let value = value.trim().to_lowercase();
         match name.to_lowercase().as_str() {
             "content-length" => length = value.parse().unwrap_or(0),
@@ -36,10 +40,18 @@ pub(super) fn read(stream: &mut impl BufRead) -> io::Result<Option<Incoming>> {
             _ => {}
         }
     }
-    let body = if is_chunked { read_chunks(stream)? } else { read_exactly(stream, length)? };
+    let body = if is_chunked {
+        read_chunks(stream)?
+    } else {
+        read_exactly(stream, length)?
+    };
     let path = target.split('?').next().unwrap_or_default().to_owned();
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    Ok(Some(Incoming { method: method.to_owned(), path, body }))
+    Ok(Some(Incoming {
+        method: method.to_owned(),
+        path,
+        body,
+    }))
 }
 
 fn read_exactly(stream: &mut impl BufRead, length: u64) -> io::Result<Vec<u8>> {
@@ -80,10 +92,25 @@ impl<'a> Answer<'a> {
         self.raw(status, &[], &body.to_string())
     }
 
-    pub(super) fn raw(&mut self, status: u16, headers: &[(String, String)], body: &str) -> io::Result<()> {
-        let mut head = format!("HTTP/1.1 {status} {}\r\ncontent-type: application/json\r\n", reason(status));
-        head.extend(headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")));
-        head.push_str(&format!("content-length: {}\r\nconnection: close\r\n\r\n", body.len()));
+    pub(super) fn raw(
+        &mut self,
+        status: u16,
+        headers: &[(String, String)],
+        body: &str,
+    ) -> io::Result<()> {
+        let mut head = format!(
+            "HTTP/1.1 {status} {}\r\ncontent-type: application/json\r\n",
+            reason(status)
+        );
+        head.extend(
+            headers
+                .iter()
+                .map(|(name, value)| format!("{name}: {value}\r\n")),
+        );
+        head.push_str(&format!(
+            "content-length: {}\r\nconnection: close\r\n\r\n",
+            body.len()
+        ));
         self.stream.write_all(head.as_bytes())?;
         self.stream.write_all(body.as_bytes())
     }
@@ -94,8 +121,11 @@ impl<'a> Answer<'a> {
     }
 
     pub(super) fn event(&mut self, name: Option<&str>, data: &Value) -> io::Result<()> {
-        let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
-        self.stream.write_all(format!("{name}data: {data}\n\n").as_bytes())
+        let name = name
+            .map(|name| format!("event: {name}\n"))
+            .unwrap_or_default();
+        self.stream
+            .write_all(format!("{name}data: {data}\n\n").as_bytes())
     }
 
     pub(super) fn end_mark(&mut self) -> io::Result<()> {

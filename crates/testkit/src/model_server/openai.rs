@@ -19,7 +19,11 @@ fn typed(answer: &mut Answer<'_>, kind: &str, mut data: Value) -> io::Result<()>
 }
 
 pub(super) fn begin_responses(exchange: &Exchange<'_>, answer: &mut Answer<'_>) -> io::Result<()> {
-    typed(answer, "response.created", json!({"response": response(exchange, "in_progress")}))
+    typed(
+        answer,
+        "response.created",
+        json!({"response": response(exchange, "in_progress")}),
+    )
 }
 
 pub(super) fn fail_responses(
@@ -32,7 +36,11 @@ pub(super) fn fail_responses(
     typed(answer, "response.failed", json!({ "response": response }))
 }
 
-pub(super) fn responses(exchange: &Exchange<'_>, turn: &Turn, answer: &mut Answer<'_>) -> io::Result<()> {
+pub(super) fn responses(
+    exchange: &Exchange<'_>,
+    turn: &Turn,
+    answer: &mut Answer<'_>,
+) -> io::Result<()> {
     let items = items(exchange, turn);
     let usage = exchange.step.usage;
     let mut response = response(exchange, "completed");
@@ -52,7 +60,11 @@ pub(super) fn responses(exchange: &Exchange<'_>, turn: &Turn, answer: &mut Answe
     for (index, item) in items.iter().enumerate() {
         send_item(answer, index, item)?;
     }
-    typed(answer, "response.completed", json!({ "response": response }))
+    typed(
+        answer,
+        "response.completed",
+        json!({ "response": response }),
+    )
 }
 
 fn items(exchange: &Exchange<'_>, turn: &Turn) -> Vec<Value> {
@@ -64,11 +76,15 @@ fn items(exchange: &Exchange<'_>, turn: &Turn) -> Vec<Value> {
     }
     if let Some(call) = &turn.call {
         let (id, call_id) = (exchange.shared.id("fc"), exchange.shared.id("call"));
-        let mut item = json!({"id": id, "call_id": call_id, "name": call.name, "status": "completed"});
+        let mut item =
+            json!({"id": id, "call_id": call_id, "name": call.name, "status": "completed"});
         if tools::is_custom(exchange.declared, &call.name) {
             item["type"] = Value::from("custom_tool_call");
-            item["input"] =
-                Value::from(call.arguments.as_str().map_or(call.arguments.to_string(), str::to_owned));
+            item["input"] = Value::from(
+                call.arguments
+                    .as_str()
+                    .map_or(call.arguments.to_string(), str::to_owned),
+            );
         } else {
             item["type"] = Value::from("function_call");
             item["arguments"] = Value::from(call.arguments.to_string());
@@ -81,12 +97,20 @@ fn items(exchange: &Exchange<'_>, turn: &Turn) -> Vec<Value> {
 fn send_item(answer: &mut Answer<'_>, index: usize, item: &Value) -> io::Result<()> {
     let mut opened = item.clone();
     opened["status"] = Value::from("in_progress");
-    for (key, empty) in [("content", json!([])), ("arguments", json!("")), ("input", json!(""))] {
+    for (key, empty) in [
+        ("content", json!([])),
+        ("arguments", json!("")),
+        ("input", json!("")),
+    ] {
         if !item[key].is_null() {
             opened[key] = empty;
         }
     }
-    typed(answer, "response.output_item.added", json!({"output_index": index, "item": opened}))?;
+    typed(
+        answer,
+        "response.output_item.added",
+        json!({"output_index": index, "item": opened}),
+    )?;
     let place = |mut data: Value| {
         data["item_id"] = item["id"].clone();
         data["output_index"] = Value::from(index);
@@ -94,14 +118,38 @@ fn send_item(answer: &mut Answer<'_>, index: usize, item: &Value) -> io::Result<
     };
     if let Some(text) = item["content"][0]["text"].as_str() {
         let part = json!({"type": "output_text", "text": "", "annotations": []});
-        typed(answer, "response.content_part.added", place(json!({"content_index": 0, "part": part})))?;
-        typed(answer, "response.output_text.delta", place(json!({"content_index": 0, "delta": text})))?;
-        typed(answer, "response.output_text.done", place(json!({"content_index": 0, "text": text})))?;
+        typed(
+            answer,
+            "response.content_part.added",
+            place(json!({"content_index": 0, "part": part})),
+        )?;
+        typed(
+            answer,
+            "response.output_text.delta",
+            place(json!({"content_index": 0, "delta": text})),
+        )?;
+        typed(
+            answer,
+            "response.output_text.done",
+            place(json!({"content_index": 0, "text": text})),
+        )?;
     } else if let Some(arguments) = item["arguments"].as_str() {
-        typed(answer, "response.function_call_arguments.delta", place(json!({ "delta": arguments })))?;
-        typed(answer, "response.function_call_arguments.done", place(json!({ "arguments": arguments })))?;
+        typed(
+            answer,
+            "response.function_call_arguments.delta",
+            place(json!({ "delta": arguments })),
+        )?;
+        typed(
+            answer,
+            "response.function_call_arguments.done",
+            place(json!({ "arguments": arguments })),
+        )?;
     }
-    typed(answer, "response.output_item.done", json!({"output_index": index, "item": item}))
+    typed(
+        answer,
+        "response.output_item.done",
+        json!({"output_index": index, "item": item}),
+    )
 }
 
 fn chunk(exchange: &Exchange<'_>, delta: &Value, finish_reason: &Value) -> Value {
@@ -111,10 +159,21 @@ fn chunk(exchange: &Exchange<'_>, delta: &Value, finish_reason: &Value) -> Value
 }
 
 pub(super) fn begin_chat(exchange: &Exchange<'_>, answer: &mut Answer<'_>) -> io::Result<()> {
-    answer.event(None, &chunk(exchange, &json!({"role": "assistant", "content": ""}), &Value::Null))
+    answer.event(
+        None,
+        &chunk(
+            exchange,
+            &json!({"role": "assistant", "content": ""}),
+            &Value::Null,
+        ),
+    )
 }
 
-pub(super) fn chat(exchange: &Exchange<'_>, turn: &Turn, answer: &mut Answer<'_>) -> io::Result<()> {
+pub(super) fn chat(
+    exchange: &Exchange<'_>,
+    turn: &Turn,
+    answer: &mut Answer<'_>,
+) -> io::Result<()> {
     let step = exchange.step.usage;
     let usage = json!({
         "prompt_tokens": step.input,
@@ -126,7 +185,11 @@ pub(super) fn chat(exchange: &Exchange<'_>, turn: &Turn, answer: &mut Answer<'_>
         let function = json!({"name": call.name, "arguments": call.arguments.to_string()});
         json!([{"index": 0, "id": exchange.shared.id("call"), "type": "function", "function": function}])
     });
-    let finish = Value::from(if calls.is_some() { "tool_calls" } else { "stop" });
+    let finish = Value::from(if calls.is_some() {
+        "tool_calls"
+    } else {
+        "stop"
+    });
     if !exchange.is_streaming() {
         let mut message = json!({"role": "assistant", "content": turn.text});
         if let Some(calls) = calls {
@@ -143,10 +206,16 @@ pub(super) fn chat(exchange: &Exchange<'_>, turn: &Turn, answer: &mut Answer<'_>
     answer.begin_stream()?;
     begin_chat(exchange, answer)?;
     if !turn.text.is_empty() {
-        answer.event(None, &chunk(exchange, &json!({"content": turn.text}), &Value::Null))?;
+        answer.event(
+            None,
+            &chunk(exchange, &json!({"content": turn.text}), &Value::Null),
+        )?;
     }
     if let Some(calls) = calls {
-        answer.event(None, &chunk(exchange, &json!({ "tool_calls": calls }), &Value::Null))?;
+        answer.event(
+            None,
+            &chunk(exchange, &json!({ "tool_calls": calls }), &Value::Null),
+        )?;
     }
     answer.event(None, &chunk(exchange, &json!({}), &finish))?;
     let mut last = chunk(exchange, &json!({}), &Value::Null);

@@ -40,8 +40,18 @@ pub(super) struct Usage {
 
 impl Step {
     fn of(action: Action) -> Self {
-        let usage = Usage { input: 1200, cached: 200, output: 30 };
-        Self { action, headers: Vec::new(), delay: Duration::ZERO, usage, is_repeated: false }
+        let usage = Usage {
+            input: 1200,
+            cached: 200,
+            output: 30,
+        };
+        Self {
+            action,
+            headers: Vec::new(),
+            delay: Duration::ZERO,
+            usage,
+            is_repeated: false,
+        }
     }
 
     /// Calls the client's shell tool, whatever the client calls it.
@@ -51,12 +61,18 @@ impl Step {
 
     /// Calls the client's tool that writes a file, or its shell where it has none.
     pub fn write(path: impl Into<String>, content: impl Into<String>) -> Self {
-        Self::of(Action::Write { path: path.into(), content: content.into() })
+        Self::of(Action::Write {
+            path: path.into(),
+            content: content.into(),
+        })
     }
 
     /// Calls a tool by its exact name.
     pub fn tool(name: impl Into<String>, arguments: Value) -> Self {
-        Self::of(Action::Tool { name: name.into(), arguments })
+        Self::of(Action::Tool {
+            name: name.into(),
+            arguments,
+        })
     }
 
     /// Says something and ends the turn.
@@ -66,7 +82,10 @@ impl Step {
 
     /// Answers with a status and a body, exactly.
     pub fn status(status: u16, body: impl Into<String>) -> Self {
-        Self::of(Action::Status { status, body: body.into() })
+        Self::of(Action::Status {
+            status,
+            body: body.into(),
+        })
     }
 
     /// Answers with a failure, as the maker of the client's model would put it.
@@ -103,10 +122,15 @@ impl Step {
         self
     }
 
-    /// With another count of tokens: all that was read, how many of them were cached, and what was written.
+    /// With another count of tokens: all that was read, how many of them were cached, and what was
+    /// written.
     #[must_use]
     pub fn using(mut self, input: u64, cached: u64, output: u64) -> Self {
-        self.usage = Usage { input, cached, output };
+        self.usage = Usage {
+            input,
+            cached,
+            output,
+        };
         self
     }
 

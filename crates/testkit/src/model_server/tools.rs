@@ -16,15 +16,24 @@ pub(super) struct Call {
     pub(super) arguments: Value,
 }
 
-const SHELLS: [&str; 7] =
-    ["exec_command", "shell_command", "shell", "local_shell", "Bash", "bash", "run_shell_command"];
+const SHELLS: [&str; 7] = [
+    "exec_command",
+    "shell_command",
+    "shell",
+    "local_shell",
+    "Bash",
+    "bash",
+    "run_shell_command",
+];
 const WRITERS: [&str; 4] = ["Write", "write", "write_file", "create_file"];
 
-/// Reads what a request declares, in whichever language: flat, inside `function`, inside `functionDeclarations`, or in the
-/// input, as models of codex have it that write programs.
+/// Reads what a request declares, in whichever language: flat, inside `function`, inside
+/// `functionDeclarations`, or in the input, as models of codex have it that write programs.
 pub(super) fn declared(body: &Value) -> Declared {
     let mut found = Declared::new();
-    let in_input = list(&body["input"]).iter().filter(|item| item["type"] == "additional_tools");
+    let in_input = list(&body["input"])
+        .iter()
+        .filter(|item| item["type"] == "additional_tools");
     let sources = std::iter::once(&body["tools"]).chain(in_input.map(|item| &item["tools"]));
     for tool in sources.flat_map(list) {
         collect(tool, &mut found);
@@ -42,7 +51,11 @@ fn collect(tool: &Value, found: &mut Declared) {
         }
         return;
     }
-    let tool = if tool["function"].is_object() { &tool["function"] } else { tool };
+    let tool = if tool["function"].is_object() {
+        &tool["function"]
+    } else {
+        tool
+    };
     if let Some(name) = tool["name"].as_str().or_else(|| tool["type"].as_str()) {
         found.entry(name.to_owned()).or_insert_with(|| tool.clone());
     }
@@ -55,18 +68,26 @@ fn list(value: &Value) -> &[Value] {
 /// The parameters of a tool, under any of the names that the languages have for them.
 fn parameters(tool: &Value) -> &Value {
     let keys = ["parameters", "parametersJsonSchema", "input_schema"];
-    keys.into_iter().map(|key| &tool[key]).find(|value| value.is_object()).unwrap_or(&Value::Null)
+    keys.into_iter()
+        .map(|key| &tool[key])
+        .find(|value| value.is_object())
+        .unwrap_or(&Value::Null)
 }
 
 /// Says whether a tool takes free text.
 pub(super) fn is_custom(declared: &Declared, name: &str) -> bool {
-    declared.get(name).is_some_and(|tool| tool["type"] == "custom")
+    declared
+        .get(name)
+        .is_some_and(|tool| tool["type"] == "custom")
 }
 
 /// Turns a step into a call of a tool that the client has.
 pub(super) fn choose(action: &Action, declared: &Declared) -> Option<Call> {
     match action {
-        Action::Tool { name, arguments } => Some(Call { name: name.clone(), arguments: arguments.clone() }),
+        Action::Tool { name, arguments } => Some(Call {
+            name: name.clone(),
+            arguments: arguments.clone(),
+        }),
         Action::Shell(command) => Some(shell(command, declared)),
         Action::Write { path, content } => Some(write(path, content, declared)),
         Action::Text(_)
@@ -81,8 +102,14 @@ pub(super) fn choose(action: &Action, declared: &Declared) -> Option<Call> {
 fn shell(command: &str, declared: &Declared) -> Call {
     let known = SHELLS.into_iter().find(|name| declared.contains_key(*name));
     if known.is_none_or(|name| name != "exec_command") && is_custom(declared, "exec") {
-        let program = format!("const r = await tools.exec_command({}); text(r);", json!({"cmd": command}));
-        return Call { name: "exec".to_owned(), arguments: Value::from(program) };
+        let program = format!(
+            "const r = await tools.exec_command({}); text(r);",
+            json!({"cmd": command})
+        );
+        return Call {
+            name: "exec".to_owned(),
+            arguments: Value::from(program),
+        };
     }
     let name = known.unwrap_or("bash");
     let schema = declared.get(name).map_or(&Value::Null, parameters);
@@ -94,19 +121,37 @@ fn shell(command: &str, declared: &Declared) -> Call {
     } else {
         json!({"command": command})
     };
-    if list(&schema["required"]).iter().any(|name| name == "description") {
+    if list(&schema["required"])
+        .iter()
+        .any(|name| name == "description")
+    {
         arguments["description"] = Value::from("scripted");
     }
-    Call { name: name.to_owned(), arguments }
+    Call {
+        name: name.to_owned(),
+        arguments,
+    }
 }
 
 fn write(path: &str, content: &str, declared: &Declared) -> Call {
-    let Some(name) = WRITERS.into_iter().find(|name| declared.contains_key(*name)) else {
+    let Some(name) = WRITERS
+        .into_iter()
+        .find(|name| declared.contains_key(*name))
+    else {
         let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
-        return shell(&format!("printf %s {} > {}", quoted(content), quoted(path)), declared);
+        return shell(
+            &format!("printf %s {} > {}", quoted(content), quoted(path)),
+            declared,
+        );
     };
     let properties = &declared.get(name).map_or(&Value::Null, parameters)["properties"];
     let keys = ["file_path", "filePath", "path", "absolute_path"];
-    let key = keys.into_iter().find(|key| properties[key].is_object()).unwrap_or("path");
-    Call { name: name.to_owned(), arguments: json!({ key: path, "content": content }) }
+    let key = keys
+        .into_iter()
+        .find(|key| properties[key].is_object())
+        .unwrap_or("path");
+    Call {
+        name: name.to_owned(),
+        arguments: json!({ key: path, "content": content }),
+    }
 }

@@ -1,4 +1,5 @@
-//! An agent may do anything to the repository that it got; we read its files and run nothing of its.
+//! An agent may do anything to the repository that it got; we read its files and run nothing of
+//! its.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,7 +11,11 @@ use crate::support::{World, candidate, content, listed, snapshot, write};
 
 #[test]
 fn an_agent_gets_a_clean_repository_with_one_commit() {
-    let world = World::with(&[("a.txt", "one\n"), ("dist/x", "tracked\n"), (".gitignore", "dist\n")]);
+    let world = World::with(&[
+        ("a.txt", "one\n"),
+        ("dist/x", "tracked\n"),
+        (".gitignore", "dist\n"),
+    ]);
     world.add(&[("secret.txt", "old\n")]);
     fs::remove_file(world.project().join("secret.txt")).expect("removed");
     world.add(&[(".gitattributes", "*.txt text eol=crlf ident\n")]);
@@ -23,15 +28,27 @@ fn an_agent_gets_a_clean_repository_with_one_commit() {
     assert_eq!(tree, repo.tree_of(&base).expect("a tree").as_str());
     assert!(!dir.join(".git/hooks").exists() && !dir.join(".git/objects/info/alternates").exists());
     let config = fs::read_to_string(dir.join(".git/config")).expect("read");
-    assert!(config.contains("email = agent@localhost") && !config.contains("worktree"), "{config}");
+    assert!(
+        config.contains("email = agent@localhost") && !config.contains("worktree"),
+        "{config}"
+    );
     fs::write(dir.join(".git/mine"), "x").expect("written");
     repo.make_agent_repo(&base, &dir).expect("already there");
-    assert!(dir.join(".git/mine").exists(), "a repository in use is left alone");
+    assert!(
+        dir.join(".git/mine").exists(),
+        "a repository in use is left alone"
+    );
 }
 
 /// Leaves a program that betrays that it ran.
 fn trap(world: &World, path: &Path) {
-    write(path, &format!("#!/bin/sh\necho ran >> '{}'\ncat\n", world.at("marker").display()));
+    write(
+        path,
+        &format!(
+            "#!/bin/sh\necho ran >> '{}'\ncat\n",
+            world.at("marker").display()
+        ),
+    );
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("mode set");
 }
 
@@ -59,23 +76,50 @@ fn nothing_that_an_agent_plants_is_run_or_changes_what_is_read() {
         git(&dir, &["config", name, run]);
     }
     git(&dir, &["config", "core.worktree", "/"]);
-    for hook in ["pre-commit", "post-checkout", "reference-transaction", "post-index-change"] {
+    for hook in [
+        "pre-commit",
+        "post-checkout",
+        "reference-transaction",
+        "post-index-change",
+    ] {
         trap(&world, &dir.join(".git/hooks").join(hook));
     }
-    write(&dir.join(".gitattributes"), "* filter=x diff=x merge=x text eol=crlf ident\n");
-    write(&dir.join("sub/.gitattributes"), "* filter=x working-tree-encoding=UTF-16\n");
+    write(
+        &dir.join(".gitattributes"),
+        "* filter=x diff=x merge=x text eol=crlf ident\n",
+    );
+    write(
+        &dir.join("sub/.gitattributes"),
+        "* filter=x working-tree-encoding=UTF-16\n",
+    );
     write(&dir.join("sub/b.txt"), "$Id: no$\r\nb\n");
     let found = snapshot(&repo, &dir, &base);
     let commit = candidate(&repo, &dir, &base);
     assert_eq!(content(&repo, &found.tree, "sub/b.txt"), "$Id: no$\r\nb\n");
-    assert!(repo.diff(&base, &commit, 100_000).expect("a diff").contains("+$Id: no$\r\n+b\n"));
-    repo.checkout(&commit, &world.at("state/fresh")).expect("checked out");
-    assert_eq!(fs::read(world.at("state/fresh/sub/b.txt")).expect("read"), b"$Id: no$\r\nb\n");
-    repo.make_agent_repo(&commit, &world.at("state/fresh")).expect("made");
-    repo.publish(&world.project(), "agent-loop/l", None, &commit).expect("published");
-    assert!(!world.at("marker").exists(), "something of the agent's was run");
+    assert!(
+        repo.diff(&base, &commit, 100_000)
+            .expect("a diff")
+            .contains("+$Id: no$\r\n+b\n")
+    );
+    repo.checkout(&commit, &world.at("state/fresh"))
+        .expect("checked out");
+    assert_eq!(
+        fs::read(world.at("state/fresh/sub/b.txt")).expect("read"),
+        b"$Id: no$\r\nb\n"
+    );
+    repo.make_agent_repo(&commit, &world.at("state/fresh"))
+        .expect("made");
+    repo.publish(&world.project(), "agent-loop/l", None, &commit)
+        .expect("published");
+    assert!(
+        !world.at("marker").exists(),
+        "something of the agent's was run"
+    );
     let (_, text) = try_git(&dir, &["-c", "core.worktree=.", "status"]);
-    assert!(world.at("marker").exists(), "the trap works where git does read it: {text}");
+    assert!(
+        world.at("marker").exists(),
+        "the trap works where git does read it: {text}"
+    );
 }
 
 #[test]
@@ -98,7 +142,10 @@ fn the_agents_history_does_not_matter() {
     same("a garbage collection");
     fs::remove_dir_all(dir.join(".git")).expect("removed");
     same("deleting .git");
-    write(&dir.join(".git"), &format!("gitdir: {}\n", world.project().join(".git").display()));
+    write(
+        &dir.join(".git"),
+        &format!("gitdir: {}\n", world.project().join(".git").display()),
+    );
     same("a .git file that points to the operator's");
 }
 
@@ -113,6 +160,9 @@ fn a_repository_inside_is_plain_files() {
     write(&dir.join("broken/.git"), "gitdir: /nowhere\n");
     write(&dir.join("broken/c.txt"), "three\n");
     let found = snapshot(&repo, &dir, &base);
-    assert_eq!(listed(&repo, &found.tree), ["100644 a.txt", "100644 broken/c.txt", "100644 nested/b.txt"]);
+    assert_eq!(
+        listed(&repo, &found.tree),
+        ["100644 a.txt", "100644 broken/c.txt", "100644 nested/b.txt"]
+    );
     assert_eq!(found.n_left_out, 0);
 }

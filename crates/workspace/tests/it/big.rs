@@ -19,7 +19,9 @@ fn path(number: usize) -> String {
 fn big() -> (World, LoopRepo, TreeId) {
     let world = World::with(&[("a", "a\n")]);
     let repo = world.repo();
-    let edits: Vec<_> = (0..N_FILES).map(|number| put(path(number), format!("{number}\n"))).collect();
+    let edits: Vec<_> = (0..N_FILES)
+        .map(|number| put(path(number), format!("{number}\n")))
+        .collect();
     let base = compose(&repo, &repo.tree_of(&world.head()).expect("a tree"), &edits);
     (world, repo, base)
 }
@@ -31,7 +33,9 @@ fn is_test(path: &Path) -> bool {
 #[test]
 fn a_big_tree_goes_all_the_way() {
     let (world, repo, base) = big();
-    let first = repo.commit(&base, &world.head(), "big\n", 0).expect("a commit");
+    let first = repo
+        .commit(&base, &world.head(), "big\n", 0)
+        .expect("a commit");
     let dir = world.at("state/big");
     repo.checkout_tree(&base, &dir).expect("checked out");
     let mut writers = Vec::new();
@@ -40,14 +44,26 @@ fn a_big_tree_goes_all_the_way() {
             write(&dir.join(path(number)), &format!("{number}\nchanged\n"));
         }
         if number % 20 == 1 {
-            writers.push(put_as(Mode::Executable, path(number), format!("{number}\nwriter\n")));
+            writers.push(put_as(
+                Mode::Executable,
+                path(number),
+                format!("{number}\nwriter\n"),
+            ));
         }
     }
     let code = snapshot(&repo, &dir, &first).tree;
-    assert_eq!(repo.tree_changes(&first, &code).expect("changes").len(), N_FILES / 2);
+    assert_eq!(
+        repo.tree_changes(&first, &code).expect("changes").len(),
+        N_FILES / 2
+    );
     let tests = compose(&repo, &base, &writers);
-    let overlay = repo.overlay(&base, &code, &tests, &is_test).expect("an overlay");
-    assert_eq!((overlay.writer_files.len(), overlay.conflicts.len()), (N_FILES / 20, 0));
+    let overlay = repo
+        .overlay(&base, &code, &tests, &is_test)
+        .expect("an overlay");
+    assert_eq!(
+        (overlay.writer_files.len(), overlay.conflicts.len()),
+        (N_FILES / 20, 0)
+    );
     assert_eq!(overlay.implementor_tests.len(), N_FILES / 2);
     let reader = repo.reader(&overlay.tree).expect("a reader");
     for number in 0..N_FILES {
@@ -56,7 +72,10 @@ fn a_big_tree_goes_all_the_way() {
             _ if number % 20 == 1 => format!("{number}\nwriter\n"),
             _ => format!("{number}\n"),
         };
-        let read = reader.read(Path::new(&path(number)), 100).expect("read").expect("a file");
+        let read = reader
+            .read(Path::new(&path(number)), 100)
+            .expect("read")
+            .expect("a file");
         assert_eq!(String::from_utf8_lossy(&read), expected);
     }
 }
@@ -65,23 +84,38 @@ fn a_big_tree_goes_all_the_way() {
 fn several_pieces_of_work_do_not_meet() {
     let (_world, repo, base) = big();
     let edit = |number: usize| [put("same/path", format!("{number}"))];
-    let expected: Vec<_> = (0..8).map(|number| compose(&repo, &base, &edit(number % 4))).collect();
+    let expected: Vec<_> = (0..8)
+        .map(|number| compose(&repo, &base, &edit(number % 4)))
+        .collect();
     let found: Vec<_> = thread::scope(|scope| {
         let (repo, base) = (&repo, &base);
-        let running: Vec<_> =
-            (0..8).map(|number| scope.spawn(move || compose(repo, base, &edit(number % 4)))).collect();
-        running.into_iter().map(|running| running.join().expect("it ended")).collect()
+        let running: Vec<_> = (0..8)
+            .map(|number| scope.spawn(move || compose(repo, base, &edit(number % 4))))
+            .collect();
+        running
+            .into_iter()
+            .map(|running| running.join().expect("it ended"))
+            .collect()
     });
     assert_eq!(found, expected);
     let scratch = repo.path().join("loopwright-scratch");
     write(&scratch.join("1-0/index.lock"), "");
     write(&scratch.join("1-1/index.lock"), "");
     let long_ago = SystemTime::now() - Duration::from_hours(48);
-    fs::File::open(scratch.join("1-0")).and_then(|folder| folder.set_modified(long_ago)).expect("made old");
+    fs::File::open(scratch.join("1-0"))
+        .and_then(|folder| folder.set_modified(long_ago))
+        .expect("made old");
     compose(&repo, &base, &edit(0));
-    let left: Vec<_> =
-        fs::read_dir(&scratch).expect("a folder").flatten().map(|left| left.file_name()).collect();
-    assert_eq!(left, ["1-1"], "only what a crash left long ago is cleared away");
+    let left: Vec<_> = fs::read_dir(&scratch)
+        .expect("a folder")
+        .flatten()
+        .map(|left| left.file_name())
+        .collect();
+    assert_eq!(
+        left,
+        ["1-1"],
+        "only what a crash left long ago is cleared away"
+    );
 }
 
 #[test]
@@ -92,19 +126,39 @@ fn submodules_and_repositories_inside_go_along() {
     git(&dir, &["init", "-q", "tests/nested"]);
     write(&dir.join("tests/nested/b"), "b\n");
     write(&dir.join("sub/tests/x"), "in a submodule\n");
-    let tests = repo.tree_of(&candidate(&repo, &dir, &base)).expect("a tree");
+    let tests = repo
+        .tree_of(&candidate(&repo, &dir, &base))
+        .expect("a tree");
     let base = repo.tree_of(&base).expect("a tree");
     let code = compose(&repo, &base, &[put("a", "better\n")]);
-    let overlay = repo.overlay(&base, &code, &tests, &is_test).expect("an overlay");
+    let overlay = repo
+        .overlay(&base, &code, &tests, &is_test)
+        .expect("an overlay");
     assert_eq!(overlay.writer_files, [PathBuf::from("tests/nested/b")]);
     assert_eq!(overlay.dropped, [] as [PathBuf; 0]);
-    let expected = ["100644 a", "160000 sub", "100644 tests/nested/b", "100644 tests/old"];
+    let expected = [
+        "100644 a",
+        "160000 sub",
+        "100644 tests/nested/b",
+        "100644 tests/old",
+    ];
     assert_eq!(listed(&repo, &overlay.tree), expected);
     let fresh = world.at("state/fresh");
-    repo.checkout_tree(&overlay.tree, &fresh).expect("checked out");
-    assert_eq!(fs::read_dir(fresh.join("sub")).expect("an empty folder").count(), 0);
+    repo.checkout_tree(&overlay.tree, &fresh)
+        .expect("checked out");
+    assert_eq!(
+        fs::read_dir(fresh.join("sub"))
+            .expect("an empty folder")
+            .count(),
+        0
+    );
     let planted = compose(&repo, &base, &[put("sub/tests/x", "x\n")]);
-    let overlay = repo.overlay(&base, &code, &planted, &is_test).expect("an overlay");
+    let overlay = repo
+        .overlay(&base, &code, &planted, &is_test)
+        .expect("an overlay");
     assert_eq!(overlay.dropped, ["sub", "sub/tests/x"].map(PathBuf::from));
-    assert_eq!(overlay.tree, code, "a submodule is not taken away for a test");
+    assert_eq!(
+        overlay.tree, code,
+        "a submodule is not taken away for a test"
+    );
 }

@@ -15,14 +15,42 @@ fn an_edit_wins_over_what_is_there() {
     let base = repo.tree_of(&world.head()).expect("a tree");
     for (what, edits, expected) in [
         ("nothing", vec![], "100644 a, 100644 d/e, 100644 d/f/g"),
-        ("a new file", vec![put("x/y", "")], "100644 a, 100644 d/e, 100644 d/f/g, 100644 x/y"),
-        ("a mode", vec![put_as(Mode::Executable, "a", "a\n")], "100755 a, 100644 d/e, 100644 d/f/g"),
-        ("a link", vec![put_as(Mode::Link, "./a", "/etc")], "120000 a, 100644 d/e, 100644 d/f/g"),
-        ("a file where a folder is", vec![put("d", "")], "100644 a, 100644 d"),
-        ("a folder where a file is", vec![put("a/b/c", "")], "100644 a/b/c, 100644 d/e, 100644 d/f/g"),
-        ("one file gone", vec![remove("d/e")], "100644 a, 100644 d/f/g"),
+        (
+            "a new file",
+            vec![put("x/y", "")],
+            "100644 a, 100644 d/e, 100644 d/f/g, 100644 x/y",
+        ),
+        (
+            "a mode",
+            vec![put_as(Mode::Executable, "a", "a\n")],
+            "100755 a, 100644 d/e, 100644 d/f/g",
+        ),
+        (
+            "a link",
+            vec![put_as(Mode::Link, "./a", "/etc")],
+            "120000 a, 100644 d/e, 100644 d/f/g",
+        ),
+        (
+            "a file where a folder is",
+            vec![put("d", "")],
+            "100644 a, 100644 d",
+        ),
+        (
+            "a folder where a file is",
+            vec![put("a/b/c", "")],
+            "100644 a/b/c, 100644 d/e, 100644 d/f/g",
+        ),
+        (
+            "one file gone",
+            vec![remove("d/e")],
+            "100644 a, 100644 d/f/g",
+        ),
         ("a folder gone", vec![remove("d/")], "100644 a"),
-        ("what is below a file gone", vec![remove("a/b")], "100644 a, 100644 d/e, 100644 d/f/g"),
+        (
+            "what is below a file gone",
+            vec![remove("a/b")],
+            "100644 a, 100644 d/e, 100644 d/f/g",
+        ),
         (
             "the later of two",
             vec![remove("d"), put("d/z", ""), put("q", ""), remove("q")],
@@ -36,7 +64,11 @@ fn an_edit_wins_over_what_is_there() {
         assert_eq!(compose(&repo, &tree, &edits), tree, "{what}, twice");
     }
     let scratch = repo.path().join("loopwright-scratch");
-    assert_eq!(fs::read_dir(scratch).expect("a folder").count(), 0, "no scratch is left");
+    assert_eq!(
+        fs::read_dir(scratch).expect("a folder").count(),
+        0,
+        "no scratch is left"
+    );
 }
 
 #[test]
@@ -59,27 +91,48 @@ fn what_cannot_be_in_a_tree_is_refused() {
         (put(raw(b"a\0b"), ""), outside),
         (put(".git/config", ""), "for its own metadata"),
         (put("d/.GIT", ""), "for its own metadata"),
-        (put_as(Mode::Link, ".gitmodules", "a"), "for its own metadata"),
-        (put_as(Mode::Submodule, "x", ""), "a submodule has no content"),
+        (
+            put_as(Mode::Link, ".gitmodules", "a"),
+            "for its own metadata",
+        ),
+        (
+            put_as(Mode::Submodule, "x", ""),
+            "a submodule has no content",
+        ),
         (put_as(Mode::Link, "x", ""), "no link can point there"),
         (put_id(Mode::File, &folder), "no such blob"),
         (put_id(Mode::File, base.as_str()), "no such blob"),
         (put_id(Mode::Executable, &"0".repeat(40)), "no such blob"),
     ] {
-        let said = repo.compose(&base, std::slice::from_ref(&edit)).expect_err("refused").to_string();
+        let said = repo
+            .compose(&base, std::slice::from_ref(&edit))
+            .expect_err("refused")
+            .to_string();
         assert!(said.contains(expected), "{edit:?}: {said}");
     }
-    let submodule = compose(&repo, &base, &[put_id(Mode::Submodule, &"1".repeat(40)), remove("d")]);
+    let submodule = compose(
+        &repo,
+        &base,
+        &[put_id(Mode::Submodule, &"1".repeat(40)), remove("d")],
+    );
     assert_eq!(listed(&repo, &submodule), ["100644 a", "160000 x"]);
 }
 
 fn entry(mode: Mode, id: &str) -> Entry {
-    Entry { mode, id: ObjectId::parse(id).expect("an id") }
+    Entry {
+        mode,
+        id: ObjectId::parse(id).expect("an id"),
+    }
 }
 
 #[test]
 fn a_change_is_what_was_and_what_is() {
-    let world = World::with(&[("a", "a\n"), ("d/e", "e\n"), ("gone", "a\n"), ("same", "s\n")]);
+    let world = World::with(&[
+        ("a", "a\n"),
+        ("d/e", "e\n"),
+        ("gone", "a\n"),
+        ("same", "s\n"),
+    ]);
     world.add_submodule();
     let (repo, base) = (world.repo(), world.head());
     let tree = repo.tree_of(&base).expect("a tree");
@@ -87,8 +140,12 @@ fn a_change_is_what_was_and_what_is() {
         let hashed = compose(&repo, &tree, &[put("x", text)]);
         git(repo.path(), &["rev-parse", &format!("{hashed}:x")])
     };
-    let (a, e, link, commit) =
-        (id_of("a\n"), id_of("e\n"), id_of("/etc"), git(&world.project(), &["rev-parse", ":sub"]));
+    let (a, e, link, commit) = (
+        id_of("a\n"),
+        id_of("e\n"),
+        id_of("/etc"),
+        git(&world.project(), &["rev-parse", ":sub"]),
+    );
     let edits = [
         put_as(Mode::Executable, "a", "a\n"),
         put_as(Mode::Link, "d", "/etc"),
@@ -108,10 +165,18 @@ fn a_change_is_what_was_and_what_is() {
     ]
     .map(|(path, before, after)| {
         let side = |side: Option<(Mode, &String)>| side.map(|(mode, id)| entry(mode, id));
-        Change { path: PathBuf::from(path), before: side(before), after: side(after) }
+        Change {
+            path: PathBuf::from(path),
+            before: side(before),
+            after: side(after),
+        }
     });
     let onto = repo.commit(&to, &base, "x\n", AT_SECS).expect("a commit");
-    assert_eq!(repo.tree_of(&onto).expect("a tree"), to, "a composed tree can be committed");
+    assert_eq!(
+        repo.tree_of(&onto).expect("a tree"),
+        to,
+        "a composed tree can be committed"
+    );
     assert_eq!(repo.tree_changes(&tree, &to).expect("changes"), expected);
     assert_eq!(repo.tree_changes(&base, &onto).expect("changes"), expected);
     assert_eq!(repo.tree_changes(&base, &to).expect("changes"), expected);
@@ -127,14 +192,26 @@ fn any_name_goes_in_and_comes_out() {
     let tree = compose(&repo, &base, &edits);
     let mut found: Vec<_> = repo.tree_changes(&base, &tree).expect("changes");
     found.sort_by(|one, other| one.path.cmp(&other.path));
-    let mut expected: Vec<_> = HOSTILE.iter().map(|name| PathBuf::from(raw(name))).collect();
+    let mut expected: Vec<_> = HOSTILE
+        .iter()
+        .map(|name| PathBuf::from(raw(name)))
+        .collect();
     expected.sort();
-    assert_eq!(found.into_iter().map(|change| change.path).collect::<Vec<_>>(), expected);
+    assert_eq!(
+        found
+            .into_iter()
+            .map(|change| change.path)
+            .collect::<Vec<_>>(),
+        expected
+    );
     let dir = world.at("state/fresh");
     repo.checkout_tree(&tree, &dir).expect("checked out");
     let on_disk = files(&dir);
     assert_eq!(on_disk.len(), HOSTILE.len() + 1);
-    assert!(HOSTILE.iter().all(|name| on_disk[*name].1 == *name), "{on_disk:?}");
+    assert!(
+        HOSTILE.iter().all(|name| on_disk[*name].1 == *name),
+        "{on_disk:?}"
+    );
     let again = repo.checkout_tree(&tree, &dir);
     assert!(matches!(again, Err(GitError::Exists { .. })), "{again:?}");
     let gone: Vec<_> = HOSTILE.iter().map(|name| remove(raw(name))).collect();
@@ -146,7 +223,9 @@ fn edits_by_id_and_by_bytes_are_the_same() {
     let world = World::with(&[("a", "a\n"), ("b/c", "c\n")]);
     let repo = world.repo();
     let base = repo.tree_of(&world.head()).expect("a tree");
-    let edits: Vec<_> = (0..300).map(|n| put(format!("new/{n}"), format!("{}", n % 7))).collect();
+    let edits: Vec<_> = (0..300)
+        .map(|n| put(format!("new/{n}"), format!("{}", n % 7)))
+        .collect();
     let tree = compose(&repo, &base, &edits);
     let by_id: Vec<_> = repo
         .tree_changes(&base, &tree)
@@ -157,5 +236,9 @@ fn edits_by_id_and_by_bytes_are_the_same() {
         .collect();
     assert_eq!(by_id.len(), 300);
     assert_eq!(compose(&repo, &base, &by_id), tree);
-    assert_eq!(repo.read_blob(&tree, Path::new("new/13"), 10).expect("read"), Some(b"6".to_vec()));
+    assert_eq!(
+        repo.read_blob(&tree, Path::new("new/13"), 10)
+            .expect("read"),
+        Some(b"6".to_vec())
+    );
 }

@@ -37,9 +37,22 @@ fn check(case: &Case, prepare: impl Fn(&Path)) {
     let changes = repo.tree_changes(&tree, &found.tree).expect("changes");
     let taken: Vec<_> = changes.into_iter().map(|change| change.path).collect();
     assert_eq!(taken, paths(case.taken), "{}", case.what);
-    let left_out = case.left_out.iter().map(|(path, reason)| LeftOut { path: path.into(), reason: *reason });
-    assert_eq!(found.left_out, left_out.collect::<Vec<_>>(), "{}", case.what);
-    assert_eq!(found.newly_ignored, paths(case.newly_ignored), "{}", case.what);
+    let left_out = case.left_out.iter().map(|(path, reason)| LeftOut {
+        path: path.into(),
+        reason: *reason,
+    });
+    assert_eq!(
+        found.left_out,
+        left_out.collect::<Vec<_>>(),
+        "{}",
+        case.what
+    );
+    assert_eq!(
+        found.newly_ignored,
+        paths(case.newly_ignored),
+        "{}",
+        case.what
+    );
     assert_eq!(snapshot(&repo, &dir, &base), found, "{}, again", case.what);
 }
 
@@ -53,7 +66,12 @@ fn an_agent_cannot_plant_what_the_base_ignores() {
         Case {
             what: "the rules are the base's",
             base: BASE,
-            done: &[("node_modules/evil/x", "x"), ("a.log", "x"), (".env", "x"), ("src/b", "b")],
+            done: &[
+                ("node_modules/evil/x", "x"),
+                ("a.log", "x"),
+                (".env", "x"),
+                ("src/b", "b"),
+            ],
             taken: &["src/b"],
             left_out: &[],
             newly_ignored: &[],
@@ -88,7 +106,10 @@ fn an_agent_cannot_plant_what_the_base_ignores() {
                 ("sub/local/x", "x"),
             ],
             taken: &["src/.gitignore", "sub/.gitignore"],
-            left_out: &[("src/a.log", Reason::IgnoredByBase), ("sub/local", Reason::IgnoredByBase)],
+            left_out: &[
+                ("src/a.log", Reason::IgnoredByBase),
+                ("sub/local", Reason::IgnoredByBase),
+            ],
             newly_ignored: &[],
         },
     ] {
@@ -102,7 +123,11 @@ fn some_names_are_left_out_without_a_rule() {
         Case {
             what: "a tracked folder of that name takes what no rule ignores",
             base: &[("target/mod.rs", "m\n"), ("x/target.rs", "t\n")],
-            done: &[("target/new.rs", "n\n"), ("x/target/debug/y", "y"), ("y/target", "a file")],
+            done: &[
+                ("target/new.rs", "n\n"),
+                ("x/target/debug/y", "y"),
+                ("y/target", "a file"),
+            ],
             taken: &["target/new.rs", "y/target"],
             left_out: &[("x/target", Reason::BuildFolder)],
             newly_ignored: &[],
@@ -136,23 +161,41 @@ fn the_rules_of_the_base_outlive_their_file() {
     let case = |what| Case {
         what,
         base: BASE,
-        done: &[("node_modules/evil/x", "x"), ("src/a.log", "x"), ("src/b", "b")],
+        done: &[
+            ("node_modules/evil/x", "x"),
+            ("src/a.log", "x"),
+            ("src/b", "b"),
+        ],
         taken: &[".gitignore", "src/b"],
-        left_out: &[("node_modules", Reason::IgnoredByBase), ("src/a.log", Reason::IgnoredByBase)],
+        left_out: &[
+            ("node_modules", Reason::IgnoredByBase),
+            ("src/a.log", Reason::IgnoredByBase),
+        ],
         newly_ignored: &[],
     };
-    check(&case("removed"), |dir| fs::remove_file(dir.join(".gitignore")).expect("removed"));
+    check(&case("removed"), |dir| {
+        fs::remove_file(dir.join(".gitignore")).expect("removed")
+    });
     check(&case("made a link"), |dir| {
         fs::remove_file(dir.join(".gitignore")).expect("removed");
         symlink("/dev/null", dir.join(".gitignore")).expect("linked");
     });
     let folder = Case {
-        done: &[(".gitignore/sub/x", "x"), (".gitignore/b.log", "x"), ("node_modules/evil/x", "x")],
+        done: &[
+            (".gitignore/sub/x", "x"),
+            (".gitignore/b.log", "x"),
+            ("node_modules/evil/x", "x"),
+        ],
         taken: &[".gitignore", ".gitignore/sub/x"],
-        left_out: &[(".gitignore/b.log", Reason::IgnoredByBase), ("node_modules", Reason::IgnoredByBase)],
+        left_out: &[
+            (".gitignore/b.log", Reason::IgnoredByBase),
+            ("node_modules", Reason::IgnoredByBase),
+        ],
         ..case("made a folder")
     };
-    check(&folder, |dir| fs::remove_file(dir.join(".gitignore")).expect("removed"));
+    check(&folder, |dir| {
+        fs::remove_file(dir.join(".gitignore")).expect("removed")
+    });
     let linked = Case {
         what: "a link by such a name",
         done: &[],
@@ -160,7 +203,9 @@ fn the_rules_of_the_base_outlive_their_file() {
         left_out: &[("src/node_modules", Reason::BuildFolder)],
         ..case("")
     };
-    check(&linked, |dir| symlink("/usr", dir.join("src/node_modules")).expect("linked"));
+    check(&linked, |dir| {
+        symlink("/usr", dir.join("src/node_modules")).expect("linked")
+    });
 }
 
 #[test]
@@ -242,9 +287,30 @@ fn any_name_can_be_ignored() {
         }
     }
     write(&dir.join(".gitignore"), "/new/*\n!/new/-rf\n");
-    let Snapshot { newly_ignored, n_newly_ignored, left_out, tree, .. } = snapshot(&repo, &dir, &base);
-    assert_eq!(left_out, [LeftOut { path: "old".into(), reason: Reason::IgnoredByBase }]);
-    assert_eq!((newly_ignored.len(), n_newly_ignored), (HOSTILE.len() - 1, HOSTILE.len() - 1));
-    assert!(newly_ignored.contains(&PathBuf::from(raw(b"new/a\nb"))), "{newly_ignored:?}");
-    assert_eq!(listed(&repo, &tree), ["100644 .gitignore", "100644 keep", "100644 new/-rf"]);
+    let Snapshot {
+        newly_ignored,
+        n_newly_ignored,
+        left_out,
+        tree,
+        ..
+    } = snapshot(&repo, &dir, &base);
+    assert_eq!(
+        left_out,
+        [LeftOut {
+            path: "old".into(),
+            reason: Reason::IgnoredByBase
+        }]
+    );
+    assert_eq!(
+        (newly_ignored.len(), n_newly_ignored),
+        (HOSTILE.len() - 1, HOSTILE.len() - 1)
+    );
+    assert!(
+        newly_ignored.contains(&PathBuf::from(raw(b"new/a\nb"))),
+        "{newly_ignored:?}"
+    );
+    assert_eq!(
+        listed(&repo, &tree),
+        ["100644 .gitignore", "100644 keep", "100644 new/-rf"]
+    );
 }

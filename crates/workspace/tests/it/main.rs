@@ -1,4 +1,5 @@
-//! The git half seen from outside: real repositories in scratch folders, real `git`, hostile agents.
+//! The git half seen from outside: real repositories in scratch folders, real `git`, hostile
+//! agents.
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]
 

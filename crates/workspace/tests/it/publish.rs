@@ -21,7 +21,8 @@ fn untouched(world: &World) -> BTreeMap<Vec<u8>, (u32, Vec<u8>)> {
     found
 }
 
-/// An operator in the middle of things: staged, unstaged, untracked and stashed work, another branch, live hooks.
+/// An operator in the middle of things: staged, unstaged, untracked and stashed work, another
+/// branch, live hooks.
 fn busy_operator() -> World {
     let world = World::with(&[("a.txt", "one\n"), ("b.txt", "two\n")]);
     let project = world.project();
@@ -32,11 +33,22 @@ fn busy_operator() -> World {
     git(&project, &["add", "a.txt"]);
     write(&project.join("b.txt"), "unstaged\n");
     write(&project.join("c.txt"), "untracked\n");
-    for hook in
-        ["reference-transaction", "post-receive", "update", "post-update", "pre-receive", "post-merge"]
-    {
+    for hook in [
+        "reference-transaction",
+        "post-receive",
+        "update",
+        "post-update",
+        "pre-receive",
+        "post-merge",
+    ] {
         let path = project.join(".git/hooks").join(hook);
-        write(&path, &format!("#!/bin/sh\necho ran > '{}'\nexit 1\n", world.at("hook-ran").display()));
+        write(
+            &path,
+            &format!(
+                "#!/bin/sh\necho ran > '{}'\nexit 1\n",
+                world.at("hook-ran").display()
+            ),
+        );
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("mode set");
     }
     world
@@ -60,7 +72,10 @@ fn only_objects_and_the_branch_change() {
     let world = busy_operator();
     let (repo, first, second) = two_candidates(&world);
     let before = untouched(&world);
-    let publish = |last, commit| repo.publish(&world.project(), BRANCH, last, commit).expect("an answer");
+    let publish = |last, commit| {
+        repo.publish(&world.project(), BRANCH, last, commit)
+            .expect("an answer")
+    };
     assert_eq!(publish(None, &first), Published::Done);
     assert_eq!(publish(None, &first), Published::AlreadyThere);
     assert_eq!(publish(Some(&first), &second), Published::Done);
@@ -75,20 +90,48 @@ fn only_objects_and_the_branch_change() {
 fn a_branch_that_somebody_moved_or_checked_out_is_left() {
     let world = World::with(&[("a.txt", "one\n")]);
     let (repo, first, second) = two_candidates(&world);
-    let publish = |last, commit| repo.publish(&world.project(), BRANCH, last, commit).expect("an answer");
-    let moved = |found: Option<&CommitId>| Published::MovedBySomebody { found: found.cloned() };
-    assert_eq!(publish(Some(&first), &second), moved(None), "they deleted it");
+    let publish = |last, commit| {
+        repo.publish(&world.project(), BRANCH, last, commit)
+            .expect("an answer")
+    };
+    let moved = |found: Option<&CommitId>| Published::MovedBySomebody {
+        found: found.cloned(),
+    };
+    assert_eq!(
+        publish(Some(&first), &second),
+        moved(None),
+        "they deleted it"
+    );
     git(&world.project(), &["branch", BRANCH]);
-    assert_eq!(publish(None, &first), moved(Some(&world.head())), "they had one of that name");
+    assert_eq!(
+        publish(None, &first),
+        moved(Some(&world.head())),
+        "they had one of that name"
+    );
     git(&world.project(), &["branch", "-q", "-D", BRANCH]);
     assert_eq!(publish(None, &first), Published::Done);
-    git(&world.project(), &["worktree", "add", "-q", "../theirs", BRANCH]);
-    assert_eq!(publish(Some(&first), &second), Published::CheckedOut { at: world.at("theirs") });
+    git(
+        &world.project(),
+        &["worktree", "add", "-q", "../theirs", BRANCH],
+    );
+    assert_eq!(
+        publish(Some(&first), &second),
+        Published::CheckedOut {
+            at: world.at("theirs")
+        }
+    );
     assert_eq!(publish(None, &first), Published::AlreadyThere);
     git(&world.project(), &["worktree", "remove", "../theirs"]);
     git(&world.project(), &["checkout", "-q", BRANCH]);
-    let from_elsewhere = repo.publish(&world.project(), BRANCH, Some(&first), &second).expect("an answer");
-    assert_eq!(from_elsewhere, Published::CheckedOut { at: world.project() });
+    let from_elsewhere = repo
+        .publish(&world.project(), BRANCH, Some(&first), &second)
+        .expect("an answer");
+    assert_eq!(
+        from_elsewhere,
+        Published::CheckedOut {
+            at: world.project()
+        }
+    );
     assert_eq!(published(&world), first.as_str());
 }
 
@@ -97,11 +140,19 @@ fn only_branches_of_ours_are_written() {
     let world = World::with(&[("a.txt", "one\n")]);
     let (repo, first, _) = two_candidates(&world);
     let before = files(&world.project());
-    for name in
-        ["main", "refs/heads/main", "agent-loop", "agent-loop/../main", "agent-loop/", "agent-loop/x.lock"]
-    {
+    for name in [
+        "main",
+        "refs/heads/main",
+        "agent-loop",
+        "agent-loop/../main",
+        "agent-loop/",
+        "agent-loop/x.lock",
+    ] {
         let refused = repo.publish(&world.project(), name, None, &first);
-        let expected = matches!(refused, Err(GitError::ForeignBranch { .. } | GitError::BadRef { .. }));
+        let expected = matches!(
+            refused,
+            Err(GitError::ForeignBranch { .. } | GitError::BadRef { .. })
+        );
         assert!(expected, "{name}: {refused:?}");
     }
     assert_eq!(files(&world.project()), before);
@@ -112,13 +163,20 @@ fn it_reaches_a_shallow_clone_a_linked_worktree_and_a_repository_that_lost_the_b
     let world = World::with(&[("a.txt", "one\n")]);
     world.add(&[("b.txt", "two\n")]);
     let source = format!("file://{}", world.project().display());
-    git(&world.at(""), &["clone", "-q", "--depth=1", &source, "shallow"]);
+    git(
+        &world.at(""),
+        &["clone", "-q", "--depth=1", &source, "shallow"],
+    );
     git(&world.at(""), &["clone", "-q", "project", "lost"]);
-    git(&world.project(), &["worktree", "add", "-q", "--detach", "../linked"]);
+    git(
+        &world.project(),
+        &["worktree", "add", "-q", "--detach", "../linked"],
+    );
     for name in ["shallow", "linked", "lost"] {
         let project = world.at(name);
         let base = look_at_project(&project, None).expect("a project").head;
-        let repo = LoopRepo::create(&project, &world.at(&format!("state/{name}.git")), &base).expect(name);
+        let repo =
+            LoopRepo::create(&project, &world.at(&format!("state/{name}.git")), &base).expect(name);
         let dir = world.at(&format!("state/{name}"));
         repo.checkout(&base, &dir).expect("checked out");
         write(&dir.join("new.txt"), name);
@@ -128,11 +186,18 @@ fn it_reaches_a_shallow_clone_a_linked_worktree_and_a_repository_that_lost_the_b
             git(&project, &["remote", "remove", "origin"]);
             git(&project, &["reflog", "expire", "--expire=now", "--all"]);
             git(&project, &["gc", "-q", "--prune=now"]);
-            assert!(!try_git(&project, &["cat-file", "-e", base.as_str()]).0, "the base is gone");
+            assert!(
+                !try_git(&project, &["cat-file", "-e", base.as_str()]).0,
+                "the base is gone"
+            );
         }
         let answer = repo.publish(&project, BRANCH, None, &commit).expect(name);
         assert_eq!(answer, Published::Done, "{name}");
-        assert_eq!(git(&project, &["rev-parse", REF]), commit.as_str(), "{name}");
+        assert_eq!(
+            git(&project, &["rev-parse", REF]),
+            commit.as_str(),
+            "{name}"
+        );
         assert_eq!(git(&project, &["fsck", "--no-dangling"]), "", "{name}");
     }
 }

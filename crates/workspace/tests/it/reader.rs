@@ -18,14 +18,30 @@ fn shown(listed: &[(OsString, Listed)]) -> String {
 
 #[test]
 fn a_folder_is_listed() {
-    let world = World::with(&[("a", "a\n"), ("d/e", "e\n"), ("d/f/g", "g\n"), ("d.x", ""), ("d0", "")]);
+    let world = World::with(&[
+        ("a", "a\n"),
+        ("d/e", "e\n"),
+        ("d/f/g", "g\n"),
+        ("d.x", ""),
+        ("d0", ""),
+    ]);
     world.add_submodule();
     let (repo, base) = (world.repo(), world.head());
-    let tree = compose(&repo, &repo.tree_of(&base).expect("a tree"), &[put_as(Mode::Link, "out", "d")]);
+    let tree = compose(
+        &repo,
+        &repo.tree_of(&base).expect("a tree"),
+        &[put_as(Mode::Link, "out", "d")],
+    );
     let reader = repo.reader(&tree).expect("a reader");
     for (folder, expected) in [
-        ("", "100644 a, d/, 100644 d.x, 100644 d0, 120000 out, 160000 sub"),
-        (".", "100644 a, d/, 100644 d.x, 100644 d0, 120000 out, 160000 sub"),
+        (
+            "",
+            "100644 a, d/, 100644 d.x, 100644 d0, 120000 out, 160000 sub",
+        ),
+        (
+            ".",
+            "100644 a, d/, 100644 d.x, 100644 d0, 120000 out, 160000 sub",
+        ),
         ("d", "100644 e, f/"),
         ("d/", "100644 e, f/"),
         ("d/f", "100644 g"),
@@ -36,10 +52,21 @@ fn a_folder_is_listed() {
         ("d/f/g/h", ""),
     ] {
         let folder = Path::new(folder);
-        assert_eq!(shown(&reader.list(folder).expect("listed")), expected, "{folder:?}");
-        assert_eq!(shown(&repo.list_folder(&tree, folder).expect("listed")), expected, "{folder:?} alone");
+        assert_eq!(
+            shown(&reader.list(folder).expect("listed")),
+            expected,
+            "{folder:?}"
+        );
+        assert_eq!(
+            shown(&repo.list_folder(&tree, folder).expect("listed")),
+            expected,
+            "{folder:?} alone"
+        );
     }
-    assert!(matches!(reader.list(Path::new("..")), Err(GitError::OutsidePath { .. })));
+    assert!(matches!(
+        reader.list(Path::new("..")),
+        Err(GitError::OutsidePath { .. })
+    ));
     assert_eq!(reader.entries().count(), 7);
 }
 
@@ -49,8 +76,14 @@ fn only_a_file_is_read() {
     world.add_submodule();
     let (repo, base) = (world.repo(), world.head());
     let base = repo.tree_of(&base).expect("a tree");
-    let tree =
-        compose(&repo, &base, &[put_as(Mode::Link, "out", "a"), put_as(Mode::Executable, "run", "\n\0\n")]);
+    let tree = compose(
+        &repo,
+        &base,
+        &[
+            put_as(Mode::Link, "out", "a"),
+            put_as(Mode::Executable, "run", "\n\0\n"),
+        ],
+    );
     let reader = repo.reader(&tree).expect("a reader");
     for (path, expected) in [
         ("a", Some("a\n")),
@@ -64,9 +97,16 @@ fn only_a_file_is_read() {
         ("a/b", None),
         ("", None),
     ] {
-        let (path, expected) = (Path::new(path), expected.map(|text| text.as_bytes().to_vec()));
+        let (path, expected) = (
+            Path::new(path),
+            expected.map(|text| text.as_bytes().to_vec()),
+        );
         assert_eq!(reader.read(path, 3).expect("read"), expected, "{path:?}");
-        assert_eq!(repo.read_blob(&tree, path, 3).expect("read"), expected, "{path:?} alone");
+        assert_eq!(
+            repo.read_blob(&tree, path, 3).expect("read"),
+            expected,
+            "{path:?} alone"
+        );
     }
 }
 
@@ -80,13 +120,28 @@ fn a_file_is_read_whole_or_not_at_all() {
     for _ in 0..2 {
         let refused = reader.read(Path::new("large"), 999_999);
         assert!(
-            matches!(refused, Err(GitError::FileTooLarge { bytes: 1_000_000, bytes_max: 999_999, .. })),
+            matches!(
+                refused,
+                Err(GitError::FileTooLarge {
+                    bytes: 1_000_000,
+                    bytes_max: 999_999,
+                    ..
+                })
+            ),
             "{refused:?}"
         );
-        assert_eq!(reader.read(Path::new("a"), 2).expect("the next one is read"), Some(b"a\n".to_vec()));
+        assert_eq!(
+            reader
+                .read(Path::new("a"), 2)
+                .expect("the next one is read"),
+            Some(b"a\n".to_vec())
+        );
     }
     assert_eq!(
-        reader.read(Path::new("large"), 1_000_000).expect("read").map(|bytes| bytes.len()),
+        reader
+            .read(Path::new("large"), 1_000_000)
+            .expect("read")
+            .map(|bytes| bytes.len()),
         Some(1_000_000)
     );
 }
@@ -110,10 +165,17 @@ fn many_files_are_read_by_many() {
         }
     });
     for name in HOSTILE {
-        let read = repo.read_blob(&tree, Path::new(raw(name)), 100).expect("read");
+        let read = repo
+            .read_blob(&tree, Path::new(raw(name)), 100)
+            .expect("read");
         assert_eq!(read.as_deref(), Some(*name));
     }
-    let inside = repo.list_folder(&tree, Path::new(raw(b"d\xff/-e"))).expect("listed");
+    let inside = repo
+        .list_folder(&tree, Path::new(raw(b"d\xff/-e")))
+        .expect("listed");
     assert_eq!(inside.len(), 1);
-    assert_eq!(inside, reader.list(Path::new(raw(b"d\xff/-e"))).expect("listed"));
+    assert_eq!(
+        inside,
+        reader.list(Path::new(raw(b"d\xff/-e"))).expect("listed")
+    );
 }

@@ -26,12 +26,26 @@ fn a_ref_moves_by_compare_and_swap() {
         (Some(&base), &next, Moved::Done),
         (Some(&base), &next, Moved::AlreadyThere),
     ] {
-        assert_eq!(repo.move_ref(NAME, from, to).expect("moved"), expected, "{from:?} to {to}");
+        assert_eq!(
+            repo.move_ref(NAME, from, to).expect("moved"),
+            expected,
+            "{from:?} to {to}"
+        );
     }
     assert_eq!(repo.read_ref(NAME).expect("read"), Some(next));
-    assert_eq!(repo.read_ref("refs/loopwright/story").expect("read"), None, "a folder of refs is no ref");
-    assert!(matches!(repo.move_ref("refs/a..b", None, &base), Err(GitError::BadRef { .. })));
-    assert!(matches!(repo.read_ref("HEAD"), Err(GitError::BadRef { .. })));
+    assert_eq!(
+        repo.read_ref("refs/loopwright/story").expect("read"),
+        None,
+        "a folder of refs is no ref"
+    );
+    assert!(matches!(
+        repo.move_ref("refs/a..b", None, &base),
+        Err(GitError::BadRef { .. })
+    ));
+    assert!(matches!(
+        repo.read_ref("HEAD"),
+        Err(GitError::BadRef { .. })
+    ));
 }
 
 #[test]
@@ -41,9 +55,19 @@ fn a_lock_of_a_process_that_is_gone_does_not_hold_for_ever() {
     let lock = repo.path().join(format!("{NAME}.lock"));
     write(&lock, "");
     let young = repo.move_ref(NAME, None, &base);
-    assert!(matches!(young, Err(GitError::Failed { .. })), "a young lock is respected");
+    assert!(
+        matches!(young, Err(GitError::Failed { .. })),
+        "a young lock is respected"
+    );
     let old = SystemTime::now() - Duration::from_hours(1);
-    File::options().write(true).open(&lock).and_then(|file| file.set_modified(old)).expect("aged");
-    assert_eq!(repo.move_ref(NAME, None, &base).expect("moved"), Moved::Done);
+    File::options()
+        .write(true)
+        .open(&lock)
+        .and_then(|file| file.set_modified(old))
+        .expect("aged");
+    assert_eq!(
+        repo.move_ref(NAME, None, &base).expect("moved"),
+        Moved::Done
+    );
     assert!(fs::symlink_metadata(&lock).is_err());
 }

@@ -12,17 +12,29 @@ use workspace::{GitError, LeftOut, Reason};
 use crate::support::{AT_SECS, World, candidate, content, listed, raw, snapshot, write};
 
 fn left_out(path: &str, reason: Reason) -> LeftOut {
-    LeftOut { path: PathBuf::from(path), reason }
+    LeftOut {
+        path: PathBuf::from(path),
+        reason,
+    }
 }
 
 fn fifo(path: &Path) {
-    assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo runs").success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(path)
+            .status()
+            .expect("mkfifo runs")
+            .success()
+    );
 }
 
 #[test]
 fn an_untouched_checkout_is_the_base() {
-    let world =
-        World::with(&[("a.txt", "one\n"), ("b/c.txt", "a\r\nb\n"), (".gitattributes", "* text=auto\n")]);
+    let world = World::with(&[
+        ("a.txt", "one\n"),
+        ("b/c.txt", "a\r\nb\n"),
+        (".gitattributes", "* text=auto\n"),
+    ]);
     let (repo, base, dir) = world.checkout();
     let found = snapshot(&repo, &dir, &base);
     assert_eq!((found.changed, found.n_left_out), (false, 0));
@@ -33,8 +45,12 @@ fn an_untouched_checkout_is_the_base() {
 
 #[test]
 fn files_are_taken_as_they_are() {
-    let world =
-        World::with(&[("a.txt", "one\n"), ("gone.txt", "x\n"), ("turned", "a file\n"), ("d/f", "x\n")]);
+    let world = World::with(&[
+        ("a.txt", "one\n"),
+        ("gone.txt", "x\n"),
+        ("turned", "a file\n"),
+        ("d/f", "x\n"),
+    ]);
     let (repo, base, dir) = world.checkout();
     write(&dir.join("crlf.txt"), "a\r\nb\r\n");
     write(&dir.join("run.sh"), "#!/bin/sh\n");
@@ -50,7 +66,12 @@ fn files_are_taken_as_they_are() {
     write(&dir.join(":(exclude)*"), "no pattern");
     write(&dir.join("-rf"), "no option");
     let found = snapshot(&repo, &dir, &base);
-    assert_eq!((found.changed, found.n_left_out), (true, 0), "{:?}", found.left_out);
+    assert_eq!(
+        (found.changed, found.n_left_out),
+        (true, 0),
+        "{:?}",
+        found.left_out
+    );
     let expected = [
         "100644 -rf",
         "100644 :(exclude)*",
@@ -80,7 +101,14 @@ fn ignored_files_stay_out_and_tracked_ones_in() {
         ("sub/.gitignore", "/local\n"),
     ]);
     let (repo, base, dir) = world.checkout();
-    for path in ["target/debug/x", "target/y", "a/node_modules/p/q", "x.log", "sub/local", ".env/dist/z"] {
+    for path in [
+        "target/debug/x",
+        "target/y",
+        "a/node_modules/p/q",
+        "x.log",
+        "sub/local",
+        ".env/dist/z",
+    ] {
         write(&dir.join(path), "made");
     }
     write(&dir.join("target/tracked.txt"), "two\n");
@@ -138,12 +166,22 @@ fn a_path_that_is_too_long_costs_only_itself() {
     // Beyond what the system takes as one path, so it is made step by step.
     let made = "for i in $(seq 60); do mkdir \"$0\" && cd \"$0\" && touch x || exit 1; done";
     let name = "d".repeat(100);
-    let status = Command::new("bash").args(["-c", made, &name]).current_dir(&dir).status();
+    let status = Command::new("bash")
+        .args(["-c", made, &name])
+        .current_dir(&dir)
+        .status();
     assert!(status.expect("bash runs").success());
     let found = snapshot(&repo, &dir, &base);
-    assert!(found.changed && found.left_out.iter().all(|left| left.reason == Reason::Unreadable));
+    assert!(
+        found.changed
+            && found
+                .left_out
+                .iter()
+                .all(|left| left.reason == Reason::Unreadable)
+    );
     assert_eq!(found.n_left_out, 1, "the folder that is too far down");
-    repo.checkout_tree(&found.tree, &world.at("state/fresh")).expect("what was taken can be checked out");
+    repo.checkout_tree(&found.tree, &world.at("state/fresh"))
+        .expect("what was taken can be checked out");
 }
 
 #[test]
@@ -154,14 +192,24 @@ fn a_submodule_stays_at_its_commit() {
     assert!(!snapshot(&repo, &dir, &base).changed);
     write(&dir.join("sub/inside"), "x");
     let found = snapshot(&repo, &dir, &base);
-    assert_eq!((found.changed, found.left_out), (false, vec![left_out("sub", Reason::InSubmodule)]));
+    assert_eq!(
+        (found.changed, found.left_out),
+        (false, vec![left_out("sub", Reason::InSubmodule)])
+    );
     fs::remove_dir_all(dir.join("sub")).expect("removed");
-    assert_eq!(listed(&repo, &snapshot(&repo, &dir, &base).tree), ["100644 a.txt"]);
+    assert_eq!(
+        listed(&repo, &snapshot(&repo, &dir, &base).tree),
+        ["100644 a.txt"]
+    );
 }
 
 #[test]
 fn kept_paths_are_as_in_the_base() {
-    let world = World::with(&[("docs/prd.json", "{}\n"), ("docs/other", "x\n"), ("all/a", "a\n")]);
+    let world = World::with(&[
+        ("docs/prd.json", "{}\n"),
+        ("docs/other", "x\n"),
+        ("all/a", "a\n"),
+    ]);
     let (repo, base, dir) = world.checkout();
     let keep = ["./docs/prd.json", "all", "notes.md"].map(PathBuf::from);
     write(&dir.join("docs/prd.json"), "{\"passes\": true}\n");
@@ -174,7 +222,10 @@ fn kept_paths_are_as_in_the_base() {
     symlink("/etc", dir.join("docs")).expect("linked");
     let found = repo.snapshot(&dir, &base, &keep).expect("a snapshot");
     assert_eq!(found.left_out, [left_out("docs", Reason::InTheWay)]);
-    assert_eq!(listed(&repo, &found.tree), ["100644 all/a", "100644 docs/prd.json"]);
+    assert_eq!(
+        listed(&repo, &found.tree),
+        ["100644 all/a", "100644 docs/prd.json"]
+    );
     let outside = repo.snapshot(&dir, &base, &[PathBuf::from("../x")]);
     assert!(matches!(outside, Err(GitError::OutsidePath { .. })));
 }
@@ -186,13 +237,21 @@ fn the_same_inputs_give_the_same_commit() {
     write(&dir.join("b.txt"), "two\n");
     let tree = snapshot(&repo, &dir, &base).tree;
     let message = "feat: [l] [s] attempt-1 — a title\n\nLoop-Id: l\n";
-    let commit = || repo.commit(&tree, &base, message, AT_SECS).expect("a commit");
+    let commit = || {
+        repo.commit(&tree, &base, message, AT_SECS)
+            .expect("a commit")
+    };
     assert_eq!(commit(), commit());
     let written = git(repo.path(), &["cat-file", "-p", commit().as_str()]);
     let who = "Loopwright <loopwright@localhost> 1700000000 +0000";
-    let expected = format!("tree {tree}\nparent {base}\nauthor {who}\ncommitter {who}\n\n{message}");
+    let expected =
+        format!("tree {tree}\nparent {base}\nauthor {who}\ncommitter {who}\n\n{message}");
     assert_eq!(written, expected.trim_end());
-    assert_ne!(commit(), repo.commit(&tree, &base, message, AT_SECS + 1).expect("a commit"));
+    assert_ne!(
+        commit(),
+        repo.commit(&tree, &base, message, AT_SECS + 1)
+            .expect("a commit")
+    );
 }
 
 #[test]
@@ -207,8 +266,14 @@ fn a_diff_hides_nothing_and_is_bounded() {
     for bytes_max in 0..whole.len() {
         let cut = repo.diff(&base, &commit, bytes_max).expect("a diff");
         let (shown, note) = cut.split_once("\n[the difference goes on").expect("a note");
-        assert!(whole.starts_with(shown) && shown.len() <= bytes_max, "{cut}");
+        assert!(
+            whole.starts_with(shown) && shown.len() <= bytes_max,
+            "{cut}"
+        );
         assert!(note.contains(&format!("first {bytes_max} bytes")), "{cut}");
     }
-    assert_eq!(repo.diff(&base, &commit, whole.len()).expect("a diff"), whole);
+    assert_eq!(
+        repo.diff(&base, &commit, whole.len()).expect("a diff"),
+        whole
+    );
 }

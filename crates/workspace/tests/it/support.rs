@@ -47,12 +47,19 @@ impl World {
     /// Commits a submodule at `sub`; where its commit would come from does not matter here.
     pub(crate) fn add_submodule(&self) {
         let gitlink = format!("160000,{},sub", self.head());
-        git(&self.project(), &["update-index", "--add", "--cacheinfo", &gitlink]);
+        git(
+            &self.project(),
+            &["update-index", "--add", "--cacheinfo", &gitlink],
+        );
         git(&self.project(), &["commit", "-q", "-m", "a submodule"]);
     }
 
     pub(crate) fn at(&self, path: &str) -> PathBuf {
-        self.folder.path().canonicalize().expect("a folder").join(path)
+        self.folder
+            .path()
+            .canonicalize()
+            .expect("a folder")
+            .join(path)
     }
 
     pub(crate) fn project(&self) -> PathBuf {
@@ -60,11 +67,14 @@ impl World {
     }
 
     pub(crate) fn head(&self) -> CommitId {
-        look_at_project(&self.project(), None).expect("a project").head
+        look_at_project(&self.project(), None)
+            .expect("a project")
+            .head
     }
 
     pub(crate) fn repo(&self) -> LoopRepo {
-        LoopRepo::create(&self.project(), &self.at("state/loop.git"), &self.head()).expect("created")
+        LoopRepo::create(&self.project(), &self.at("state/loop.git"), &self.head())
+            .expect("created")
     }
 
     /// A repository of ours, and a checkout of the base as an agent gets it.
@@ -78,7 +88,15 @@ impl World {
 
 /// The tree as `mode path` lines, names that are not UTF-8 quoted by git.
 pub(crate) fn listed(repo: &LoopRepo, tree: &TreeId) -> Vec<String> {
-    let text = git(repo.path(), &["ls-tree", "-r", "--format=%(objectmode) %(path)", tree.as_str()]);
+    let text = git(
+        repo.path(),
+        &[
+            "ls-tree",
+            "-r",
+            "--format=%(objectmode) %(path)",
+            tree.as_str(),
+        ],
+    );
     text.lines().map(str::to_owned).collect()
 }
 
@@ -99,7 +117,8 @@ pub(crate) fn snapshot(repo: &LoopRepo, dir: &Path, base: &CommitId) -> Snapshot
 /// Commits a snapshot on the base.
 pub(crate) fn candidate(repo: &LoopRepo, dir: &Path, base: &CommitId) -> CommitId {
     let tree = snapshot(repo, dir, base).tree;
-    repo.commit(&tree, base, "feat: a story\n", AT_SECS).expect("a commit")
+    repo.commit(&tree, base, "feat: a story\n", AT_SECS)
+        .expect("a commit")
 }
 
 /// All files below a folder: path, mode and bytes (for a link, where it points).
@@ -118,11 +137,20 @@ fn collect(top: &Path, folder: &Path, found: &mut BTreeMap<Vec<u8>, (u32, Vec<u8
             continue;
         }
         let bytes = if metadata.is_symlink() {
-            fs::read_link(&path).expect("a link").as_os_str().as_bytes().to_vec()
+            fs::read_link(&path)
+                .expect("a link")
+                .as_os_str()
+                .as_bytes()
+                .to_vec()
         } else {
             fs::read(&path).expect("read")
         };
-        let name = path.strip_prefix(top).expect("below").as_os_str().as_bytes().to_vec();
+        let name = path
+            .strip_prefix(top)
+            .expect("below")
+            .as_os_str()
+            .as_bytes()
+            .to_vec();
         found.insert(name, (metadata.mode(), bytes));
     }
 }
@@ -137,11 +165,17 @@ pub(crate) fn put(path: impl AsRef<OsStr>, text: impl AsRef<[u8]>) -> Edit {
 }
 
 pub(crate) fn put_as(mode: Mode, path: impl AsRef<OsStr>, text: impl AsRef<[u8]>) -> Edit {
-    Edit::Write { path: PathBuf::from(path.as_ref()), mode, bytes: text.as_ref().to_vec() }
+    Edit::Write {
+        path: PathBuf::from(path.as_ref()),
+        mode,
+        bytes: text.as_ref().to_vec(),
+    }
 }
 
 pub(crate) fn remove(path: impl AsRef<OsStr>) -> Edit {
-    Edit::Remove { path: PathBuf::from(path.as_ref()) }
+    Edit::Remove {
+        path: PathBuf::from(path.as_ref()),
+    }
 }
 
 pub(crate) fn compose(repo: &LoopRepo, base: &TreeId, edits: &[Edit]) -> TreeId {
@@ -149,5 +183,14 @@ pub(crate) fn compose(repo: &LoopRepo, base: &TreeId, edits: &[Edit]) -> TreeId 
 }
 
 /// Names that mean something to git, to a shell or to an encoding.
-pub(crate) const HOSTILE: &[&[u8]] =
-    &[b"-rf", b":(top)x", b"*.rs", b"a\nb", b"a\tb \"q\"", b"caf\xe9", b"\\x", b"d\xff/-e/\n", b" "];
+pub(crate) const HOSTILE: &[&[u8]] = &[
+    b"-rf",
+    b":(top)x",
+    b"*.rs",
+    b"a\nb",
+    b"a\tb \"q\"",
+    b"caf\xe9",
+    b"\\x",
+    b"d\xff/-e/\n",
+    b" ",
+];

@@ -15,7 +15,12 @@ fn set(values: &[&str]) -> BTreeSet<String> {
 fn trailers_are_found_in_a_history_and_on_branches_beyond_it() {
     let world = World::with(&[("a.txt", "one\n")]);
     let project = world.project();
-    let commit = |message: &str| git(&project, &["commit", "--quiet", "--allow-empty", "-m", message]);
+    let commit = |message: &str| {
+        git(
+            &project,
+            &["commit", "--quiet", "--allow-empty", "-m", message],
+        )
+    };
     commit("feat: one\n\nLoop-Id: L\nStory-Id: one\nAttempt: 1");
     // Words in a text are no trailer, and a value is no pattern.
     commit("docs: Story-Id: two\n\nStory-Id: three is only spoken of here.\n\nThe end.");
@@ -29,11 +34,17 @@ fn trailers_are_found_in_a_history_and_on_branches_beyond_it() {
     git(&project, &["config", "log.showSignature", "true"]);
     git(&project, &["config", "grep.patternType", "perl"]);
     let before = files(&project);
-    assert_eq!(trailers_of(&project, &base, "Story-Id").expect("read"), set(&["one"]));
+    assert_eq!(
+        trailers_of(&project, &base, "Story-Id").expect("read"),
+        set(&["one"])
+    );
     let beyond = trailers_beyond(&project, &base, "agent-loop/", "Story-Id").expect("read");
     assert_eq!(
         beyond,
-        [BranchTrailers { branch: "agent-loop/ahead".to_owned(), values: set(&[".*", "four"]) }]
+        [BranchTrailers {
+            branch: "agent-loop/ahead".to_owned(),
+            values: set(&[".*", "four"])
+        }]
     );
     assert_eq!(files(&project), before, "looking changes nothing");
 }

@@ -7,7 +7,8 @@ use super::casting::Casting;
 use crate::config::Config;
 use crate::failure::Failure;
 
-/// The budget of tokens and money; refused where an agent would not say what it uses, since unknown is not nothing.
+/// The budget of tokens and money; refused where an agent would not say what it uses, since unknown
+/// is not nothing.
 pub(super) fn allowance(
     config: &Config,
     settings: &Settings,
@@ -17,7 +18,12 @@ pub(super) fn allowance(
     if budget.usd.is_none() && budget.tokens.is_none() {
         return Ok(None);
     }
-    let named = [&casting.implementor, &casting.reviewer, &casting.prover, &casting.judge];
+    let named = [
+        &casting.implementor,
+        &casting.reviewer,
+        &casting.prover,
+        &casting.judge,
+    ];
     for name in named.into_iter().chain(&config.retry.ladder) {
         tells(name, settings, budget.usd.is_some())?;
     }
@@ -35,10 +41,20 @@ pub(super) fn tell_of_stories(
     stories: &[StorySpec],
     settings: &Settings,
 ) -> Result<(), Failure> {
-    let Some(allowance) = allowance else { return Ok(()) };
-    for story in stories.iter().filter(|story| story.start == StoryStart::Open) {
+    let Some(allowance) = allowance else {
+        return Ok(());
+    };
+    for story in stories
+        .iter()
+        .filter(|story| story.start == StoryStart::Open)
+    {
         let assigned = &story.assigned;
-        let named = [&story.tool, &assigned.implementor, &assigned.reviewer, &assigned.judge];
+        let named = [
+            &story.tool,
+            &assigned.implementor,
+            &assigned.reviewer,
+            &assigned.judge,
+        ];
         named
             .into_iter()
             .flatten()
@@ -49,19 +65,28 @@ pub(super) fn tell_of_stories(
 
 /// Refuses an agent that does not say what it uses.
 fn tells(name: &str, settings: &Settings, in_dollars: bool) -> Result<(), Failure> {
-    let Some(agent) = settings.agents.get(name) else { return Ok(()) };
+    let Some(agent) = settings.agents.get(name) else {
+        return Ok(());
+    };
     let kind = agent.kind.as_deref().and_then(agents::Kind::of_word);
-    let facts = kind.filter(|kind| !kind.is_any_program()).map(agents::Kind::facts);
+    let facts = kind
+        .filter(|kind| !kind.is_any_program())
+        .map(agents::Kind::facts);
     let Some(facts) = facts else {
         let what = match kind {
             Some(agents::Kind::Acp) => "speaks ACP, where not every agent says what it uses",
             _ => "is a command and does not say what it costs",
         };
-        return Err(Failure::bad_input(format!("[budget] usd and tokens cannot be kept: `{name}` {what}"))
-            .hint("limit the time instead: [budget] hours = 2.0"));
+        return Err(Failure::bad_input(format!(
+            "[budget] usd and tokens cannot be kept: `{name}` {what}"
+        ))
+        .hint("limit the time instead: [budget] hours = 2.0"));
     };
     let prices = agents::Prices::new(settings.prices.clone());
-    let has_price = agent.model.as_deref().is_some_and(|model| prices.of(model).is_some());
+    let has_price = agent
+        .model
+        .as_deref()
+        .is_some_and(|model| prices.of(model).is_some());
     if in_dollars && !facts.tells_cost && !has_price {
         return Err(Failure::bad_input(format!(
             "[budget] usd cannot be kept: `{name}` does not say what it costs, and its model has no price"
@@ -82,7 +107,11 @@ pub(super) fn prices(config: &Config) -> Vec<agents::Price> {
     config.prices.iter().map(price).collect()
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded right before")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "bounded right before"
+)]
 fn micro(dollars: f64) -> u64 {
     (dollars.clamp(0.0, 1e9) * 1e6).round() as u64
 }

@@ -1,4 +1,5 @@
-//! `loopwright clean`: removes the files of loops that are over for long enough. What happened stays in the journal.
+//! `loopwright clean`: removes the files of loops that are over for long enough. What happened
+//! stays in the journal.
 
 use engine::{DiskUse, ENTRIES_MAX, Expiry, Home, disk_use, expiry, moment, now_ms};
 use journal::Journal;
@@ -19,12 +20,17 @@ struct Candidate {
     stays: Option<String>,
 }
 
-pub(super) fn run(older_than: Option<u32>, dry_run: bool, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(
+    older_than: Option<u32>,
+    dry_run: bool,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     output.command("clean");
     let home = home()?;
     let candidates = candidates(&home, &open(&home)?, older_than)?;
-    let (staying, going): (Vec<&Candidate>, Vec<&Candidate>) =
-        candidates.iter().partition(|candidate| candidate.stays.is_some());
+    let (staying, going): (Vec<&Candidate>, Vec<&Candidate>) = candidates
+        .iter()
+        .partition(|candidate| candidate.stays.is_some());
     let word = if dry_run { "would remove" } else { "removed" };
     for candidate in &going {
         if !dry_run {
@@ -39,7 +45,11 @@ pub(super) fn run(older_than: Option<u32>, dry_run: bool, output: &mut Output) -
     let bytes: u64 = going.iter().map(|candidate| candidate.disk.bytes).sum();
     output.talk(&match going.len() {
         0 => "there is nothing to remove\n".to_owned(),
-        n_going => format!("{word} the files of {}, {}\n", counted(n_going, "loop", "loops"), size(bytes)),
+        n_going => format!(
+            "{word} the files of {}, {}\n",
+            counted(n_going, "loop", "loops"),
+            size(bytes)
+        ),
     });
     let all = |list: &[&Candidate]| list.iter().map(|one| one.json()).collect::<Vec<_>>();
     output.result(
@@ -53,20 +63,35 @@ pub(super) fn run(older_than: Option<u32>, dry_run: bool, output: &mut Output) -
 }
 
 /// Loops that are old enough and take room. Those that cannot be read are `nuke`'s.
-fn candidates(home: &Home, journal: &Journal, days: Option<u32>) -> Result<Vec<Candidate>, Failure> {
-    let rows = journal.loops().map_err(|error| Failure::environment("cannot read the journal", &error))?;
+fn candidates(
+    home: &Home,
+    journal: &Journal,
+    days: Option<u32>,
+) -> Result<Vec<Candidate>, Failure> {
+    let rows = journal
+        .loops()
+        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
     let mut found = Vec::new();
     for row in rows.into_iter().filter(|row| row.quarantine.is_none()) {
         let folder = home.loop_folder(&row.loop_id);
-        let Ok(loaded) = load(journal, &row.loop_id) else { continue };
+        let Ok(loaded) = load(journal, &row.loop_id) else {
+            continue;
+        };
         let stays = match expiry(&loaded.state, days, now_ms()) {
             Expiry::NotOver | Expiry::Young => continue,
-            Expiry::OnlyCopy { why } => Some(format!("its accepted commits are nowhere else ({why})")),
+            Expiry::OnlyCopy { why } => {
+                Some(format!("its accepted commits are nowhere else ({why})"))
+            }
             Expiry::Expired => None,
         };
         if folder.exists() {
             let (ended_at_ms, disk) = (loaded.state.last_at_ms(), disk_use(&folder, ENTRIES_MAX));
-            found.push(Candidate { loop_id: row.loop_id, ended_at_ms, disk, stays });
+            found.push(Candidate {
+                loop_id: row.loop_id,
+                ended_at_ms,
+                disk,
+                stays,
+            });
         }
     }
     Ok(found)
@@ -74,13 +99,19 @@ fn candidates(home: &Home, journal: &Journal, days: Option<u32>) -> Result<Vec<C
 
 fn remove(home: &Home, loop_id: &str) -> Result<(), Failure> {
     let folder = home.loop_folder(loop_id);
-    engine::remove_folder(&folder)
-        .map_err(|error| Failure::environment(&format!("cannot remove `{}`", folder.display()), &error))
+    engine::remove_folder(&folder).map_err(|error| {
+        Failure::environment(&format!("cannot remove `{}`", folder.display()), &error)
+    })
 }
 
 impl Candidate {
     fn text(&self) -> String {
-        format!("{}  ended {}  {}", self.loop_id, moment(self.ended_at_ms), room(self.disk))
+        format!(
+            "{}  ended {}  {}",
+            self.loop_id,
+            moment(self.ended_at_ms),
+            room(self.disk)
+        )
     }
 
     fn json(&self) -> Value {

@@ -15,7 +15,8 @@ use crate::output::Output;
 
 const REST: Duration = Duration::from_millis(100);
 
-/// Bytes that are taken at once from one stream, so that one that talks much does not hide the others.
+/// Bytes that are taken at once from one stream, so that one that talks much does not hide the
+/// others.
 const CHUNK_BYTES: u64 = 256 * 1024;
 
 const STREAMS: [&str; 2] = ["stdout", "stderr"];
@@ -40,7 +41,10 @@ pub(super) fn follow(
     loop {
         let is_over = loaded.state.ended().is_some();
         let mut is_quiet = true;
-        for trace in traces(home, &loaded).iter().filter(|trace| wanted.fits(trace)) {
+        for trace in traces(home, &loaded)
+            .iter()
+            .filter(|trace| wanted.fits(trace))
+        {
             is_quiet &= !show(trace, &mut shown, &mut last, output)?;
         }
         if is_over && is_quiet {
@@ -55,11 +59,17 @@ pub(super) fn follow(
     }
 }
 
-/// Whether something was recorded since. A loop that was removed or set apart will never have news, which is said.
+/// Whether something was recorded since. A loop that was removed or set apart will never have news,
+/// which is said.
 pub(super) fn has_news(journal: &Journal, loop_id: &str, loaded: &Loaded) -> Result<bool, Failure> {
-    let rows = journal.loops().map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    let rows = journal
+        .loops()
+        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
     let gone = || Failure::bad_input(format!("loop {loop_id} was removed"));
-    let row = rows.into_iter().find(|row| row.loop_id == loop_id).ok_or_else(gone)?;
+    let row = rows
+        .into_iter()
+        .find(|row| row.loop_id == loop_id)
+        .ok_or_else(gone)?;
     match row.quarantine {
         Some(why) => Err(Failure {
             exit: Exit::Environment,
@@ -77,15 +87,23 @@ fn show(
     last: &mut String,
     output: &mut Output,
 ) -> Result<bool, Failure> {
-    let index = shown.iter().position(|one| one.id == trace.id).unwrap_or_else(|| {
-        shown.push(Shown { id: trace.id.clone(), offsets: [0; 2], is_over: false });
-        shown.len() - 1
-    });
+    let index = shown
+        .iter()
+        .position(|one| one.id == trace.id)
+        .unwrap_or_else(|| {
+            shown.push(Shown {
+                id: trace.id.clone(),
+                offsets: [0; 2],
+                is_over: false,
+            });
+            shown.len() - 1
+        });
     let one = &mut shown[index];
     if one.is_over {
         return Ok(false);
     }
-    // Known before the files are looked at: nothing is written after the end, so an empty look is the last one.
+    // Known before the files are looked at: nothing is written after the end, so an empty look is
+    // the last one.
     let is_over = trace.outcome.is_some();
     let mut is_new = false;
     loop {
@@ -93,7 +111,11 @@ fn show(
         for (stream, offset) in STREAMS.iter().zip(&mut one.offsets) {
             let text = read_from(&trace.folder.join(stream), offset);
             if !text.is_empty() {
-                let heading = if *last == trace.id { String::new() } else { format!("==== {}\n", trace.key) };
+                let heading = if *last == trace.id {
+                    String::new()
+                } else {
+                    format!("==== {}\n", trace.key)
+                };
                 output.data(&(heading + &text))?;
                 last.clone_from(&trace.id);
                 is_empty = false;
@@ -112,7 +134,8 @@ fn show(
     Ok(is_new || is_over)
 }
 
-/// What a file has beyond an offset, which moves on. A character that is not whole yet comes whole the next time.
+/// What a file has beyond an offset, which moves on. A character that is not whole yet comes whole
+/// the next time.
 fn read_from(path: &Path, offset: &mut u64) -> String {
     let read = |from: u64| -> std::io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
@@ -122,7 +145,10 @@ fn read_from(path: &Path, offset: &mut u64) -> String {
         Ok(bytes)
     };
     let mut bytes = read(*offset).unwrap_or_default();
-    let half = bytes.utf8_chunks().last().map_or(0, |chunk| chunk.invalid().len());
+    let half = bytes
+        .utf8_chunks()
+        .last()
+        .map_or(0, |chunk| chunk.invalid().len());
     if half < 4 && half < bytes.len() {
         bytes.truncate(bytes.len() - half);
     }

@@ -1,5 +1,5 @@
-//! The verbs about loops: start, look, ask for something, serve. Each only reads views and writes requests; the worker
-//! does the rest.
+//! The verbs about loops: start, look, ask for something, serve. Each only reads views and writes
+//! requests; the worker does the rest.
 
 mod allowance;
 mod casting;
@@ -35,27 +35,55 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
         LoopCommand::List => look::list(output),
         LoopCommand::Events { id } => look::events(&id, output),
         LoopCommand::Watch { id } => look::watch(id.as_deref(), output),
-        LoopCommand::Story { id, story, markdown } => story::run(&id, &story, markdown, output),
+        LoopCommand::Story {
+            id,
+            story,
+            markdown,
+        } => story::run(&id, &story, markdown, output),
         LoopCommand::Runs { id } => trace::runs(&id, output),
         LoopCommand::Run { run_id } => trace::run(&run_id, output),
-        LoopCommand::Logs { id, story, attempt, follow } => {
-            let wanted = trace::Wanted { story: story.as_deref(), attempt };
+        LoopCommand::Logs {
+            id,
+            story,
+            attempt,
+            follow,
+        } => {
+            let wanted = trace::Wanted {
+                story: story.as_deref(),
+                attempt,
+            };
             trace::logs(&id, &wanted, follow, output)
         }
-        LoopCommand::Clean { older_than, dry_run } => clean::run(older_than, dry_run, output),
+        LoopCommand::Clean {
+            older_than,
+            dry_run,
+        } => clean::run(older_than, dry_run, output),
         LoopCommand::Nuke { what, force } => remove::run(&what, force, output),
-        LoopCommand::Cancel { id, reason } => ask(&id, &Event::CancelRequested { reason }, "cancel", output),
+        LoopCommand::Cancel { id, reason } => {
+            ask(&id, &Event::CancelRequested { reason }, "cancel", output)
+        }
         LoopCommand::Pause { id } => ask(&id, &Event::PauseRequested, "pause", output),
         LoopCommand::Resume { id, reload: true } => reload::run(&id, output),
-        LoopCommand::Resume { id, reload: false } => ask(&id, &Event::ResumeRequested, "resume", output),
-        LoopCommand::Answer { id, choice } => ask(&id, &Event::Answered { choice }, "answer", output),
+        LoopCommand::Resume { id, reload: false } => {
+            ask(&id, &Event::ResumeRequested, "resume", output)
+        }
+        LoopCommand::Answer { id, choice } => {
+            ask(&id, &Event::Answered { choice }, "answer", output)
+        }
         LoopCommand::Send { name, data } => send::run(&name, &data, output),
-        LoopCommand::Serve { until_idle, detached } => serve::run(until_idle, detached, output),
+        LoopCommand::Serve {
+            until_idle,
+            detached,
+        } => serve::run(until_idle, detached, output),
     }
 }
 
 /// Starts a loop in a state folder of its own, as the demo does.
-pub(crate) fn start_in(home: &Home, arguments: &StartArgs, output: &mut Output) -> Result<Exit, Failure> {
+pub(crate) fn start_in(
+    home: &Home,
+    arguments: &StartArgs,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     start::run(home, arguments, output)
 }
 
@@ -69,33 +97,44 @@ pub(crate) fn newest_in(home: &Home) -> Result<views::LoopView, Failure> {
 /// Every run of an agent in every loop that can be read.
 pub(crate) fn all_traces(home: &Home) -> Result<Vec<trace::Trace>, Failure> {
     let journal = open(home)?;
-    let rows = journal.loops().map_err(|error| Failure::environment("cannot read the journal", &error))?;
-    let loaded = rows.iter().filter_map(|row| load(&journal, &row.loop_id).ok());
+    let rows = journal
+        .loops()
+        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    let loaded = rows
+        .iter()
+        .filter_map(|row| load(&journal, &row.loop_id).ok());
     let traces = loaded.flat_map(|loaded| trace::traces(home, &loaded));
     Ok(traces.filter(|trace| !trace.key.stage.is_check()).collect())
 }
 
 fn open(home: &Home) -> Result<Journal, Failure> {
-    Journal::open(home.root()).map_err(|error| Failure::environment("cannot open the journal", &error))
+    Journal::open(home.root())
+        .map_err(|error| Failure::environment("cannot open the journal", &error))
 }
 
 /// Finds a loop by its id or the beginning of it.
 fn find(journal: &Journal, id: &str) -> Result<String, Failure> {
-    let rows = journal.loops().map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    let rows = journal
+        .loops()
+        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
     if id.is_empty() {
-        return Err(Failure::bad_input("an empty id names no loop").hint("`loopwright list` shows all loops"));
+        return Err(Failure::bad_input("an empty id names no loop")
+            .hint("`loopwright list` shows all loops"));
     }
     let wanted = id.to_uppercase();
-    let matching: Vec<String> =
-        rows.into_iter().map(|row| row.loop_id).filter(|found| found.starts_with(&wanted)).collect();
+    let matching: Vec<String> = rows
+        .into_iter()
+        .map(|row| row.loop_id)
+        .filter(|found| found.starts_with(&wanted))
+        .collect();
     match matching.as_slice() {
         [one] => Ok(one.clone()),
-        [] => {
-            Err(Failure::bad_input(format!("there is no loop `{id}`"))
-                .hint("`loopwright list` shows all loops"))
-        }
-        several => Err(Failure::bad_input(format!("`{id}` may mean {}", several.join(" or ")))
-            .hint("give more of the id")),
+        [] => Err(Failure::bad_input(format!("there is no loop `{id}`"))
+            .hint("`loopwright list` shows all loops")),
+        several => Err(
+            Failure::bad_input(format!("`{id}` may mean {}", several.join(" or ")))
+                .hint("give more of the id"),
+        ),
     }
 }
 
@@ -123,6 +162,9 @@ fn ask(id: &str, event: &Event, verb: &str, output: &mut Output) -> Result<Exit,
     serve::ensure_worker(&home)?;
     output.data(&format!("{loop_id}: {verb} was asked for\n"))?;
     output.result(|| serde_json::json!({ "loopId": loop_id, "requested": verb }))?;
-    output.next(NextAction::new(format!("loopwright status {loop_id}"), "see where the loop stands"));
+    output.next(NextAction::new(
+        format!("loopwright status {loop_id}"),
+        "see where the loop stands",
+    ));
     Ok(Exit::Done)
 }

@@ -1,8 +1,10 @@
-//! Stories that are marked as passed: is what they made in the commit that the loop would start from?
+//! Stories that are marked as passed: is what they made in the commit that the loop would start
+//! from?
 //!
-//! A commit of ours names its story in a trailer. One that is found on a branch `agent-loop/…` and not in the base means
-//! that the loop would start without accepted work, and a person has to say what they want. A story without any known
-//! commit was marked by hand, or before our time, and is believed.
+//! A commit of ours names its story in a trailer. One that is found on a branch `agent-loop/…` and
+//! not in the base means that the loop would start without accepted work, and a person has to say
+//! what they want. A story without any known commit was marked by hand, or before our time, and is
+//! believed.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,7 +19,8 @@ use crate::output::{NextAction, Output};
 const TRAILER: &str = "Story-Id";
 const BRANCHES: &str = "agent-loop/";
 
-/// Looks at the stories that are marked as passed, and opens those again that the person wants done again.
+/// Looks at the stories that are marked as passed, and opens those again that the person wants done
+/// again.
 pub(super) fn settle(
     wish: &Wish,
     root: &Path,
@@ -34,7 +37,8 @@ pub(super) fn settle(
     if marked.is_empty() {
         return Ok(());
     }
-    let fault = |error| Failure::environment("cannot look for the commits of passed stories", &error);
+    let fault =
+        |error| Failure::environment("cannot look for the commits of passed stories", &error);
     let here = trailers_of(root, base, TRAILER).map_err(fault)?;
     let absent: BTreeSet<String> = marked.difference(&here).cloned().collect();
     let branches = trailers_beyond(root, base, BRANCHES, TRAILER).map_err(fault)?;
@@ -42,16 +46,27 @@ pub(super) fn settle(
     let (elsewhere, unknown): (Vec<&String>, Vec<&String>) = absent.iter().partition(is_elsewhere);
     if !unknown.is_empty() {
         let names = joined(&unknown);
-        remarks.push(format!("marked as passed, with no commit of ours; the PRD is believed: {names}"));
+        remarks.push(format!(
+            "marked as passed, with no commit of ours; the PRD is believed: {names}"
+        ));
     }
     match (elsewhere.is_empty(), wish.passed) {
         (true, _) => {}
         (false, Passed::Trust) => {
-            remarks.push(format!("passed elsewhere, and the PRD is believed: {}", joined(&elsewhere)));
+            remarks.push(format!(
+                "passed elsewhere, and the PRD is believed: {}",
+                joined(&elsewhere)
+            ));
         }
         (false, Passed::Rerun) => {
-            remarks.push(format!("passed elsewhere, and done again: {}", joined(&elsewhere)));
-            for story in stories.iter_mut().filter(|story| elsewhere.contains(&&story.id)) {
+            remarks.push(format!(
+                "passed elsewhere, and done again: {}",
+                joined(&elsewhere)
+            ));
+            for story in stories
+                .iter_mut()
+                .filter(|story| elsewhere.contains(&&story.id))
+            {
                 story.start = StoryStart::Open;
             }
         }
@@ -64,28 +79,60 @@ fn joined(ids: &[&String]) -> String {
     const SHOWN_MAX: usize = 10;
     let more = ids.len().saturating_sub(SHOWN_MAX);
     let shown: Vec<&str> = ids.iter().take(SHOWN_MAX).map(|id| id.as_str()).collect();
-    if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
+    if more == 0 {
+        shown.join(", ")
+    } else {
+        format!("{} and {more} more", shown.join(", "))
+    }
 }
 
-fn choices(wish: &Wish, elsewhere: &[&String], branches: &[BranchTrailers], output: &mut Output) -> Failure {
-    let has = |branch: &BranchTrailers| elsewhere.iter().filter(|id| branch.values.contains(**id)).count();
-    // The newest of those that have the most: they come newest first, and the first of equals is kept.
+fn choices(
+    wish: &Wish,
+    elsewhere: &[&String],
+    branches: &[BranchTrailers],
+    output: &mut Output,
+) -> Failure {
+    let has = |branch: &BranchTrailers| {
+        elsewhere
+            .iter()
+            .filter(|id| branch.values.contains(**id))
+            .count()
+    };
+    // The newest of those that have the most: they come newest first, and the first of equals is
+    // kept.
     let best = branches.iter().rev().max_by_key(|branch| has(branch));
-    let start = format!("loopwright start --project {} --prd {}", wish.project.display(), wish.prd.display());
+    let start = format!(
+        "loopwright start --project {} --prd {}",
+        wish.project.display(),
+        wish.prd.display()
+    );
     let mut failure = Failure::bad_input(format!(
         "marked as passed, and their commits are not in what the loop would start from: {}",
         joined(elsewhere)
     ));
     if let Some(best) = best {
-        let all = if has(best) == elsewhere.len() { "them" } else { "most of them" };
-        failure = failure.hint(format!("`--onto {}` starts from the branch that has {all}", best.branch));
+        let all = if has(best) == elsewhere.len() {
+            "them"
+        } else {
+            "most of them"
+        };
+        failure = failure.hint(format!(
+            "`--onto {}` starts from the branch that has {all}",
+            best.branch
+        ));
         output.next(NextAction::new(
             format!("{start} --onto {}", best.branch),
             format!("start where {all} are"),
         ));
     }
-    output.next(NextAction::new(format!("{start} --rerun-passed"), "do them again"));
-    output.next(NextAction::new(format!("{start} --trust-passed"), "believe the PRD"));
+    output.next(NextAction::new(
+        format!("{start} --rerun-passed"),
+        "do them again",
+    ));
+    output.next(NextAction::new(
+        format!("{start} --trust-passed"),
+        "believe the PRD",
+    ));
     failure
         .hint("`--rerun-passed` does them again")
         .hint("`--trust-passed` believes the PRD, as after a merge that dropped their trailers")

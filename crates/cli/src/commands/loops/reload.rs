@@ -1,4 +1,5 @@
-//! `loopwright resume ID --reload`: PRD and configuration as they are now, for all that has not begun.
+//! `loopwright resume ID --reload`: PRD and configuration as they are now, for all that has not
+//! begun.
 
 use std::path::Path;
 
@@ -20,7 +21,9 @@ pub(super) fn run(id: &str, output: &mut Output) -> Result<Exit, Failure> {
     let home: Home = home()?;
     let journal = open(&home)?;
     let loop_id = find(&journal, id)?;
-    let Some(changes) = reload(&journal, &loop_id, output)? else { return Ok(Exit::BadInput) };
+    let Some(changes) = reload(&journal, &loop_id, output)? else {
+        return Ok(Exit::BadInput);
+    };
     for change in &changes {
         output.talk(&format!("{change}\n"));
     }
@@ -30,21 +33,30 @@ pub(super) fn run(id: &str, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 /// Records what is different, and says it; nothing when the PRD is not fit, which has been said.
-fn reload(journal: &Journal, loop_id: &str, output: &mut Output) -> Result<Option<Vec<String>>, Failure> {
+fn reload(
+    journal: &Journal,
+    loop_id: &str,
+    output: &mut Output,
+) -> Result<Option<Vec<String>>, Failure> {
     let state = load(journal, loop_id)?.state;
     let spec = state.spec();
     let old: Settings = serde_json::from_str(&spec.settings)
         .map_err(|error| Failure::environment("cannot read the loop's settings", &error))?;
     let project = Path::new(&spec.project);
     let config = config::read(project, &[])?;
-    let Some(prd) = start::read_prd(Path::new(&spec.prd_path), &config, output)? else { return Ok(None) };
+    let Some(prd) = start::read_prd(Path::new(&spec.prd_path), &config, output)? else {
+        return Ok(None);
+    };
     let told = stories::stories(&prd)?;
     let new = settings(&config, spec, &old)?;
     check(&state, &new, &old, &told)?;
     let changes = changes(&state, &told, old != new);
     let settings = serde_json::to_string(&new)
         .map_err(|error| Failure::environment("cannot write the settings", &error))?;
-    let event = Event::Reloaded { settings, stories: told };
+    let event = Event::Reloaded {
+        settings,
+        stories: told,
+    };
     engine::request(journal, loop_id, &event).map_err(|error| match &error {
         engine::RequestError::Illegal(_) => Failure::bad_input(error.to_string()),
         _ => Failure::environment("cannot ask", &error),
@@ -57,7 +69,13 @@ fn settings(config: &config::Config, spec: &LoopSpec, old: &Settings) -> Result<
     let project = Path::new(&spec.project);
     let view = workspace::look_at_project(project, None)
         .map_err(|error| Failure::environment("cannot look at the project", &error))?;
-    let new = start::settings(config, &view, project, Path::new(&spec.prd_path), &mut Vec::new())?;
+    let new = start::settings(
+        config,
+        &view,
+        project,
+        Path::new(&spec.prd_path),
+        &mut Vec::new(),
+    )?;
     Ok(Settings {
         root: old.root.clone(),
         subdir: old.subdir.clone(),
@@ -67,16 +85,24 @@ fn settings(config: &config::Config, spec: &LoopSpec, old: &Settings) -> Result<
     })
 }
 
-/// What the loop counts on must still be there: its agents, and limits that its budget was made for.
+/// What the loop counts on must still be there: its agents, and limits that its budget was made
+/// for.
 fn check(state: &State, new: &Settings, old: &Settings, told: &[StorySpec]) -> Result<(), Failure> {
     let spec = state.spec();
     let active = state.active().map(|(_, attempt)| &attempt.cast);
-    let active = active.into_iter().flat_map(|cast| [&cast.implementor, &cast.reviewer, &cast.judge]);
+    let active = active
+        .into_iter()
+        .flat_map(|cast| [&cast.implementor, &cast.reviewer, &cast.judge]);
     let active = active.filter(|agent| !agent.is_empty());
-    let tools =
-        told.iter().filter(|story| story.start == StoryStart::Open).filter_map(|story| story.tool.as_ref());
-    let mut named =
-        [&spec.implementor, &spec.judge].into_iter().chain(&spec.ladder).chain(tools).chain(active);
+    let tools = told
+        .iter()
+        .filter(|story| story.start == StoryStart::Open)
+        .filter_map(|story| story.tool.as_ref());
+    let mut named = [&spec.implementor, &spec.judge]
+        .into_iter()
+        .chain(&spec.ladder)
+        .chain(tools)
+        .chain(active);
     if let Some(gone) = named.find(|agent| !new.agents.contains_key(*agent)) {
         return Err(Failure::bad_input(format!(
             "the loop counts on the agent `{gone}`, which is not configured any more"
@@ -88,9 +114,16 @@ fn check(state: &State, new: &Settings, old: &Settings, told: &[StorySpec]) -> R
         check_flow(spec.flow_of(story), new)?;
     }
     let longest = |settings: &Settings, role: &str| {
-        settings.agents.keys().map(|agent| settings.timeout_secs(role, agent)).max().unwrap_or_default()
+        settings
+            .agents
+            .keys()
+            .map(|agent| settings.timeout_secs(role, agent))
+            .max()
+            .unwrap_or_default()
     };
-    let grows = ["implementor", "judge"].into_iter().any(|role| longest(new, role) > longest(old, role))
+    let grows = ["implementor", "judge"]
+        .into_iter()
+        .any(|role| longest(new, role) > longest(old, role))
         || new.check_timeout_secs > old.check_timeout_secs;
     if spec.budget.is_some() && grows {
         return Err(Failure::bad_input("a loop with a [budget] cannot be given longer timeouts").hint(
@@ -119,7 +152,10 @@ fn changes(state: &State, told: &[StorySpec], settings_differ: bool) -> Vec<Stri
         known.status == StoryStatus::Pending && !told.iter().any(|story| story.id == known.spec.id)
     };
     changes.extend(state.stories().iter().filter(is_gone).map(|known| {
-        format!("story `{}` is not in the PRD any more; it stays, as it was told at the start", known.spec.id)
+        format!(
+            "story `{}` is not in the PRD any more; it stays, as it was told at the start",
+            known.spec.id
+        )
     }));
     if changes.is_empty() {
         changes.push("nothing changed that has not begun".to_owned());

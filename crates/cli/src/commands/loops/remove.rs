@@ -13,11 +13,16 @@ pub(super) fn run(what: &str, force: bool, output: &mut Output) -> Result<Exit, 
     output.command("nuke");
     let home = home()?;
     let journal = open(&home)?;
-    let doomed = if what == "dead" { dead(&journal)? } else { vec![find(&journal, what)?] };
+    let doomed = if what == "dead" {
+        dead(&journal)?
+    } else {
+        vec![find(&journal, what)?]
+    };
     for loop_id in &doomed {
         remove(&home, &journal, loop_id, force)?;
-        output
-            .data(&format!("{loop_id} is gone; its branch in your repository, if any, is still there\n"))?;
+        output.data(&format!(
+            "{loop_id} is gone; its branch in your repository, if any, is still there\n"
+        ))?;
     }
     if doomed.is_empty() {
         output.talk("there is nothing to remove\n");
@@ -28,30 +33,44 @@ pub(super) fn run(what: &str, force: bool, output: &mut Output) -> Result<Exit, 
 
 /// All loops that are over.
 fn dead(journal: &Journal) -> Result<Vec<String>, Failure> {
-    let rows = journal.loops().map_err(|error| Failure::environment("cannot read the journal", &error))?;
-    let is_over =
-        |loop_id: &String| load(journal, loop_id).is_ok_and(|loaded| loaded.state.ended().is_some());
-    Ok(rows.into_iter().map(|row| row.loop_id).filter(is_over).collect())
+    let rows = journal
+        .loops()
+        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    let is_over = |loop_id: &String| {
+        load(journal, loop_id).is_ok_and(|loaded| loaded.state.ended().is_some())
+    };
+    Ok(rows
+        .into_iter()
+        .map(|row| row.loop_id)
+        .filter(is_over)
+        .collect())
 }
 
 /// A loop that is not over is refused: its processes would be left. One that cannot be read may go.
 fn remove(home: &Home, journal: &Journal, loop_id: &str, force: bool) -> Result<(), Failure> {
     let state = load(journal, loop_id).ok().map(|loaded| loaded.state);
-    if let Some(why) = state.as_ref().and_then(kernel::State::unpublished).filter(|_| !force) {
-        let failure =
-            Failure::bad_input(format!("loop {loop_id} has accepted commits that are nowhere else: {why}"));
+    if let Some(why) = state
+        .as_ref()
+        .and_then(kernel::State::unpublished)
+        .filter(|_| !force)
+    {
+        let failure = Failure::bad_input(format!(
+            "loop {loop_id} has accepted commits that are nowhere else: {why}"
+        ));
         let repository = home.repository(loop_id);
-        return Err(
-            failure.hint(format!("fetch them from {}, or remove them with --force", repository.display()))
-        );
+        return Err(failure.hint(format!(
+            "fetch them from {}, or remove them with --force",
+            repository.display()
+        )));
     }
     if state.is_some_and(|state| state.ended().is_none()) {
         let failure = Failure::bad_input(format!("loop {loop_id} is not over"));
         return Err(failure.hint(format!("`loopwright cancel {loop_id}` ends it")));
     }
     let folder = home.loop_folder(loop_id);
-    engine::remove_folder(&folder)
-        .map_err(|error| Failure::environment(&format!("cannot remove `{}`", folder.display()), &error))?;
+    engine::remove_folder(&folder).map_err(|error| {
+        Failure::environment(&format!("cannot remove `{}`", folder.display()), &error)
+    })?;
     journal
         .remove(loop_id)
         .map_err(|error| Failure::environment("cannot remove the loop from the journal", &error))

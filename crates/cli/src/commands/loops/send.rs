@@ -31,8 +31,17 @@ const START: &[&str] = &[
     "flow",
     "budget",
 ];
-const STORY: &[&str] =
-    &["loopId", "project", "prdPath", "storyId", "attempt", "judgment", "only", "maxRetries", "flow"];
+const STORY: &[&str] = &[
+    "loopId",
+    "project",
+    "prdPath",
+    "storyId",
+    "attempt",
+    "judgment",
+    "only",
+    "maxRetries",
+    "flow",
+];
 const ROLES: &[&str] = &["implementor", "reviewer", "judge"];
 const BUDGET: &[&str] = &["usd", "tokens", "hours"];
 
@@ -48,7 +57,10 @@ pub(super) fn run(name: &str, data: &str, output: &mut Output) -> Result<Exit, F
             let fields = Fields::of(&data, "", STORY)?;
             start_loop(&home()?, &story_wish(&fields)?, output)
         }
-        "agent/loop.cancel" => cancel(&Fields::of(&read(data)?, "", &["loopId", "reason"])?, output),
+        "agent/loop.cancel" => cancel(
+            &Fields::of(&read(data)?, "", &["loopId", "reason"])?,
+            output,
+        ),
         other => Err(with_hint(
             Failure::bad_input(format!("`{other}` is no event that can be sent")),
             other,
@@ -59,7 +71,8 @@ pub(super) fn run(name: &str, data: &str, output: &mut Output) -> Result<Exit, F
 
 /// The event's data: the JSON itself, a file, or standard input.
 fn read(data: &str) -> Result<Value, Failure> {
-    let refused = |error: std::io::Error| Failure::environment("cannot read the event's data", &error);
+    let refused =
+        |error: std::io::Error| Failure::environment("cannot read the event's data", &error);
     let mut text = String::new();
     match data.strip_prefix('@') {
         Some(file) => {
@@ -68,15 +81,23 @@ fn read(data: &str) -> Result<Value, Failure> {
                 failure.exit = Exit::BadInput;
                 failure
             })?;
-            file.take(DATA_BYTES_MAX + 1).read_to_string(&mut text).map_err(refused)?;
+            file.take(DATA_BYTES_MAX + 1)
+                .read_to_string(&mut text)
+                .map_err(refused)?;
         }
         None if data == "-" => {
-            std::io::stdin().lock().take(DATA_BYTES_MAX + 1).read_to_string(&mut text).map_err(refused)?;
+            std::io::stdin()
+                .lock()
+                .take(DATA_BYTES_MAX + 1)
+                .read_to_string(&mut text)
+                .map_err(refused)?;
         }
         None => data.clone_into(&mut text),
     }
     if text.len() as u64 > DATA_BYTES_MAX {
-        return Err(Failure::bad_input("the event's data is larger than a megabyte"));
+        return Err(Failure::bad_input(
+            "the event's data is larger than a megabyte",
+        ));
     }
     serde_json::from_str(&text).map_err(|error| {
         Failure::bad_input(format!("the event's data is not JSON: {error}"))
@@ -99,15 +120,37 @@ struct Fields<'f> {
 
 impl<'f> Fields<'f> {
     fn of(value: &'f Value, place: &'f str, known: &[&str]) -> Result<Self, Failure> {
-        let named = |name: &str| if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
+        let named = |name: &str| {
+            if place.is_empty() {
+                name.to_owned()
+            } else {
+                format!("{place}.{name}")
+            }
+        };
         let Value::Object(map) = value else {
-            let what = if place.is_empty() { "the event's data" } else { place };
+            let what = if place.is_empty() {
+                "the event's data"
+            } else {
+                place
+            };
             return Err(Failure::bad_input(format!("{what} must be an object")));
         };
-        let unknown: Vec<&String> = map.keys().filter(|name| !known.contains(&name.as_str())).collect();
-        let Some(first) = unknown.first() else { return Ok(Self { place, map }) };
-        let listed: Vec<String> = unknown.iter().map(|name| format!("`{}`", named(name))).collect();
-        Err(with_hint(Failure::bad_input(format!("unknown field {}", listed.join(", "))), first, known))
+        let unknown: Vec<&String> = map
+            .keys()
+            .filter(|name| !known.contains(&name.as_str()))
+            .collect();
+        let Some(first) = unknown.first() else {
+            return Ok(Self { place, map });
+        };
+        let listed: Vec<String> = unknown
+            .iter()
+            .map(|name| format!("`{}`", named(name)))
+            .collect();
+        Err(with_hint(
+            Failure::bad_input(format!("unknown field {}", listed.join(", "))),
+            first,
+            known,
+        ))
     }
 
     /// A field that is there; `null` is as good as none.
@@ -116,23 +159,35 @@ impl<'f> Fields<'f> {
     }
 
     fn misfit(&self, name: &str, wanted: &str) -> Failure {
-        let place = if self.place.is_empty() { String::new() } else { format!("{}.", self.place) };
+        let place = if self.place.is_empty() {
+            String::new()
+        } else {
+            format!("{}.", self.place)
+        };
         Failure::bad_input(format!("`{place}{name}` must be {wanted}"))
     }
 
     fn text(&self, name: &str) -> Result<Option<String>, Failure> {
-        let text =
-            |value: &Value| value.as_str().map(str::to_owned).ok_or_else(|| self.misfit(name, "a text"));
+        let text = |value: &Value| {
+            value
+                .as_str()
+                .map(str::to_owned)
+                .ok_or_else(|| self.misfit(name, "a text"))
+        };
         self.get(name).map(text).transpose()
     }
 
     fn required(&self, name: &str) -> Result<String, Failure> {
-        self.text(name)?.ok_or_else(|| Failure::bad_input(format!("the field `{name}` is missing")))
+        self.text(name)?
+            .ok_or_else(|| Failure::bad_input(format!("the field `{name}` is missing")))
     }
 
-    /// A number or a text, as the configuration takes it; whether it fits the key is for that to say.
+    /// A number or a text, as the configuration takes it; whether it fits the key is for that to
+    /// say.
     fn flag(&self, name: &str, key: &str) -> Result<Option<Flag>, Failure> {
-        let Some(value) = self.get(name) else { return Ok(None) };
+        let Some(value) = self.get(name) else {
+            return Ok(None);
+        };
         let value = match value {
             Value::String(text) => text.clone(),
             Value::Number(number) => number.to_string(),
@@ -140,7 +195,11 @@ impl<'f> Fields<'f> {
             Value::Array(items) if items.iter().all(Value::is_string) => value.to_string(),
             _ => return Err(self.misfit(name, "a number, a text or a list of texts")),
         };
-        Ok(Some(Flag { name: format!("event {name}"), key: key.to_owned(), value }))
+        Ok(Some(Flag {
+            name: format!("event {name}"),
+            key: key.to_owned(),
+            value,
+        }))
     }
 }
 
@@ -160,32 +219,45 @@ fn start_loop(home: &Home, wish: &Wish, output: &mut Output) -> Result<Exit, Fai
     }
 }
 
-fn told_already(home: &Home, journal: &Journal, loop_id: &str, output: &mut Output) -> Result<Exit, Failure> {
-    output.talk(&format!("loop {loop_id} was started before; one is enough\n"));
+fn told_already(
+    home: &Home,
+    journal: &Journal,
+    loop_id: &str,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    output.talk(&format!(
+        "loop {loop_id} was started before; one is enough\n"
+    ));
     look::result_of(home, journal, loop_id, output)?;
     Ok(Exit::Done)
 }
 
 /// Whether this very loop was started before; one of the same id for something else is refused.
 fn is_there(journal: &Journal, loop_id: &str, wish: &Wish) -> Result<bool, Failure> {
-    let rows = journal.loops().map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    let rows = journal
+        .loops()
+        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
     if !rows.iter().any(|row| row.loop_id == loop_id) {
         return Ok(false);
     }
     let same = super::load(journal, loop_id).is_ok_and(|loaded| {
-        let is_at =
-            |text: &str, path: &Path| std::fs::canonicalize(path).is_ok_and(|path| path == Path::new(text));
+        let is_at = |text: &str, path: &Path| {
+            std::fs::canonicalize(path).is_ok_and(|path| path == Path::new(text))
+        };
         let spec = loaded.state.spec();
         is_at(&spec.project, &wish.project) && is_at(&spec.prd_path, &wish.prd)
     });
     if same {
         return Ok(true);
     }
-    Err(Failure::bad_input(format!("the id {loop_id} belongs to another loop"))
-        .hint("leave loopId out, and the loop gets an id of its own"))
+    Err(
+        Failure::bad_input(format!("the id {loop_id} belongs to another loop"))
+            .hint("leave loopId out, and the loop gets an id of its own"),
+    )
 }
 
-/// One story at once, by the `proof` flow unless the event says otherwise; then the next ready ones.
+/// One story at once, by the `proof` flow unless the event says otherwise; then the next ready
+/// ones.
 fn story_wish(fields: &Fields<'_>) -> Result<Wish, Failure> {
     let project = PathBuf::from(fields.text("project")?.unwrap_or_else(|| ".".to_owned()));
     let prd = project.join(fields.required("prdPath")?);
@@ -196,8 +268,9 @@ fn story_wish(fields: &Fields<'_>) -> Result<Wish, Failure> {
     }];
     flags.extend(fields.flag("maxRetries", "loop.max_retries")?);
     flags.extend(fields.flag("flow", "loop.flow")?);
-    let number =
-        fields.get("attempt").map(|value| value.as_u64().and_then(|value| u32::try_from(value).ok()));
+    let number = fields
+        .get("attempt")
+        .map(|value| value.as_u64().and_then(|value| u32::try_from(value).ok()));
     let attempt = match number {
         None => 1,
         Some(Some(attempt)) if attempt > 0 => attempt,
@@ -205,15 +278,29 @@ fn story_wish(fields: &Fields<'_>) -> Result<Wish, Failure> {
     };
     let only = match fields.get("only") {
         None => false,
-        Some(value) => value.as_bool().ok_or_else(|| fields.misfit("only", "true or false"))?,
+        Some(value) => value
+            .as_bool()
+            .ok_or_else(|| fields.misfit("only", "true or false"))?,
     };
     let judgment = fields.get("judgment").map(|value| match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     });
-    let first = Some(kernel::FirstStory { id: fields.required("storyId")?, attempt, judgment, only });
+    let first = Some(kernel::FirstStory {
+        id: fields.required("storyId")?,
+        attempt,
+        judgment,
+        only,
+    });
     let loop_id = fields.text("loopId")?.map(|id| valid_id(&id)).transpose()?;
-    Ok(Wish { project, prd, flags, loop_id, first, ..Wish::default() })
+    Ok(Wish {
+        project,
+        prd,
+        flags,
+        loop_id,
+        first,
+        ..Wish::default()
+    })
 }
 
 fn wish(fields: &Fields<'_>) -> Result<Wish, Failure> {
@@ -236,13 +323,29 @@ fn wish(fields: &Fields<'_>) -> Result<Wish, Failure> {
         }
     }
     let loop_id = fields.text("loopId")?.map(|id| valid_id(&id)).transpose()?;
-    let mut wish = Wish { project, prd, flags, loop_id, ..Wish::default() };
+    let mut wish = Wish {
+        project,
+        prd,
+        flags,
+        loop_id,
+        ..Wish::default()
+    };
     if let Some(Value::Object(assignments)) = fields.get("toolAssignments") {
         for (story, roles) in assignments {
             let roles = Fields::of(roles, "toolAssignments", ROLES)?;
-            let (implementor, reviewer, judge) =
-                (roles.text("implementor")?, roles.text("reviewer")?, roles.text("judge")?);
-            wish.assignments.insert(story.clone(), Assignment { implementor, reviewer, judge });
+            let (implementor, reviewer, judge) = (
+                roles.text("implementor")?,
+                roles.text("reviewer")?,
+                roles.text("judge")?,
+            );
+            wish.assignments.insert(
+                story.clone(),
+                Assignment {
+                    implementor,
+                    reviewer,
+                    judge,
+                },
+            );
         }
     } else if fields.get("toolAssignments").is_some() {
         return Err(fields.misfit("toolAssignments", "an object of stories"));
@@ -250,7 +353,8 @@ fn wish(fields: &Fields<'_>) -> Result<Wish, Failure> {
     Ok(wish)
 }
 
-/// Ids are ULIDs; anything else could be no folder, no branch, and no beginning that `status` finds.
+/// Ids are ULIDs; anything else could be no folder, no branch, and no beginning that `status`
+/// finds.
 fn valid_id(id: &str) -> Result<String, Failure> {
     let ulid = ulid::Ulid::from_string(id).map_err(|_| {
         Failure::bad_input(format!("`{id}` is no loop id"))
@@ -260,8 +364,15 @@ fn valid_id(id: &str) -> Result<String, Failure> {
 }
 
 fn cancel(fields: &Fields<'_>, output: &mut Output) -> Result<Exit, Failure> {
-    let reason = fields.text("reason")?.unwrap_or_else(|| "cancelled by an event".to_owned());
-    let exit = super::ask(&fields.required("loopId")?, &Event::CancelRequested { reason }, "cancel", output);
+    let reason = fields
+        .text("reason")?
+        .unwrap_or_else(|| "cancelled by an event".to_owned());
+    let exit = super::ask(
+        &fields.required("loopId")?,
+        &Event::CancelRequested { reason },
+        "cancel",
+        output,
+    );
     output.command("send");
     exit
 }

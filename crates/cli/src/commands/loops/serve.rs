@@ -1,4 +1,5 @@
-//! `loopwright serve`, and what other verbs need of it: a worker in the background, or in the foreground.
+//! `loopwright serve`, and what other verbs need of it: a worker in the background, or in the
+//! foreground.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -20,13 +21,15 @@ const IDLE_TURNS_MAX: usize = 60;
 pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Result<Exit, Failure> {
     output.command("serve");
     if detached {
-        // Out of reach of the terminal that started us. It fails when we lead a group already: then it is not needed.
+        // Out of reach of the terminal that started us. It fails when we lead a group already: then
+        // it is not needed.
         let _ = rustix::process::setsid();
     }
     let home = home()?;
     let limits = match (limits(), detached) {
         (Ok(limits), _) => limits,
-        // Loops that are under way do not stand still for a slip in a file; whoever starts the next one is told.
+        // Loops that are under way do not stand still for a slip in a file; whoever starts the next
+        // one is told.
         (Err(failure), true) => {
             output.say(&failure);
             output.talk("the worker goes on with the shipped limits\n");
@@ -38,7 +41,11 @@ pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Resu
         (Some(worker), _) => worker,
         // Whoever woke us need not know that another one is at work.
         (None, true) => return Ok(Exit::Done),
-        (None, false) => return Err(failure(&WorkerError::AlreadyRunning(home.root().to_owned()))),
+        (None, false) => {
+            return Err(failure(&WorkerError::AlreadyRunning(
+                home.root().to_owned(),
+            )));
+        }
     };
     output.talk(&format!(
         "worker at work in {}; Ctrl-C ends it, agents go on and are adopted by the next\n",
@@ -82,7 +89,10 @@ struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { agents_max: 4, checks_max: 1 }
+        Self {
+            agents_max: 4,
+            checks_max: 1,
+        }
     }
 }
 
@@ -96,10 +106,12 @@ fn limits() -> Result<Limits, Failure> {
 }
 
 fn program() -> Result<PathBuf, Failure> {
-    std::env::current_exe().map_err(|error| Failure::environment("cannot find our own program", &error))
+    std::env::current_exe()
+        .map_err(|error| Failure::environment("cannot find our own program", &error))
 }
 
-/// A worker that was started on demand looks again for a moment: the other one may be about to end for want of work.
+/// A worker that was started on demand looks again for a moment: the other one may be about to end
+/// for want of work.
 fn wait_and_take(home: &Home, limits: Limits, patient: bool) -> Result<Option<Worker>, Failure> {
     const TRIES: u32 = 8;
     const PAUSE: std::time::Duration = std::time::Duration::from_millis(250);
@@ -116,13 +128,20 @@ fn wait_and_take(home: &Home, limits: Limits, patient: bool) -> Result<Option<Wo
 
 /// Says whether a worker is at work: it holds the lock.
 pub(super) fn is_worker_there(home: &Home) -> bool {
-    let Ok(lock) = File::open(home.worker_lock()) else { return false };
+    let Ok(lock) = File::open(home.worker_lock()) else {
+        return false;
+    };
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_err()
 }
 
 /// Becomes the worker; nothing when another one is.
 fn take(home: &Home, limits: Limits) -> Result<Option<Worker>, Failure> {
-    match Worker::take(home.clone(), &program()?, limits.agents_max, limits.checks_max) {
+    match Worker::take(
+        home.clone(),
+        &program()?,
+        limits.agents_max,
+        limits.checks_max,
+    ) {
         Ok(mut worker) => {
             crate::crash_switch::arm_worker(&mut worker);
             Ok(Some(worker))
@@ -146,26 +165,46 @@ fn failure(error: &WorkerError) -> Failure {
 pub(crate) fn ensure_worker(home: &Home) -> Result<(), Failure> {
     let log = home.worker_log();
     let fault = |error: std::io::Error| Failure::environment("cannot start a worker", &error);
-    let log = File::options().create(true).append(true).open(log).map_err(fault)?;
+    let log = File::options()
+        .create(true)
+        .append(true)
+        .open(log)
+        .map_err(fault)?;
     let errors = log.try_clone().map_err(fault)?;
     let mut command = Command::new(program()?);
-    command.args(["serve", "--until-idle", "--detached"]).env("LOOPWRIGHT_HOME", home.root());
-    // A worker serves all loops: it is no part of the run whose agent may have called us, and does not end with it.
+    command
+        .args(["serve", "--until-idle", "--detached"])
+        .env("LOOPWRIGHT_HOME", home.root());
+    // A worker serves all loops: it is no part of the run whose agent may have called us, and does
+    // not end with it.
     command.env_remove(sandbox::RUN_DIR_VARIABLE);
-    command.stdin(Stdio::null()).stdout(log).stderr(errors).spawn().map_err(fault)?;
+    command
+        .stdin(Stdio::null())
+        .stdout(log)
+        .stderr(errors)
+        .spawn()
+        .map_err(fault)?;
     Ok(())
 }
 
 /// Works until one loop is over, in this terminal. If a worker is there already, only follows.
 pub(super) fn foreground(home: &Home, loop_id: &str, output: &mut Output) -> Result<Exit, Failure> {
     output.talk("Ctrl-C leaves the loop as it is; `loopwright serve` goes on with it\n");
-    let Some(mut worker) = take(home, limits()?)? else { return look::follow(home, loop_id, output) };
+    let Some(mut worker) = take(home, limits()?)? else {
+        return look::follow(home, loop_id, output);
+    };
     let mut told = 0;
     let mut lines = Vec::new();
     let done = |worker: &Worker, turn: Turn| {
-        let Some(loaded) = worker.loaded(loop_id) else { return turn.live == 0 };
+        let Some(loaded) = worker.loaded(loop_id) else {
+            return turn.live == 0;
+        };
         let events = public_events(&loaded.records);
-        lines.extend(events[told.min(events.len())..].iter().map(look::event_line));
+        lines.extend(
+            events[told.min(events.len())..]
+                .iter()
+                .map(look::event_line),
+        );
         told = events.len();
         for line in lines.drain(..) {
             output.talk(&line);

@@ -28,21 +28,32 @@ struct Plan {
     remarks: Vec<String>,
 }
 
-pub(super) fn run(home: &Home, arguments: &StartArgs, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(
+    home: &Home,
+    arguments: &StartArgs,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     output.command("start");
     carry_out(home, &Wish::typed(arguments)?, output)
 }
 
 /// Starts what is wanted.
 pub(super) fn carry_out(home: &Home, wish: &Wish, output: &mut Output) -> Result<Exit, Failure> {
-    let Some(Plan { spec, remarks }) = plan(wish, output)? else { return Ok(Exit::BadInput) };
+    let Some(Plan { spec, remarks }) = plan(wish, output)? else {
+        return Ok(Exit::BadInput);
+    };
     if wish.manner == Manner::Dry {
         return show(&spec, &remarks, output);
     }
     let journal = open(home)?;
     let (loop_id, branch, base) = (spec.loop_id.clone(), spec.branch.clone(), spec.base.clone());
-    let open_stories = spec.stories.iter().filter(|story| story.start == StoryStart::Open).count();
-    engine::start(&journal, spec).map_err(|error| Failure::environment("cannot record the loop", &error))?;
+    let open_stories = spec
+        .stories
+        .iter()
+        .filter(|story| story.start == StoryStart::Open)
+        .count();
+    engine::start(&journal, spec)
+        .map_err(|error| Failure::environment("cannot record the loop", &error))?;
     for remark in remarks {
         output.talk(&format!("note: {remark}\n"));
     }
@@ -52,14 +63,25 @@ pub(super) fn carry_out(home: &Home, wish: &Wish, output: &mut Output) -> Result
         counted(open_stories, "story", "stories"),
         &base.as_str()[..12]
     ))?;
-    output.next(NextAction::new(format!("loopwright watch {loop_id}"), "follow it"));
-    output.next(NextAction::new(format!("loopwright status {loop_id}"), "see where it stands"));
-    output.next(NextAction::new(format!("loopwright cancel {loop_id}"), "end it"));
+    output.next(NextAction::new(
+        format!("loopwright watch {loop_id}"),
+        "follow it",
+    ));
+    output.next(NextAction::new(
+        format!("loopwright status {loop_id}"),
+        "see where it stands",
+    ));
+    output.next(NextAction::new(
+        format!("loopwright cancel {loop_id}"),
+        "end it",
+    ));
     if wish.manner == Manner::Foreground {
         return serve::foreground(home, &loop_id, output);
     }
     serve::ensure_worker(home)?;
-    output.talk(&format!("it goes on without this terminal; `loopwright watch {loop_id}` follows it\n"));
+    output.talk(&format!(
+        "it goes on without this terminal; `loopwright watch {loop_id}` follows it\n"
+    ));
     look::result_of(home, &journal, &loop_id, output)?;
     Ok(Exit::Done)
 }
@@ -69,8 +91,13 @@ fn show(spec: &LoopSpec, remarks: &[String], output: &mut Output) -> Result<Exit
     for remark in remarks {
         output.talk(&format!("note: {remark}\n"));
     }
-    let open_stories = spec.stories.iter().filter(|story| story.start == StoryStart::Open);
-    let lines: String = open_stories.map(|story| format!("{}  {}\n", story.id, story.title)).collect();
+    let open_stories = spec
+        .stories
+        .iter()
+        .filter(|story| story.start == StoryStart::Open);
+    let lines: String = open_stories
+        .map(|story| format!("{}  {}\n", story.id, story.title))
+        .collect();
     let roles = format!(
         "flow {}, implementor {}, reviewer {}, judge {}, {} each\n",
         spec.flow.word(),
@@ -79,7 +106,10 @@ fn show(spec: &LoopSpec, remarks: &[String], output: &mut Output) -> Result<Exit
         spec.judge,
         counted(spec.attempts_max() as usize, "attempt", "attempts")
     );
-    output.data(&format!("{lines}from {} with {roles}", &spec.base.as_str()[..12]))?;
+    output.data(&format!(
+        "{lines}from {} with {roles}",
+        &spec.base.as_str()[..12]
+    ))?;
     output.result(|| serde_json::json!({ "spec": spec, "remarks": remarks }))?;
     Ok(Exit::Done)
 }
@@ -89,9 +119,14 @@ fn plan(wish: &Wish, output: &mut Output) -> Result<Option<Plan>, Failure> {
     let project = absolute(&wish.project)?;
     let prd_path = absolute(&wish.prd)?;
     let config = config::read(&project, &wish.flags)?;
-    let Some(prd) = read_prd(&prd_path, &config, output)? else { return Ok(None) };
+    let Some(prd) = read_prd(&prd_path, &config, output)? else {
+        return Ok(None);
+    };
     let view = workspace::look_at_project(&project, wish.base.as_deref()).map_err(|error| {
-        Failure::environment(&format!("cannot start from `{}`", project.display()), &error)
+        Failure::environment(
+            &format!("cannot start from `{}`", project.display()),
+            &error,
+        )
     })?;
     let mut remarks = Vec::new();
     if view.dirty {
@@ -101,11 +136,26 @@ fn plan(wish: &Wish, output: &mut Output) -> Result<Option<Plan>, Failure> {
     settings.write_progress = wish.write_progress;
     let casting = cast(&config, &settings, &mut remarks)?;
     check_flow(casting.flow, &settings)?;
-    let mut spec = spec(&config, &settings, casting, &prd, &project, &prd_path, view.head.as_str())?;
+    let mut spec = spec(
+        &config,
+        &settings,
+        casting,
+        &prd,
+        &project,
+        &prd_path,
+        view.head.as_str(),
+    )?;
     assign(&wish.assignments, &settings, &mut spec.stories)?;
     tell_of_stories(spec.allowance.as_ref(), &spec.stories, &settings)?;
     spec.first = first(wish, &spec)?;
-    passed::settle(wish, &view.root, &view.head, &mut spec.stories, &mut remarks, output)?;
+    passed::settle(
+        wish,
+        &view.root,
+        &view.head,
+        &mut spec.stories,
+        &mut remarks,
+        output,
+    )?;
     if let Some(loop_id) = &wish.loop_id {
         spec.loop_id.clone_from(loop_id);
         spec.branch = branch(loop_id);
@@ -115,11 +165,19 @@ fn plan(wish: &Wish, output: &mut Output) -> Result<Option<Plan>, Failure> {
 
 /// The story to begin with, which must be there and open.
 fn first(wish: &Wish, spec: &LoopSpec) -> Result<Option<FirstStory>, Failure> {
-    let Some(first) = &wish.first else { return Ok(None) };
+    let Some(first) = &wish.first else {
+        return Ok(None);
+    };
     match spec.stories.iter().find(|story| story.id == first.id) {
         Some(story) if story.start == StoryStart::Open => Ok(Some(first.clone())),
-        Some(_) => Err(Failure::bad_input(format!("story `{}` is not open in the PRD", first.id))),
-        None => Err(Failure::bad_input(format!("the PRD has no story `{}`", first.id))),
+        Some(_) => Err(Failure::bad_input(format!(
+            "story `{}` is not open in the PRD",
+            first.id
+        ))),
+        None => Err(Failure::bad_input(format!(
+            "the PRD has no story `{}`",
+            first.id
+        ))),
     }
 }
 
@@ -129,15 +187,22 @@ fn branch(loop_id: &str) -> String {
 
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     std::fs::canonicalize(path).map_err(|error| {
-        let mut failure = Failure::environment(&format!("cannot find `{}`", path.display()), &error);
+        let mut failure =
+            Failure::environment(&format!("cannot find `{}`", path.display()), &error);
         failure.exit = Exit::BadInput;
         failure
     })
 }
 
-pub(super) fn read_prd(path: &Path, config: &Config, output: &mut Output) -> Result<Option<Prd>, Failure> {
-    let source =
-        crate::args::PrdSource { file: path.to_owned(), tools: config.agents.keys().cloned().collect() };
+pub(super) fn read_prd(
+    path: &Path,
+    config: &Config,
+    output: &mut Output,
+) -> Result<Option<Prd>, Failure> {
+    let source = crate::args::PrdSource {
+        file: path.to_owned(),
+        tools: config.agents.keys().cloned().collect(),
+    };
     Ok(crate::commands::prd::read_sound(&source, output)?.and_then(|input| input.reading.prd))
 }
 
@@ -151,7 +216,8 @@ pub(super) fn settings(
     let checks = found_checks::find(&config.checks, project, remarks);
     if checks.is_empty() {
         remarks.push(
-            "the project has no [checks]; only the judge stands between an attempt and the branch".to_owned(),
+            "the project has no [checks]; only the judge stands between an attempt and the branch"
+                .to_owned(),
         );
     }
     let agent = |agent: &config::AgentConfig| AgentSettings {
@@ -172,12 +238,20 @@ pub(super) fn settings(
         inside_only(&format!("[agents.{name}.files]"), agent.files.keys())?;
     }
     let root = std::fs::canonicalize(&view.root).unwrap_or_else(|_| view.root.clone());
-    let inside = prd_path.strip_prefix(&root).ok().and_then(|path| path.to_str()).map(str::to_owned);
+    let inside = prd_path
+        .strip_prefix(&root)
+        .ok()
+        .and_then(|path| path.to_str())
+        .map(str::to_owned);
     Ok(Settings {
         agents: if config.agents.is_empty() {
             found_agents(remarks)
         } else {
-            config.agents.iter().map(|(name, config)| (name.clone(), agent(config))).collect()
+            config
+                .agents
+                .iter()
+                .map(|(name, config)| (name.clone(), agent(config)))
+                .collect()
         },
         checks,
         check_timeout_secs: config.checks.timeout.unwrap_or(CHECK_TIMEOUT_SECS),
@@ -209,8 +283,10 @@ fn inside_only<'a>(what: &str, names: impl Iterator<Item = &'a String>) -> Resul
     };
     for name in names {
         if !is_inside(name) {
-            return Err(Failure::bad_input(format!("{what} names `{name}`, which leads out of its folder"))
-                .hint("write a path below it, such as `.env.test` or `config/models.json`"));
+            return Err(Failure::bad_input(format!(
+                "{what} names `{name}`, which leads out of its folder"
+            ))
+            .hint("write a path below it, such as `.env.test` or `config/models.json`"));
         }
     }
     Ok(())
@@ -219,7 +295,10 @@ fn inside_only<'a>(what: &str, names: impl Iterator<Item = &'a String>) -> Resul
 /// The known CLIs that this machine has, for people who configure none.
 fn found_agents(remarks: &mut Vec<String>) -> BTreeMap<String, AgentSettings> {
     let mut found = BTreeMap::new();
-    for kind in agents::Kind::ALL.into_iter().filter(|kind| !kind.is_any_program()) {
+    for kind in agents::Kind::ALL
+        .into_iter()
+        .filter(|kind| !kind.is_any_program())
+    {
         let facts = kind.facts();
         if crate::commands::setup::find_program(facts.program).is_some() {
             remarks.push(format!("found the agent `{}`", kind.word()));
@@ -261,9 +340,14 @@ fn own_prompts(project: &Path) -> Result<BTreeMap<String, String>, Failure> {
         if path.extension().is_none_or(|ending| ending != "md") {
             continue;
         }
-        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| Failure::environment(&format!("cannot read `{}`", path.display()), &error))?;
+        let name = path
+            .file_stem()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default()
+            .to_owned();
+        let text = std::fs::read_to_string(&path).map_err(|error| {
+            Failure::environment(&format!("cannot read `{}`", path.display()), &error)
+        })?;
         engine::check_template(&name, &text)
             .map_err(|why| Failure::bad_input(format!("`{}`: {why}", path.display())))?;
         prompts.insert(name, text);
@@ -277,7 +361,12 @@ fn roles(config: &Config) -> engine::Roles {
         effort: role.effort.clone(),
         timeout_secs: role.timeout,
     };
-    config.roles.all().into_iter().map(|(name, role)| (name.to_owned(), settings(role))).collect()
+    config
+        .roles
+        .all()
+        .into_iter()
+        .map(|(name, role)| (name.to_owned(), settings(role)))
+        .collect()
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
@@ -331,7 +420,9 @@ fn spec(
         max_iterations: config.of_loop.max_iterations,
         budget: budget(config, settings)?,
         allowance,
-        retry_wait_ms: i64::try_from(config.retry.wait.unwrap_or(60)).unwrap_or(60).saturating_mul(1000),
+        retry_wait_ms: i64::try_from(config.retry.wait.unwrap_or(60))
+            .unwrap_or(60)
+            .saturating_mul(1000),
         settings: serde_json::to_string(settings)
             .map_err(|error| Failure::environment("cannot write the settings", &error))?,
         loop_id,
@@ -342,7 +433,9 @@ fn spec(
 fn ladder(config: &Config, settings: &Settings) -> Vec<String> {
     let usual = ["codex", "claude", "codex"].map(str::to_owned);
     let is_usual = config.roles.implementor.agent.is_none()
-        && usual.iter().all(|agent| settings.agents.contains_key(agent));
+        && usual
+            .iter()
+            .all(|agent| settings.agents.contains_key(agent));
     match (config.retry.ladder.is_empty(), is_usual) {
         (true, true) => usual.to_vec(),
         _ => config.retry.ladder.clone(),
@@ -353,8 +446,10 @@ fn ladder(config: &Config, settings: &Settings) -> Vec<String> {
 fn failover(config: &Config, settings: &Settings) -> Result<bool, Failure> {
     let wanted = config.policy.on_limit.as_deref() == Some("failover");
     if wanted && ladder(config, settings).is_empty() {
-        return Err(Failure::bad_input("[policy] on_limit = \"failover\", and there is nobody to stand in")
-            .hint("name the agents that may: [retry] ladder = [\"codex\", \"claude\"]"));
+        return Err(Failure::bad_input(
+            "[policy] on_limit = \"failover\", and there is nobody to stand in",
+        )
+        .hint("name the agents that may: [retry] ladder = [\"codex\", \"claude\"]"));
     }
     Ok(wanted)
 }
@@ -362,32 +457,54 @@ fn failover(config: &Config, settings: &Settings) -> Result<bool, Failure> {
 /// Every agent that is named must be there.
 fn check_agents(config: &Config, settings: &Settings) -> Result<(), Failure> {
     let roles = config.roles.all().into_iter();
-    let roles = roles.filter_map(|(name, role)| Some((format!("[roles.{name}]"), role.agent.as_ref()?)));
-    let ladder = config.retry.ladder.iter().map(|agent| ("the ladder".to_owned(), agent));
+    let roles =
+        roles.filter_map(|(name, role)| Some((format!("[roles.{name}]"), role.agent.as_ref()?)));
+    let ladder = config
+        .retry
+        .ladder
+        .iter()
+        .map(|agent| ("the ladder".to_owned(), agent));
     let mut named = roles.chain(ladder);
-    let Some((who, unknown)) = named.find(|(_, agent)| !settings.agents.contains_key(*agent)) else {
+    let Some((who, unknown)) = named.find(|(_, agent)| !settings.agents.contains_key(*agent))
+    else {
         return Ok(());
     };
     let failure = Failure::bad_input(format!("{who} names `{unknown}`, which is no agent"));
-    Err(match prd::nearest(unknown, settings.agents.keys().map(String::as_str)) {
-        Some(near) => failure.hint(format!("did you mean `{near}`?")),
-        None => failure.hint("give it a table: [agents.NAME] with a command"),
-    })
+    Err(
+        match prd::nearest(unknown, settings.agents.keys().map(String::as_str)) {
+            Some(near) => failure.hint(format!("did you mean `{near}`?")),
+            None => failure.hint("give it a table: [agents.NAME] with a command"),
+        },
+    )
 }
 
 /// One falling balance of time.
 fn budget(config: &Config, settings: &Settings) -> Result<Option<TimeBudget>, Failure> {
-    let Some(hours) = config.budget.hours else { return Ok(None) };
+    let Some(hours) = config.budget.hours else {
+        return Ok(None);
+    };
     let total_ms = milliseconds(hours * 3600.0);
-    let cap = |secs: u64| i64::try_from(secs).unwrap_or(i64::MAX / 1000).saturating_mul(1000);
+    let cap = |secs: u64| {
+        i64::try_from(secs)
+            .unwrap_or(i64::MAX / 1000)
+            .saturating_mul(1000)
+    };
     let of_role = |role: &str| {
-        cap(settings.agents.keys().map(|agent| settings.timeout_secs(role, agent)).max().unwrap_or_default())
+        cap(settings
+            .agents
+            .keys()
+            .map(|agent| settings.timeout_secs(role, agent))
+            .max()
+            .unwrap_or_default())
     };
     let (implement_cap_ms, judge_cap_ms) = (of_role("implementor"), of_role("judge"));
     let (review_cap_ms, prove_cap_ms) = (of_role("reviewer"), of_role("prover"));
     let check_cap_ms = cap(settings.check_timeout_secs);
-    let longest_ms =
-        implement_cap_ms.max(judge_cap_ms).max(check_cap_ms).max(review_cap_ms).max(prove_cap_ms);
+    let longest_ms = implement_cap_ms
+        .max(judge_cap_ms)
+        .max(check_cap_ms)
+        .max(review_cap_ms)
+        .max(prove_cap_ms);
     if longest_ms > total_ms {
         let longest = longest_ms / 1000;
         return Err(Failure::bad_input(format!(

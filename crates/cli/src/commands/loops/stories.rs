@@ -17,15 +17,27 @@ pub(super) fn assign(
 ) -> Result<(), Failure> {
     for (id, assignment) in assignments {
         let Some(story) = stories.iter_mut().find(|story| story.id == *id) else {
-            let failure = Failure::bad_input(format!("toolAssignments: the PRD has no story `{id}`"));
+            let failure =
+                Failure::bad_input(format!("toolAssignments: the PRD has no story `{id}`"));
             let near = prd::nearest(id, stories.iter().map(|story| story.id.as_str()));
-            return Err(near
-                .into_iter()
-                .fold(failure, |failure, near| failure.hint(format!("did you mean `{near}`?"))));
+            return Err(near.into_iter().fold(failure, |failure, near| {
+                failure.hint(format!("did you mean `{near}`?"))
+            }));
         };
-        let Assignment { implementor, reviewer, judge } = assignment;
-        for (role, agent) in [("implementor", implementor), ("reviewer", reviewer), ("judge", judge)] {
-            if let Some(agent) = agent.as_ref().filter(|agent| !settings.agents.contains_key(*agent)) {
+        let Assignment {
+            implementor,
+            reviewer,
+            judge,
+        } = assignment;
+        for (role, agent) in [
+            ("implementor", implementor),
+            ("reviewer", reviewer),
+            ("judge", judge),
+        ] {
+            if let Some(agent) = agent
+                .as_ref()
+                .filter(|agent| !settings.agents.contains_key(*agent))
+            {
                 let names: Vec<&str> = settings.agents.keys().map(String::as_str).collect();
                 return Err(Failure::bad_input(format!(
                     "toolAssignments: the {role} of `{id}` is `{agent}`, which is no agent"
@@ -33,28 +45,43 @@ pub(super) fn assign(
                 .hint(format!("known are {}", names.join(", "))));
             }
         }
-        story.assigned =
-            Assigned { implementor: implementor.clone(), reviewer: reviewer.clone(), judge: judge.clone() };
+        story.assigned = Assigned {
+            implementor: implementor.clone(),
+            reviewer: reviewer.clone(),
+            judge: judge.clone(),
+        };
     }
     Ok(())
 }
 
 /// A title as it may stand in a commit subject and in a terminal.
 fn one_line(title: &str) -> String {
-    let clean: String = title.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let clean: String = title
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
     clean.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The PRD's stories in file order, each with its place in the order of running.
 pub(super) fn stories(prd: &Prd) -> Result<Vec<StorySpec>, Failure> {
     let mut by_priority: Vec<usize> = (0..prd.stories.len()).collect();
-    by_priority
-        .sort_by_key(|&index| (prd.stories[index].priority.is_none(), prd.stories[index].priority, index));
+    by_priority.sort_by_key(|&index| {
+        (
+            prd.stories[index].priority.is_none(),
+            prd.stories[index].priority,
+            index,
+        )
+    });
     let mut ranks = vec![0; prd.stories.len()];
     for (rank, index) in by_priority.into_iter().enumerate() {
         ranks[index] = u32::try_from(rank).unwrap_or(u32::MAX);
     }
-    prd.stories.iter().zip(ranks).map(|(story, rank)| spec_of(story, rank)).collect()
+    prd.stories
+        .iter()
+        .zip(ranks)
+        .map(|(story, rank)| spec_of(story, rank))
+        .collect()
 }
 
 fn spec_of(story: &prd::Story, rank: u32) -> Result<StorySpec, Failure> {
@@ -62,9 +89,17 @@ fn spec_of(story: &prd::Story, rank: u32) -> Result<StorySpec, Failure> {
         id: story.id.as_str().to_owned(),
         title: one_line(&story.title),
         description: story.description.clone(),
-        criteria: story.criteria.iter().map(|criterion| criterion.text.clone()).collect(),
+        criteria: story
+            .criteria
+            .iter()
+            .map(|criterion| criterion.text.clone())
+            .collect(),
         rank,
-        depends_on: story.depends_on.iter().map(|id| id.as_str().to_owned()).collect(),
+        depends_on: story
+            .depends_on
+            .iter()
+            .map(|id| id.as_str().to_owned())
+            .collect(),
         tool: story.tool.clone(),
         assigned: Assigned::default(),
         flow: flow_of(story)?,
@@ -82,8 +117,14 @@ fn spec_of(story: &prd::Story, rank: u32) -> Result<StorySpec, Failure> {
 
 /// The way that a story's author wants it to go.
 fn flow_of(story: &prd::Story) -> Result<Option<Flow>, Failure> {
-    let Some((_, extra)) = story.extra.iter().find(|(key, _)| key == "flow") else { return Ok(None) };
-    let word = if let prd::Extra::Text(word) = extra { word.as_str() } else { "" };
+    let Some((_, extra)) = story.extra.iter().find(|(key, _)| key == "flow") else {
+        return Ok(None);
+    };
+    let word = if let prd::Extra::Text(word) = extra {
+        word.as_str()
+    } else {
+        ""
+    };
     Flow::named(word).map(Some).ok_or_else(|| {
         let known: Vec<&str> = Flow::CHOICES.iter().map(|flow| flow.word()).collect();
         let failure = Failure::bad_input(format!(

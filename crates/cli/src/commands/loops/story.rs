@@ -10,13 +10,23 @@ use crate::failure::{Exit, Failure};
 use crate::home::home;
 use crate::output::{NextAction, Output};
 
-pub(super) fn run(id: &str, story: &str, markdown: bool, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(
+    id: &str,
+    story: &str,
+    markdown: bool,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     output.command("story");
     let journal = open(&home()?)?;
     let loop_id = find(&journal, id)?;
     let loaded = load(&journal, &loop_id)?;
     let Some(report) = story_report(&loaded.records, story) else {
-        let ids: Vec<&str> = loaded.state.stories().iter().map(|story| story.spec.id.as_str()).collect();
+        let ids: Vec<&str> = loaded
+            .state
+            .stories()
+            .iter()
+            .map(|story| story.spec.id.as_str())
+            .collect();
         let failure = Failure::bad_input(format!("the loop has no story `{story}`"));
         return Err(match prd::nearest(story, ids.iter().copied()) {
             Some(near) => failure.hint(format!("did you mean `{near}`?")),
@@ -24,7 +34,11 @@ pub(super) fn run(id: &str, story: &str, markdown: bool, output: &mut Output) ->
         });
     };
     let markdown_text = as_markdown(&report);
-    output.data(&if markdown { markdown_text.clone() } else { as_text(&report) })?;
+    output.data(&if markdown {
+        markdown_text.clone()
+    } else {
+        as_text(&report)
+    })?;
     output.result(|| {
         let mut value = json!(report);
         value["markdown"] = json!(markdown_text);
@@ -39,7 +53,10 @@ pub(super) fn run(id: &str, story: &str, markdown: bool, output: &mut Output) ->
 
 /// For a terminal.
 fn as_text(report: &StoryReport) -> String {
-    let mut out = format!("{}: {}\n{} (flow {})", report.id, report.title, report.status, report.flow);
+    let mut out = format!(
+        "{}: {}\n{} (flow {})",
+        report.id, report.title, report.status, report.flow
+    );
     // Writing to a String cannot fail.
     if let Some(commit) = &report.commit_sha {
         let _ = write!(out, ", commit {}", &commit[..12]);
@@ -49,8 +66,14 @@ fn as_text(report: &StoryReport) -> String {
         let _ = writeln!(out, "why: {}", indented(&report.reason, "  ").trim_start());
     }
     out.push_str("\ncriteria\n");
-    report.criteria.iter().for_each(|criterion| text_of_criterion(criterion, &mut out));
-    report.attempts.iter().for_each(|attempt| text_of_attempt(attempt, &mut out));
+    report
+        .criteria
+        .iter()
+        .for_each(|criterion| text_of_criterion(criterion, &mut out));
+    report
+        .attempts
+        .iter()
+        .for_each(|attempt| text_of_attempt(attempt, &mut out));
     out
 }
 
@@ -73,8 +96,16 @@ fn text_of_criterion(criterion: &CriterionReport, out: &mut String) {
 }
 
 fn text_of_attempt(attempt: &AttemptReport, out: &mut String) {
-    let what = if attempt.recheck { "second look at the branch" } else { "attempt" };
-    let ended = if attempt.ended.is_empty() { "under way" } else { attempt.ended };
+    let what = if attempt.recheck {
+        "second look at the branch"
+    } else {
+        "attempt"
+    };
+    let ended = if attempt.ended.is_empty() {
+        "under way"
+    } else {
+        attempt.ended
+    };
     let _ = write!(out, "\n{what} {}: {ended}", attempt.number);
     if !attempt.implementor.is_empty() {
         let _ = write!(out, ", by {}", attempt.implementor);
@@ -93,7 +124,11 @@ fn text_of_attempt(attempt: &AttemptReport, out: &mut String) {
         let _ = writeln!(out, "  checks:\n{}", indented(&attempt.checks, "    "));
     }
     if let Some(review) = &attempt.review {
-        let _ = writeln!(out, "  reviewer: {}", indented(&review.summary, "    ").trim_start());
+        let _ = writeln!(
+            out,
+            "  reviewer: {}",
+            indented(&review.summary, "    ").trim_start()
+        );
         for finding in &review.findings {
             let _ = writeln!(out, "    - {}", indented(finding, "      ").trim_start());
         }
@@ -103,22 +138,41 @@ fn text_of_attempt(attempt: &AttemptReport, out: &mut String) {
     }
     if let Some(verdict) = &attempt.verdict {
         let word = if verdict.pass { "PASS" } else { "FAIL" };
-        let by = if attempt.judge.is_empty() { String::new() } else { format!(" ({})", attempt.judge) };
-        let _ = writeln!(out, "  judge{by}: {word}: {}", indented(&verdict.reason, "    ").trim_start());
+        let by = if attempt.judge.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", attempt.judge)
+        };
+        let _ = writeln!(
+            out,
+            "  judge{by}: {word}: {}",
+            indented(&verdict.reason, "    ").trim_start()
+        );
     }
     if attempt.ended == "rejected" {
-        let title = if attempt.recheck { "why" } else { "the next attempt is told" };
+        let title = if attempt.recheck {
+            "why"
+        } else {
+            "the next attempt is told"
+        };
         let _ = writeln!(out, "  {title}:\n{}", indented(&attempt.feedback, "    "));
     }
 }
 
 fn indented(text: &str, margin: &str) -> String {
-    text.trim_end().lines().map(|line| format!("{margin}{line}")).collect::<Vec<_>>().join("\n")
+    text.trim_end()
+        .lines()
+        .map(|line| format!("{margin}{line}"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// For the body of a pull request.
 fn as_markdown(report: &StoryReport) -> String {
-    let mut out = format!("## {}: {}\n\n**{}**", report.id, report.title, report.status);
+    let mut out = format!(
+        "## {}: {}\n\n**{}**",
+        report.id, report.title, report.status
+    );
     if let Some(commit) = &report.commit_sha {
         let _ = write!(out, " at `{}`", &commit[..12]);
     }
@@ -126,15 +180,23 @@ fn as_markdown(report: &StoryReport) -> String {
     for criterion in &report.criteria {
         let tests = match &criterion.untestable {
             Some(why) => format!("no machine can test it: {why}"),
-            None => criterion.tests.iter().map(|test| format!("`{test}`")).collect::<Vec<_>>().join(", "),
+            None => criterion
+                .tests
+                .iter()
+                .map(|test| format!("`{test}`"))
+                .collect::<Vec<_>>()
+                .join(", "),
         };
         let word = match criterion.met {
             Some(true) => "met",
             Some(false) => "**not met**",
             None => "",
         };
-        let judge =
-            [word, &criterion.evidence].iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>();
+        let judge = [word, &criterion.evidence]
+            .iter()
+            .filter(|part| !part.is_empty())
+            .copied()
+            .collect::<Vec<_>>();
         let _ = writeln!(
             out,
             "| {} | {} | {} |",
@@ -143,7 +205,11 @@ fn as_markdown(report: &StoryReport) -> String {
             cell(&judge.join(": "))
         );
     }
-    for attempt in report.attempts.iter().filter(|attempt| !attempt.checks.is_empty()) {
+    for attempt in report
+        .attempts
+        .iter()
+        .filter(|attempt| !attempt.checks.is_empty())
+    {
         let _ = write!(
             out,
             "\n<details><summary>Attempt {}: {}</summary>\n\n```text\n{}\n```\n",
@@ -162,5 +228,8 @@ fn as_markdown(report: &StoryReport) -> String {
 
 /// Text that may stand in a table.
 fn cell(text: &str) -> String {
-    text.replace('|', "\\|").split_whitespace().collect::<Vec<_>>().join(" ")
+    text.replace('|', "\\|")
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
 }

@@ -37,7 +37,9 @@ pub(super) struct Wanted<'w> {
 impl Wanted<'_> {
     pub(super) fn fits(&self, trace: &Trace) -> bool {
         self.story.is_none_or(|story| trace.key.story == story)
-            && self.attempt.is_none_or(|attempt| trace.key.attempt == attempt)
+            && self
+                .attempt
+                .is_none_or(|attempt| trace.key.attempt == attempt)
     }
 }
 
@@ -50,13 +52,23 @@ pub(super) fn runs(id: &str, output: &mut Output) -> Result<Exit, Failure> {
     let mut text = String::new();
     for trace in &traces {
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{}  {}  {}  {}", trace.id, trace.key, trace.agent, trace.ended());
+        let _ = writeln!(
+            text,
+            "{}  {}  {}  {}",
+            trace.id,
+            trace.key,
+            trace.agent,
+            trace.ended()
+        );
     }
     output.data(&text)?;
     output.result(
         || json!({ "loopId": loop_id, "runs": traces.iter().map(Trace::brief).collect::<Vec<_>>() }),
     )?;
-    output.next(NextAction::new("loopwright run RUN_ID", "see the whole trace of one"));
+    output.next(NextAction::new(
+        "loopwright run RUN_ID",
+        "see the whole trace of one",
+    ));
     Ok(Exit::Done)
 }
 
@@ -68,13 +80,23 @@ pub(super) fn run(run_id: &str, output: &mut Output) -> Result<Exit, Failure> {
         Failure::bad_input(format!("there is no run `{run_id}`"))
             .hint("`loopwright runs ID` lists a loop's runs")
     };
-    let loop_id = run_id.strip_prefix("run_").and_then(|rest| rest.split('_').next()).ok_or_else(unknown)?;
+    let loop_id = run_id
+        .strip_prefix("run_")
+        .and_then(|rest| rest.split('_').next())
+        .ok_or_else(unknown)?;
     let loop_id = find(&journal, loop_id)?;
     let all = traces(&home, &load(&journal, &loop_id)?);
-    let trace = all.iter().find(|trace| trace.id == run_id).ok_or_else(unknown)?;
+    let trace = all
+        .iter()
+        .find(|trace| trace.id == run_id)
+        .ok_or_else(unknown)?;
     let file = |name: &str| text_in(&trace.folder, name);
     let cut = file("cut.txt");
-    let left_out = if cut.is_empty() { String::new() } else { format!("== left out of the prompt\n{cut}\n") };
+    let left_out = if cut.is_empty() {
+        String::new()
+    } else {
+        format!("== left out of the prompt\n{cut}\n")
+    };
     let text = format!(
         "{}\n{}, agent {}\n{}\n\n== prompt\n{}\n{left_out}== stdout\n{}\n== stderr\n{}",
         trace.id,
@@ -88,7 +110,11 @@ pub(super) fn run(run_id: &str, output: &mut Output) -> Result<Exit, Failure> {
     output.data(&text)?;
     output.result(|| {
         let mut value = trace.brief();
-        for (key, name) in [("prompt", "prompt.md"), ("stdout", "stdout"), ("stderr", "stderr")] {
+        for (key, name) in [
+            ("prompt", "prompt.md"),
+            ("stdout", "stdout"),
+            ("stderr", "stderr"),
+        ] {
             value[key] = file(name).into();
         }
         value["exit"] = serde_json::from_str(&file("exit.json")).unwrap_or(Value::Null);
@@ -110,26 +136,37 @@ pub(super) fn logs(
     let journal = open(&home)?;
     let loop_id = find(&journal, id)?;
     if follow {
-        output.talk(&format!("Ctrl-C leaves it; `loopwright logs {loop_id} -f` comes back\n"));
+        output.talk(&format!(
+            "Ctrl-C leaves it; `loopwright logs {loop_id} -f` comes back\n"
+        ));
         super::serve::ensure_worker(&home)?;
         super::follow::follow(&home, &journal, &loop_id, wanted, output)?;
     }
     let all = traces(&home, &load(&journal, &loop_id)?);
     let chosen: Vec<&Trace> = all.iter().filter(|trace| wanted.fits(trace)).collect();
     if chosen.is_empty() {
-        return Err(Failure::bad_input("no run fits").hint(format!("`loopwright runs {loop_id}` lists them")));
+        return Err(Failure::bad_input("no run fits")
+            .hint(format!("`loopwright runs {loop_id}` lists them")));
     }
     if !home.loop_folder(&loop_id).exists() {
-        output.talk("note: the loop's files were removed; what happened is still in `events` and `runs`\n");
+        output.talk(
+            "note: the loop's files were removed; what happened is still in `events` and `runs`\n",
+        );
     }
     let file = |trace: &Trace, name: &str| text_in(&trace.folder, name);
     // Who followed has seen it all.
     for trace in chosen.iter().filter(|_| !follow) {
         let (stdout, stderr) = (file(trace, "stdout"), file(trace, "stderr"));
-        output.data(&format!("==== {} ({})\n{stdout}{stderr}", trace.key, trace.ended()))?;
+        output.data(&format!(
+            "==== {} ({})\n{stdout}{stderr}",
+            trace.key,
+            trace.ended()
+        ))?;
     }
     let one = |trace: &&Trace| json!({ "runId": trace.id, "stdout": file(trace, "stdout"), "stderr": file(trace, "stderr") });
-    output.result(|| json!({ "loopId": loop_id, "logs": chosen.iter().map(one).collect::<Vec<_>>() }))?;
+    output.result(
+        || json!({ "loopId": loop_id, "logs": chosen.iter().map(one).collect::<Vec<_>>() }),
+    )?;
     Ok(Exit::Done)
 }
 
@@ -147,8 +184,11 @@ pub(super) fn traces(home: &Home, loaded: &Loaded) -> Vec<Trace> {
         match &record.event {
             Event::RunStarted { run } => {
                 let name = RunName::of(&loaded.state, run);
-                let agent =
-                    state.as_ref().and_then(|state| state.agent_of(run.stage)).unwrap_or("-").to_owned();
+                let agent = state
+                    .as_ref()
+                    .and_then(|state| state.agent_of(run.stage))
+                    .unwrap_or("-")
+                    .to_owned();
                 let (id, folder) = (name.full(loop_id), home.run_folder(loop_id, &name));
                 let started_at_ms = record.at_ms;
                 all.push(Trace {
@@ -162,9 +202,14 @@ pub(super) fn traces(home: &Home, loaded: &Loaded) -> Vec<Trace> {
                     folder,
                 });
             }
-            Event::RunEnded { run, outcome, usage } => {
+            Event::RunEnded {
+                run,
+                outcome,
+                usage,
+            } => {
                 if let Some(trace) = all.iter_mut().rev().find(|trace| trace.key == *run) {
-                    (trace.ended_at_ms, trace.outcome) = (Some(record.at_ms), Some(outcome.clone()));
+                    (trace.ended_at_ms, trace.outcome) =
+                        (Some(record.at_ms), Some(outcome.clone()));
                     trace.usage.clone_from(usage);
                 }
             }
@@ -180,13 +225,25 @@ impl Trace {
         let how = match &self.outcome {
             None => "under way".to_owned(),
             Some(RunOutcome::Worked { .. } | RunOutcome::TestsWritten(_)) => "worked".to_owned(),
-            Some(RunOutcome::Reviewed(review)) => format!("reviewed, {} findings", review.findings.len()),
-            Some(RunOutcome::Ruled { fresh_tests: true, .. }) => "ruled: fresh tests".to_owned(),
-            Some(RunOutcome::Ruled { fresh_tests: false, .. }) => "ruled: the tests stand".to_owned(),
+            Some(RunOutcome::Reviewed(review)) => {
+                format!("reviewed, {} findings", review.findings.len())
+            }
+            Some(RunOutcome::Ruled {
+                fresh_tests: true, ..
+            }) => "ruled: fresh tests".to_owned(),
+            Some(RunOutcome::Ruled {
+                fresh_tests: false, ..
+            }) => "ruled: the tests stand".to_owned(),
             Some(RunOutcome::Checked { passed: true, .. }) => "green".to_owned(),
             Some(RunOutcome::Checked { passed: false, .. }) => "red".to_owned(),
-            Some(RunOutcome::Judged(Verdict { pass: true, reason, .. })) => format!("PASS: {reason}"),
-            Some(RunOutcome::Judged(Verdict { pass: false, reason, .. })) => format!("FAIL: {reason}"),
+            Some(RunOutcome::Judged(Verdict {
+                pass: true, reason, ..
+            })) => format!("PASS: {reason}"),
+            Some(RunOutcome::Judged(Verdict {
+                pass: false,
+                reason,
+                ..
+            })) => format!("FAIL: {reason}"),
             Some(RunOutcome::Failed { why }) => format!("failed: {why}"),
             Some(RunOutcome::BadAnswer { why }) => format!("no verdict: {why}"),
             Some(RunOutcome::Infrastructure { why, .. }) => format!("try again later: {why}"),
@@ -194,7 +251,9 @@ impl Trace {
             Some(RunOutcome::Interrupted { why }) => format!("interrupted: {why}"),
             Some(RunOutcome::Stopped) => "stopped".to_owned(),
         };
-        let took = self.ended_at_ms.map(|ended| format!(" after {} ms", ended - self.started_at_ms));
+        let took = self
+            .ended_at_ms
+            .map(|ended| format!(" after {} ms", ended - self.started_at_ms));
         how.lines().next().unwrap_or_default().to_owned() + &took.unwrap_or_default()
     }
 
@@ -223,14 +282,20 @@ fn command_of(folder: &Path) -> Value {
 
 /// The end of one of a run's files as text; of its output with a line wherever bytes are missing.
 fn text_in(folder: &Path, name: &str) -> String {
-    let stream = [Stream::Stdout, Stream::Stderr].into_iter().find(|stream| stream.name() == name);
-    let Some(stream) = stream else { return text_of(&folder.join(name)) };
+    let stream = [Stream::Stdout, Stream::Stderr]
+        .into_iter()
+        .find(|stream| stream.name() == name);
+    let Some(stream) = stream else {
+        return text_of(&folder.join(name));
+    };
     let exit: Option<ExitRecord> = serde_json::from_str(&text_of(&folder.join("exit.json"))).ok();
     let length = exit.map(|exit| match stream {
         Stream::Stdout => exit.stdout_bytes + exit.stdout_dropped,
         Stream::Stderr => exit.stderr_bytes + exit.stderr_dropped,
     });
-    sandbox::output(folder, stream).unwrap_or_default().text(SHOWN_BYTES_MAX, length)
+    sandbox::output(folder, stream)
+        .unwrap_or_default()
+        .text(SHOWN_BYTES_MAX, length)
 }
 
 /// The end of a file as text; nothing when it is not there.

@@ -87,7 +87,11 @@ impl Wish {
 /// What was typed, as the last layer of the configuration.
 fn flags(arguments: &StartArgs) -> Result<Vec<Flag>, Failure> {
     let number = |name: &str, key: &str, value: Option<u32>| {
-        value.map(|value| Flag { name: name.to_owned(), key: key.to_owned(), value: value.to_string() })
+        value.map(|value| Flag {
+            name: name.to_owned(),
+            key: key.to_owned(),
+            value: value.to_string(),
+        })
     };
     let mut flags = crate::commands::config::flags(&arguments.set)?;
     flags.extend(arguments.flow.as_ref().map(|flow| Flag {
@@ -95,7 +99,15 @@ fn flags(arguments: &StartArgs) -> Result<Vec<Flag>, Failure> {
         key: "loop.flow".to_owned(),
         value: flow.clone(),
     }));
-    flags.extend(number("--max-retries", "loop.max_retries", arguments.max_retries));
-    flags.extend(number("--max-iterations", "loop.max_iterations", arguments.max_iterations));
+    flags.extend(number(
+        "--max-retries",
+        "loop.max_retries",
+        arguments.max_retries,
+    ));
+    flags.extend(number(
+        "--max-iterations",
+        "loop.max_iterations",
+        arguments.max_iterations,
+    ));
     Ok(flags)
 }

@@ -8,9 +8,16 @@ use crate::args::PrdSource;
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 
-pub(crate) fn run(source: &PrdSource, all: bool, strict: bool, output: &mut Output) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    source: &PrdSource,
+    all: bool,
+    strict: bool,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     output.command("prd check");
-    let Some(input) = super::read(source, output)? else { return Ok(Exit::BadInput) };
+    let Some(input) = super::read(source, output)? else {
+        return Ok(Exit::BadInput);
+    };
     let reading = &input.reading;
     report::talk_about(reading, if all { Shown::All } else { Shown::Some }, output);
     let name = source.file.display().to_string();
@@ -36,10 +43,20 @@ pub(crate) fn run(source: &PrdSource, all: bool, strict: bool, output: &mut Outp
         })
     })?;
     if reading.has_errors() || (strict && warnings > 0) {
-        let strictness = if strict { Strictness::Warnings } else { Strictness::Errors };
+        let strictness = if strict {
+            Strictness::Warnings
+        } else {
+            Strictness::Errors
+        };
         output.bad_news(report::summary_failure(reading, source, strictness));
-        let code = reading.diagnostics.first().map_or("CODE", |diagnostic| diagnostic.code);
-        output.next(NextAction::new(format!("loopwright explain {code}"), "read what the complaint means"));
+        let code = reading
+            .diagnostics
+            .first()
+            .map_or("CODE", |diagnostic| diagnostic.code);
+        output.next(NextAction::new(
+            format!("loopwright explain {code}"),
+            "read what the complaint means",
+        ));
         return Ok(Exit::BadInput);
     }
     output.next(NextAction::new(
@@ -47,13 +64,20 @@ pub(crate) fn run(source: &PrdSource, all: bool, strict: bool, output: &mut Outp
         "see the order in which stories would run",
     ));
     if !reading.changes.is_empty() {
-        output.next(NextAction::new(format!("loopwright prd show {name}"), "see how the PRD was understood"));
+        output.next(NextAction::new(
+            format!("loopwright prd show {name}"),
+            "see how the PRD was understood",
+        ));
     }
     Ok(Exit::Done)
 }
 
 fn left_out(reading: &Reading) -> serde_json::Map<String, serde_json::Value> {
-    reading.diagnostics_left_out.iter().map(|(code, count)| ((*code).to_owned(), (*count).into())).collect()
+    reading
+        .diagnostics_left_out
+        .iter()
+        .map(|(code, count)| ((*code).to_owned(), (*count).into()))
+        .collect()
 }
 
 pub(crate) fn format_word(format: Format) -> &'static str {

@@ -24,25 +24,42 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     output.command("prd fmt");
-    let Some(input) = super::read_sound(source, output)? else { return Ok(Exit::BadInput) };
-    let Some(prd) = &input.reading.prd else { return Ok(Exit::BadInput) };
+    let Some(input) = super::read_sound(source, output)? else {
+        return Ok(Exit::BadInput);
+    };
+    let Some(prd) = &input.reading.prd else {
+        return Ok(Exit::BadInput);
+    };
     let syntax = match (to, input.reading.format) {
         (Some(FmtSyntax::Json), _) | (None, Format::Json) => Syntax::Json,
         (Some(FmtSyntax::Yaml), _) | (None, Format::Yaml | Format::Tickets) => Syntax::Yaml,
     };
     let text = prd::canonical(prd, syntax);
-    let old = input.reading.sources.files().first().map_or("", |file| file.text());
+    let old = input
+        .reading
+        .sources
+        .files()
+        .first()
+        .map_or("", |file| file.text());
     let changed = old != text;
-    output
-        .result(|| json!({ "file": source.file.display().to_string(), "changed": changed, "text": text }))?;
+    output.result(
+        || json!({ "file": source.file.display().to_string(), "changed": changed, "text": text }),
+    )?;
     match then {
         Then::Print => output.data(&text)?,
         Then::Write => return write(source, &input, &text, output),
         Then::Compare if changed => {
             let message = format!("{} is not in canonical form", source.file.display());
             output.talk(&format!("{message}\n"));
-            let hint = format!("`loopwright prd fmt --write {}` brings it there", source.file.display());
-            output.bad_news(Failure { exit: Exit::Unfinished, message, hints: vec![hint] });
+            let hint = format!(
+                "`loopwright prd fmt --write {}` brings it there",
+                source.file.display()
+            );
+            output.bad_news(Failure {
+                exit: Exit::Unfinished,
+                message,
+                hints: vec![hint],
+            });
             return Ok(Exit::Unfinished);
         }
         Then::Compare => {}
@@ -50,13 +67,22 @@ pub(crate) fn run(
     Ok(Exit::Done)
 }
 
-fn write(source: &PrdSource, input: &PrdInput, text: &str, output: &mut Output) -> Result<Exit, Failure> {
+fn write(
+    source: &PrdSource,
+    input: &PrdInput,
+    text: &str,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     let (Kind::File, [snapshot]) = (input.kind, input.snapshots.as_slice()) else {
-        return Err(Failure::bad_input("only a file can be replaced by its canonical form")
-            .hint("print it instead, and write it where you want it"));
+        return Err(
+            Failure::bad_input("only a file can be replaced by its canonical form")
+                .hint("print it instead, and write it where you want it"),
+        );
     };
     let name = source.file.display().to_string();
-    if let Err(diagnostic) = super::written(operator_file::replace(snapshot, text.as_bytes()), &name)? {
+    if let Err(diagnostic) =
+        super::written(operator_file::replace(snapshot, text.as_bytes()), &name)?
+    {
         return super::refuse(&diagnostic, &input.reading.sources, output);
     }
     output.talk(&format!("{name} is in canonical form\n"));

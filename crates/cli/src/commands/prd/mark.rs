@@ -17,7 +17,9 @@ pub(crate) fn run(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     output.command("prd mark");
-    let Some(input) = super::read(source, output)? else { return Ok(Exit::BadInput) };
+    let Some(input) = super::read(source, output)? else {
+        return Ok(Exit::BadInput);
+    };
     if input.reading.prd.is_none() {
         return super::refuse_unsound(&input, source, output);
     }
@@ -37,17 +39,27 @@ pub(crate) fn run(
             let failure = Failure::bad_input("standard input cannot be written back");
             return Err(failure.hint("name the file, or use `--dry-run`"));
         }
-        let replaced = operator_file::replace(&input.snapshots[marked.file], marked.text.as_bytes());
+        let replaced =
+            operator_file::replace(&input.snapshots[marked.file], marked.text.as_bytes());
         if let Err(diagnostic) = super::written(replaced, &name)? {
             return super::refuse(&diagnostic, &input.reading.sources, output);
         }
     }
-    output.data(&lines.iter().map(|change| change.drawn(&name)).collect::<String>())?;
+    output.data(
+        &lines
+            .iter()
+            .map(|change| change.drawn(&name))
+            .collect::<String>(),
+    )?;
     let as_json: Vec<_> = lines.iter().map(LineChange::json).collect();
     let written = !dry_run && !lines.is_empty();
-    output.result(|| json!({ "file": name, "story": story, "written": written, "lines": as_json }))?;
+    output
+        .result(|| json!({ "file": name, "story": story, "written": written, "lines": as_json }))?;
     if lines.is_empty() {
-        output.talk(&format!("{name}: `{story}` is {} already\n", state_word(state)));
+        output.talk(&format!(
+            "{name}: `{story}` is {} already\n",
+            state_word(state)
+        ));
     }
     Ok(Exit::Done)
 }
@@ -70,10 +82,20 @@ impl LineChange {
     fn drawn(&self, name: &str) -> String {
         let clean = |line: &str| {
             line.chars()
-                .map(|letter| if letter.is_control() && letter != '\t' { '\u{FFFD}' } else { letter })
+                .map(|letter| {
+                    if letter.is_control() && letter != '\t' {
+                        '\u{FFFD}'
+                    } else {
+                        letter
+                    }
+                })
                 .collect::<String>()
         };
-        let old = self.old.as_ref().map(|old| format!("- {}\n", clean(old))).unwrap_or_default();
+        let old = self
+            .old
+            .as_ref()
+            .map(|old| format!("- {}\n", clean(old)))
+            .unwrap_or_default();
         format!("{name}:{}\n{old}+ {}\n", self.line_number, clean(&self.new))
     }
 
@@ -82,7 +104,8 @@ impl LineChange {
     }
 }
 
-/// The lines that differ. Marking replaces lines or adds some, so walking both texts together finds them.
+/// The lines that differ. Marking replaces lines or adds some, so walking both texts together finds
+/// them.
 fn line_changes(old: &str, new: &str) -> Vec<LineChange> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let mut changes = Vec::new();
@@ -92,11 +115,19 @@ fn line_changes(old: &str, new: &str) -> Vec<LineChange> {
         if old.get(before) == new.get(after) && remaining.0 > 0 {
             before += 1;
         } else if remaining.1 > remaining.0 && old.get(before) == new.get(after + 1) {
-            changes.push(LineChange { line_number: after + 1, old: None, new: new[after].to_owned() });
+            changes.push(LineChange {
+                line_number: after + 1,
+                old: None,
+                new: new[after].to_owned(),
+            });
         } else {
             let old = old.get(before).map(|line| (*line).to_owned());
             before += usize::from(old.is_some());
-            changes.push(LineChange { line_number: after + 1, old, new: new[after].to_owned() });
+            changes.push(LineChange {
+                line_number: after + 1,
+                old,
+                new: new[after].to_owned(),
+            });
         }
         after += 1;
     }

@@ -17,9 +17,18 @@ use crate::prd_input::{self, PrdInput};
 
 pub(crate) fn run(command: PrdCommand, output: &mut Output) -> Result<Exit, Failure> {
     match command {
-        PrdCommand::Check { source, all, strict } => check::run(&source, all, strict, output),
+        PrdCommand::Check {
+            source,
+            all,
+            strict,
+        } => check::run(&source, all, strict, output),
         PrdCommand::Show { source } => show::run(&source, output),
-        PrdCommand::Fmt { source, to, write, check } => {
+        PrdCommand::Fmt {
+            source,
+            to,
+            write,
+            check,
+        } => {
             let then = match (write, check) {
                 (true, _) => fmt::Then::Write,
                 (_, true) => fmt::Then::Compare,
@@ -29,9 +38,12 @@ pub(crate) fn run(command: PrdCommand, output: &mut Output) -> Result<Exit, Fail
         }
         PrdCommand::Schema => schema(output),
         PrdCommand::Order { source, format } => order::run(&source, format, output),
-        PrdCommand::Mark { source, story, state, dry_run } => {
-            mark::run(&source, &story, state, dry_run, output)
-        }
+        PrdCommand::Mark {
+            source,
+            story,
+            state,
+            dry_run,
+        } => mark::run(&source, &story, state, dry_run, output),
     }
 }
 
@@ -56,8 +68,13 @@ fn read(source: &PrdSource, output: &mut Output) -> Result<Option<PrdInput>, Fai
 }
 
 /// Reads a PRD that must give stories without errors; complaints are shown either way.
-pub(crate) fn read_sound(source: &PrdSource, output: &mut Output) -> Result<Option<PrdInput>, Failure> {
-    let Some(input) = read(source, output)? else { return Ok(None) };
+pub(crate) fn read_sound(
+    source: &PrdSource,
+    output: &mut Output,
+) -> Result<Option<PrdInput>, Failure> {
+    let Some(input) = read(source, output)? else {
+        return Ok(None);
+    };
     if !input.reading.has_errors() {
         return Ok(Some(input));
     }
@@ -66,15 +83,27 @@ pub(crate) fn read_sound(source: &PrdSource, output: &mut Output) -> Result<Opti
 }
 
 /// Shows the errors of a PRD that a command cannot work with.
-fn refuse_unsound(input: &PrdInput, source: &PrdSource, output: &mut Output) -> Result<Exit, Failure> {
+fn refuse_unsound(
+    input: &PrdInput,
+    source: &PrdSource,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     report::talk_about(&input.reading, report::Shown::Errors, output);
     output.result(|| serde_json::json!({ "diagnostics": report::diagnostics(&input.reading) }))?;
-    output.bad_news(report::summary_failure(&input.reading, source, report::Strictness::Errors));
+    output.bad_news(report::summary_failure(
+        &input.reading,
+        source,
+        report::Strictness::Errors,
+    ));
     Ok(Exit::BadInput)
 }
 
 /// Shows the one complaint that stops a command.
-fn refuse(diagnostic: &Diagnostic, sources: &Sources, output: &mut Output) -> Result<Exit, Failure> {
+fn refuse(
+    diagnostic: &Diagnostic,
+    sources: &Sources,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     output.talk(&prd::render(diagnostic, sources, output.paint()));
     output.result(
         || serde_json::json!({ "written": false, "diagnostics": [report::diagnostic(diagnostic, sources)] }),
@@ -83,11 +112,18 @@ fn refuse(diagnostic: &Diagnostic, sources: &Sources, output: &mut Output) -> Re
     Ok(Exit::BadInput)
 }
 
-/// What became of writing a file: a file that changed meanwhile is a complaint, anything else a failure.
-fn written(result: Result<(), FileError>, name: &str) -> Result<Result<(), Box<Diagnostic>>, Failure> {
+/// What became of writing a file: a file that changed meanwhile is a complaint, anything else a
+/// failure.
+fn written(
+    result: Result<(), FileError>,
+    name: &str,
+) -> Result<Result<(), Box<Diagnostic>>, Failure> {
     match result {
         Ok(()) => Ok(Ok(())),
         Err(FileError::Changed) => Ok(Err(Box::new(Diagnostic::file_changed(name)))),
-        Err(error) => Err(Failure::environment(&format!("cannot write `{name}`"), &error)),
+        Err(error) => Err(Failure::environment(
+            &format!("cannot write `{name}`"),
+            &error,
+        )),
     }
 }

@@ -9,10 +9,18 @@ use crate::args::{OrderFormat, PrdSource};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 
-pub(crate) fn run(source: &PrdSource, format: OrderFormat, output: &mut Output) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    source: &PrdSource,
+    format: OrderFormat,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     output.command("prd order");
-    let Some(input) = super::read_sound(source, output)? else { return Ok(Exit::BadInput) };
-    let Some(prd) = &input.reading.prd else { return Ok(Exit::BadInput) };
+    let Some(input) = super::read_sound(source, output)? else {
+        return Ok(Exit::BadInput);
+    };
+    let Some(prd) = &input.reading.prd else {
+        return Ok(Exit::BadInput);
+    };
     let order = prd::order(prd);
     let text = match format {
         OrderFormat::Text => list(&order),
@@ -26,7 +34,12 @@ pub(crate) fn run(source: &PrdSource, format: OrderFormat, output: &mut Output) 
 
 fn list(order: &Order<'_>) -> String {
     let mut out = String::new();
-    let width = order.runs.iter().map(|story| story.id.as_str().chars().count()).max().unwrap_or_default();
+    let width = order
+        .runs
+        .iter()
+        .map(|story| story.id.as_str().chars().count())
+        .max()
+        .unwrap_or_default();
     for (story, number) in order.runs.iter().zip(1..) {
         let after = if story.depends_on.is_empty() {
             String::new()
@@ -34,7 +47,12 @@ fn list(order: &Order<'_>) -> String {
             format!("  (after {})", ids(story.depends_on.iter()))
         };
         // Writing to a String cannot fail.
-        let _ = writeln!(out, "{number:>4}. {:width$}  {}{after}", story.id.as_str(), title(story));
+        let _ = writeln!(
+            out,
+            "{number:>4}. {:width$}  {}{after}",
+            story.id.as_str(),
+            title(story)
+        );
     }
     if order.runs.is_empty() {
         out += "nothing would run\n";
@@ -49,18 +67,31 @@ fn list(order: &Order<'_>) -> String {
         );
     }
     for story in &order.set_aside {
-        let _ = writeln!(out, "{}  {}  {}", story.state.word(), story.id, title(story));
+        let _ = writeln!(
+            out,
+            "{}  {}  {}",
+            story.state.word(),
+            story.id,
+            title(story)
+        );
     }
     if !order.passed.is_empty() {
-        let _ = writeln!(out, "passed already: {}", ids(order.passed.iter().map(|story| &story.id)));
+        let _ = writeln!(
+            out,
+            "passed already: {}",
+            ids(order.passed.iter().map(|story| &story.id))
+        );
     }
     out
 }
 
 fn title(story: &Story) -> String {
     const TITLE_CHARS_MAX: usize = 70;
-    let line: String =
-        story.title.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let line: String = story
+        .title
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
     if line.chars().count() <= TITLE_CHARS_MAX {
         line
     } else {
@@ -73,12 +104,19 @@ fn ids<'a>(ids: impl Iterator<Item = &'a StoryId>) -> String {
 }
 
 fn as_json(prd: &Prd, order: &Order<'_>, format: OrderFormat, text: &str) -> Value {
-    let ids =
-        |stories: &[&Story]| stories.iter().map(|story| story.id.as_str().into()).collect::<Vec<Value>>();
+    let ids = |stories: &[&Story]| {
+        stories
+            .iter()
+            .map(|story| story.id.as_str().into())
+            .collect::<Vec<Value>>()
+    };
     let held = |(story, by): &(&Story, Vec<&StoryId>)| json!({ "id": story.id.as_str(), "waits_for": by.iter().map(|id| id.as_str()).collect::<Vec<_>>() });
     let aside = |story: &&Story| json!({ "id": story.id.as_str(), "state": story.state.word() });
     let edges = prd.stories.iter().flat_map(|story| {
-        story.depends_on.iter().map(|on| json!({ "from": on.as_str(), "to": story.id.as_str() }))
+        story
+            .depends_on
+            .iter()
+            .map(|on| json!({ "from": on.as_str(), "to": story.id.as_str() }))
     });
     let mut value = json!({
         "runs": ids(&order.runs),

@@ -63,12 +63,18 @@ pub(crate) fn talk_about(reading: &Reading, shown: Shown, output: &mut Output) {
 }
 
 fn of_severity(reading: &Reading, severity: Severity) -> impl Iterator<Item = &Diagnostic> {
-    reading.diagnostics.iter().filter(move |diagnostic| diagnostic.severity == severity)
+    reading
+        .diagnostics
+        .iter()
+        .filter(move |diagnostic| diagnostic.severity == severity)
 }
 
 /// `2 errors, 1 warning`, with what was left out.
 pub(crate) fn counts(reading: &Reading) -> (usize, usize) {
-    (of_severity(reading, Severity::Error).count(), of_severity(reading, Severity::Warning).count())
+    (
+        of_severity(reading, Severity::Error).count(),
+        of_severity(reading, Severity::Warning).count(),
+    )
 }
 
 pub(crate) fn plural(count: usize, one: &str, many: &str) -> String {
@@ -81,15 +87,26 @@ pub(crate) fn plural(count: usize, one: &str, many: &str) -> String {
 
 /// `22 stories (20 passed, 2 open)`
 pub(crate) fn story_counts(reading: &Reading) -> String {
-    let Some(prd) = &reading.prd else { return "no stories".to_owned() };
-    let counted = |state: StoryState| prd.stories.iter().filter(|story| story.state == state).count();
+    let Some(prd) = &reading.prd else {
+        return "no stories".to_owned();
+    };
+    let counted = |state: StoryState| {
+        prd.stories
+            .iter()
+            .filter(|story| story.state == state)
+            .count()
+    };
     let parts: Vec<String> = STATES
         .iter()
         .map(|state| (counted(*state), state))
         .filter(|(count, _)| *count > 0)
         .map(|(count, state)| format!("{count} {}", state.word()))
         .collect();
-    let noun = if prd.stories.len() == 1 { "story" } else { "stories" };
+    let noun = if prd.stories.len() == 1 {
+        "story"
+    } else {
+        "stories"
+    };
     format!("{} {noun} ({})", prd.stories.len(), parts.join(", "))
 }
 
@@ -105,7 +122,11 @@ const STATES: &[StoryState] = &[
 
 /// Story counts by state, for programs.
 pub(crate) fn story_counts_json(reading: &Reading) -> Value {
-    let stories = reading.prd.as_ref().map(|prd| prd.stories.as_slice()).unwrap_or_default();
+    let stories = reading
+        .prd
+        .as_ref()
+        .map(|prd| prd.stories.as_slice())
+        .unwrap_or_default();
     let mut counts = serde_json::Map::new();
     counts.insert("total".to_owned(), stories.len().into());
     for state in STATES {
@@ -116,21 +137,31 @@ pub(crate) fn story_counts_json(reading: &Reading) -> Value {
 }
 
 /// The one line that says that a PRD is not fit.
-pub(crate) fn summary_failure(reading: &Reading, source: &PrdSource, strictness: Strictness) -> Failure {
+pub(crate) fn summary_failure(
+    reading: &Reading,
+    source: &PrdSource,
+    strictness: Strictness,
+) -> Failure {
     let (errors, warnings) = counts(reading);
     let found = match strictness {
         Strictness::Errors => plural(errors, "error", "errors"),
         Strictness::Warnings => {
-            format!("{}, {}", plural(errors, "error", "errors"), plural(warnings, "warning", "warnings"))
+            format!(
+                "{}, {}",
+                plural(errors, "error", "errors"),
+                plural(warnings, "warning", "warnings")
+            )
         }
     };
-    let codes: std::collections::BTreeSet<&str> =
-        reading.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    let codes: std::collections::BTreeSet<&str> = reading
+        .diagnostics
+        .iter()
+        .map(|diagnostic| diagnostic.code)
+        .collect();
     let failure = Failure::bad_input(format!("{found} in {}", source.file.display()));
-    codes
-        .into_iter()
-        .take(3)
-        .fold(failure, |failure, code| failure.hint(format!("`loopwright explain {code}` says more")))
+    codes.into_iter().take(3).fold(failure, |failure, code| {
+        failure.hint(format!("`loopwright explain {code}` says more"))
+    })
 }
 
 /// One complaint for programs.
@@ -148,18 +179,28 @@ pub(crate) fn diagnostic(diagnostic: &Diagnostic, sources: &Sources) -> Value {
         value["help"] = help.clone().into();
     }
     if !diagnostic.more.is_empty() {
-        value["more"] = diagnostic.more.iter().map(|at| place(*at, sources)).collect();
+        value["more"] = diagnostic
+            .more
+            .iter()
+            .map(|at| place(*at, sources))
+            .collect();
     }
     value
 }
 
 /// Every complaint for programs.
 pub(crate) fn diagnostics(reading: &Reading) -> Vec<Value> {
-    reading.diagnostics.iter().map(|found| diagnostic(found, &reading.sources)).collect()
+    reading
+        .diagnostics
+        .iter()
+        .map(|found| diagnostic(found, &reading.sources))
+        .collect()
 }
 
 fn place(at: prd::Span, sources: &Sources) -> Value {
-    let Some(source) = sources.file(at) else { return Value::Null };
+    let Some(source) = sources.file(at) else {
+        return Value::Null;
+    };
     let position = source.position(at.start as usize);
     json!({ "file": source.name(), "line": position.line_number, "column": position.column_number })
 }
@@ -181,7 +222,11 @@ pub(crate) fn change_groups(reading: &Reading) -> Vec<ChangeGroup> {
             Some(&index) => groups[index].count += 1,
             None => {
                 index_of.insert(text.clone(), groups.len());
-                groups.push(ChangeGroup { text, count: 1, first: change.at });
+                groups.push(ChangeGroup {
+                    text,
+                    count: 1,
+                    first: change.at,
+                });
             }
         }
     }

@@ -22,14 +22,17 @@ struct Shape {
 
 pub(crate) fn run(source: &PrdSource, output: &mut Output) -> Result<Exit, Failure> {
     output.command("prd show");
-    let Some(input) = super::read(source, output)? else { return Ok(Exit::BadInput) };
+    let Some(input) = super::read(source, output)? else {
+        return Ok(Exit::BadInput);
+    };
     let reading = &input.reading;
     report::talk_about(reading, Shown::Errors, output);
     let name = source.file.display().to_string();
     if output.is_json() {
         let raw = |prd| RawValue::from_string(prd::canonical(prd, Syntax::Json));
         let canonical = reading.prd.as_ref().map(raw).transpose();
-        let canonical = canonical.map_err(|error| Failure::environment("cannot write JSON", &error))?;
+        let canonical =
+            canonical.map_err(|error| Failure::environment("cannot write JSON", &error))?;
         output.result(|| Shape {
             file: name.clone(),
             format: super::check::format_word(reading.format),
@@ -40,9 +43,16 @@ pub(crate) fn run(source: &PrdSource, output: &mut Output) -> Result<Exit, Failu
     } else if let Some(prd) = &reading.prd {
         output.data(&text(prd, reading))?;
     }
-    output.next(NextAction::new(format!("loopwright prd fmt {name}"), "print the canonical form"));
+    output.next(NextAction::new(
+        format!("loopwright prd fmt {name}"),
+        "print the canonical form",
+    ));
     if reading.has_errors() {
-        output.bad_news(report::summary_failure(reading, source, report::Strictness::Errors));
+        output.bad_news(report::summary_failure(
+            reading,
+            source,
+            report::Strictness::Errors,
+        ));
         return Ok(Exit::BadInput);
     }
     Ok(Exit::Done)
@@ -69,10 +79,18 @@ fn text(prd: &Prd, reading: &Reading) -> String {
         out += "\nread differently from how it is written:\n";
     }
     for group in groups {
-        let times = if group.count == 1 { String::new() } else { format!(", {} times", group.count) };
+        let times = if group.count == 1 {
+            String::new()
+        } else {
+            format!(", {} times", group.count)
+        };
         let first = if group.count == 1 { "at" } else { "first at" };
-        let _ =
-            writeln!(out, "  {}{times} ({first} {})", clean(&group.text), reading.sources.place(group.first));
+        let _ = writeln!(
+            out,
+            "  {}{times} ({first} {})",
+            clean(&group.text),
+            reading.sources.place(group.first)
+        );
     }
     if reading.changes_left_out > 0 {
         let _ = writeln!(out, "  and {} more", reading.changes_left_out);
@@ -82,18 +100,50 @@ fn text(prd: &Prd, reading: &Reading) -> String {
 
 fn story_text(story: &Story) -> String {
     let mut facts = vec![story.state.word().to_owned()];
-    facts.extend(story.priority.map(|priority| format!("priority {priority}")));
-    facts.extend(story.group.as_ref().map(|group| format!("in {}", clean(group))));
-    facts.extend(story.tool.as_ref().map(|tool| format!("tool {}", clean(tool))));
-    facts.extend(story.model.as_ref().map(|model| format!("model {}", clean(model))));
+    facts.extend(
+        story
+            .priority
+            .map(|priority| format!("priority {priority}")),
+    );
+    facts.extend(
+        story
+            .group
+            .as_ref()
+            .map(|group| format!("in {}", clean(group))),
+    );
+    facts.extend(
+        story
+            .tool
+            .as_ref()
+            .map(|tool| format!("tool {}", clean(tool))),
+    );
+    facts.extend(
+        story
+            .model
+            .as_ref()
+            .map(|model| format!("model {}", clean(model))),
+    );
     if !story.depends_on.is_empty() {
         let ids: Vec<&str> = story.depends_on.iter().map(prd::StoryId::as_str).collect();
         facts.push(format!("after {}", ids.join(", ")));
     }
-    let mut out = format!("\n{}  {}\n    {}\n", story.id, clean(&story.title), facts.join(" · "));
+    let mut out = format!(
+        "\n{}  {}\n    {}\n",
+        story.id,
+        clean(&story.title),
+        facts.join(" · ")
+    );
     for criterion in &story.criteria {
-        let command = criterion.command.as_ref().map(|command| format!(" [`{}`]", clean(command)));
-        let _ = writeln!(out, "    - {}{}", clean(&criterion.text), command.unwrap_or_default());
+        let command = criterion
+            .command
+            .as_ref()
+            .map(|command| format!(" [`{}`]", clean(command)));
+        let _ = writeln!(
+            out,
+            "    - {}{}",
+            clean(&criterion.text),
+            command.unwrap_or_default()
+        );
     }
     out
 }
@@ -104,6 +154,12 @@ fn clean(text: &str) -> String {
         .collect::<Vec<_>>()
         .join(" ")
         .chars()
-        .map(|letter| if letter.is_control() { '\u{FFFD}' } else { letter })
+        .map(|letter| {
+            if letter.is_control() {
+                '\u{FFFD}'
+            } else {
+                letter
+            }
+        })
         .collect()
 }

@@ -23,7 +23,11 @@ pub(super) struct Said {
 
 impl Manager {
     pub(super) fn of_this_system() -> Self {
-        if cfg!(target_os = "macos") { Self::Launchd } else { Self::Systemd }
+        if cfg!(target_os = "macos") {
+            Self::Launchd
+        } else {
+            Self::Systemd
+        }
     }
 
     pub(super) fn word(self) -> &'static str {
@@ -35,7 +39,11 @@ impl Manager {
 
     /// The service's file.
     pub(super) fn file(self) -> Result<PathBuf, Failure> {
-        let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let folder = |name: &str| {
+            std::env::var_os(name)
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+        };
         let home = || {
             folder("HOME").ok_or_else(|| Failure {
                 exit: Exit::Environment,
@@ -45,10 +53,13 @@ impl Manager {
         };
         match self {
             Self::Systemd => {
-                let config = folder("XDG_CONFIG_HOME").map_or_else(|| Ok(home()?.join(".config")), Ok)?;
+                let config =
+                    folder("XDG_CONFIG_HOME").map_or_else(|| Ok(home()?.join(".config")), Ok)?;
                 Ok(config.join("systemd/user").join(UNIT))
             }
-            Self::Launchd => Ok(home()?.join("Library/LaunchAgents").join(format!("{LABEL}.plist"))),
+            Self::Launchd => Ok(home()?
+                .join("Library/LaunchAgents")
+                .join(format!("{LABEL}.plist"))),
         }
     }
 
@@ -65,7 +76,11 @@ impl Manager {
             Self::Systemd => ask("systemctl", &["--user", "show-environment"]),
             Self::Launchd => ask("launchctl", &["print", &domain()]),
         };
-        if said.ok { Ok(()) } else { Err(self.absent(&said.text)) }
+        if said.ok {
+            Ok(())
+        } else {
+            Err(self.absent(&said.text))
+        }
     }
 
     fn absent(self, why: &str) -> Failure {
@@ -75,7 +90,9 @@ impl Manager {
                 "after `su` or in a cron job there is no session: log in, or have an administrator run `loginctl enable-linger`",
                 "`loopwright service install --dry-run` shows the unit, for a service manager of your own",
             ],
-            Self::Launchd => vec!["log in at the machine itself once, so that launchd has a session for you"],
+            Self::Launchd => {
+                vec!["log in at the machine itself once, so that launchd has a session for you"]
+            }
         };
         Failure {
             exit: Exit::Environment,
@@ -129,7 +146,13 @@ impl Manager {
             Self::Systemd => {
                 let said = ask("loginctl", &["enable-linger"]);
                 let advice = "loops stop when you log out; ask an administrator to run";
-                (!said.ok).then(|| format!("{advice} `loginctl enable-linger {}`: {}", person(), said.text))
+                (!said.ok).then(|| {
+                    format!(
+                        "{advice} `loginctl enable-linger {}`: {}",
+                        person(),
+                        said.text
+                    )
+                })
             }
             Self::Launchd => None,
         }
@@ -139,7 +162,10 @@ impl Manager {
     pub(super) fn lingers(self) -> Option<bool> {
         match self {
             Self::Systemd => {
-                let said = ask("loginctl", &["show-user", &person(), "--property=Linger", "--value"]);
+                let said = ask(
+                    "loginctl",
+                    &["show-user", &person(), "--property=Linger", "--value"],
+                );
                 said.ok.then(|| said.text == "yes")
             }
             Self::Launchd => None,
@@ -161,16 +187,35 @@ fn target() -> String {
 
 /// Runs a command of the service manager; the text is the last line that it said.
 fn ask(program: &str, arguments: &[&str]) -> Said {
-    match Command::new(program).args(arguments).stdin(Stdio::null()).output() {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Said { ok: false, text: format!("there is no `{program}`") }
-        }
-        Err(error) => Said { ok: false, text: error.to_string() },
+    match Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+    {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Said {
+            ok: false,
+            text: format!("there is no `{program}`"),
+        },
+        Err(error) => Said {
+            ok: false,
+            text: error.to_string(),
+        },
         Ok(output) => {
-            let spoken = if output.status.success() { &output.stdout } else { &output.stderr };
+            let spoken = if output.status.success() {
+                &output.stdout
+            } else {
+                &output.stderr
+            };
             let spoken = String::from_utf8_lossy(spoken);
-            let last = spoken.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
-            Said { ok: output.status.success(), text: last.trim().to_owned() }
+            let last = spoken
+                .lines()
+                .rev()
+                .find(|line| !line.trim().is_empty())
+                .unwrap_or_default();
+            Said {
+                ok: output.status.success(),
+                text: last.trim().to_owned(),
+            }
         }
     }
 }

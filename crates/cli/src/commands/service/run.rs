@@ -41,7 +41,10 @@ fn install(manager: Manager, dry_run: bool, output: &mut Output) -> Result<Exit,
         output.talk(&format!("note: {advice}\n"));
     }
     output.result(|| json!({ "file": file, "installed": true, "note": advice }))?;
-    output.next(NextAction::new("loopwright service status", "see whether it is at work"));
+    output.next(NextAction::new(
+        "loopwright service status",
+        "see whether it is at work",
+    ));
     Ok(Exit::Done)
 }
 
@@ -69,7 +72,11 @@ fn status(manager: Manager, output: &mut Output) -> Result<Exit, Failure> {
     if is_active {
         return Ok(Exit::Done);
     }
-    let words = if is_installed { "install it anew and start it" } else { "install it" };
+    let words = if is_installed {
+        "install it anew and start it"
+    } else {
+        "install it"
+    };
     output.next(NextAction::new("loopwright service install", words));
     Ok(Exit::Unfinished)
 }
@@ -84,12 +91,19 @@ fn uninstall(manager: Manager, output: &mut Output) -> Result<Exit, Failure> {
     }
     manager.look()?;
     manager.stop()?;
-    std::fs::remove_file(&file)
-        .map_err(|error| Failure::environment(&format!("cannot remove `{}`", file.display()), &error))?;
+    std::fs::remove_file(&file).map_err(|error| {
+        Failure::environment(&format!("cannot remove `{}`", file.display()), &error)
+    })?;
     manager.forget()?;
-    output.data(&format!("removed {}; agents go on, and the next worker adopts them\n", file.display()))?;
+    output.data(&format!(
+        "removed {}; agents go on, and the next worker adopts them\n",
+        file.display()
+    ))?;
     output.result(|| json!({ "file": file, "removed": true }))?;
-    output.next(NextAction::new("loopwright serve", "be the worker yourself"));
+    output.next(NextAction::new(
+        "loopwright serve",
+        "be the worker yourself",
+    ));
     Ok(Exit::Done)
 }
 
@@ -108,16 +122,22 @@ fn facts() -> Result<Facts, Failure> {
 
 /// A service's file cannot hold everything that a path can.
 fn plain(text: &str, what: &str) -> Result<String, Failure> {
-    if text.chars().any(|letter| letter.is_control() || letter == char::REPLACEMENT_CHARACTER) {
-        return Err(Failure::bad_input(format!("{what} has characters that no service file can hold")));
+    if text
+        .chars()
+        .any(|letter| letter.is_control() || letter == char::REPLACEMENT_CHARACTER)
+    {
+        return Err(Failure::bad_input(format!(
+            "{what} has characters that no service file can hold"
+        )));
     }
     Ok(text.to_owned())
 }
 
 /// Beside its place first, so that the service manager never sees half a file.
 fn write(file: &Path, text: &str) -> Result<(), Failure> {
-    let fault =
-        |error: std::io::Error| Failure::environment(&format!("cannot write `{}`", file.display()), &error);
+    let fault = |error: std::io::Error| {
+        Failure::environment(&format!("cannot write `{}`", file.display()), &error)
+    };
     let folder = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(fault)?;
     let mut scratch = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;

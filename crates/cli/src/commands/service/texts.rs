@@ -14,12 +14,15 @@ pub(super) struct Facts {
 /// The name that launchd knows it by.
 pub(super) const LABEL: &str = "loopwright.worker";
 
-/// A systemd user unit. Only the worker is ended with it: agents run under keepers and are adopted by the next.
+/// A systemd user unit. Only the worker is ended with it: agents run under keepers and are adopted
+/// by the next.
 ///
-/// `LOOPWRIGHT_WAKE=off`, because the service manager starts the next worker, and no keeper should be quicker. It never
-/// gives up: a worker that was started on demand may hold the lock until it has nothing left to do.
+/// `LOOPWRIGHT_WAKE=off`, because the service manager starts the next worker, and no keeper should
+/// be quicker. It never gives up: a worker that was started on demand may hold the lock until it
+/// has nothing left to do.
 pub(super) fn systemd_unit(facts: &Facts) -> String {
-    let variable = |name: &str, value: &str| format!("Environment={}\n", quoted(&format!("{name}={value}")));
+    let variable =
+        |name: &str, value: &str| format!("Environment={}\n", quoted(&format!("{name}={value}")));
     format!(
         "# Made by `loopwright service install`; `loopwright service uninstall` removes it.\n\
          [Unit]\n\
@@ -46,12 +49,21 @@ pub(super) fn systemd_unit(facts: &Facts) -> String {
 
 /// A text as systemd takes it in quotes; a percent sign alone would be a specifier.
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%"))
+    format!(
+        "\"{}\"",
+        text.replace('\\', "\\\\")
+            .replace('"', "\\\"")
+            .replace('%', "%%")
+    )
 }
 
 /// A launchd agent. `AbandonProcessGroup` is what `KillMode=process` is there.
 pub(super) fn launchd_plist(facts: &Facts) -> String {
-    let (program, home, path) = (escaped(&facts.program), escaped(&facts.home), escaped(&facts.path));
+    let (program, home, path) = (
+        escaped(&facts.program),
+        escaped(&facts.home),
+        escaped(&facts.path),
+    );
     format!(
         r#"<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
@@ -92,7 +104,9 @@ pub(super) fn launchd_plist(facts: &Facts) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Plain Make projects: one in C whose tests speak TAP, and one of shell scripts that is known by its exit code alone.
+//! Plain Make projects: one in C whose tests speak TAP, and one of shell scripts that is known by
+//! its exit code alone.
 
 use super::{Project, Story, toolbox};
 
@@ -20,11 +21,9 @@ const MULTIPLY: &str = "echo 'int multiply(int a, int b);' >> calc.h\n\
 
 const MULTIPLY_TESTS: &str = "printf '#include \"calc.h\"\\n\\nint main(void) { return multiply(3, 4) == 12 ? 0 : 1; }\\n' > tests/multiply.c";
 
-const FORGED: &str =
-    "printf 'test:\\n\\t@echo ok 1 - add; echo ok 2 - multiply; echo ok 3 - zero; echo 1..3\\n' > Makefile";
+const FORGED: &str = "printf 'test:\\n\\t@echo ok 1 - add; echo ok 2 - multiply; echo ok 3 - zero; echo 1..3\\n' > Makefile";
 
-const ZERO_TESTS: &str =
-    "printf '#include \"calc.h\"\\n\\nint main(void) { return add(0, 0) == 1 ? 0 : 1; }\\n' > tests/zero.c";
+const ZERO_TESTS: &str = "printf '#include \"calc.h\"\\n\\nint main(void) { return add(0, 0) == 1 ? 0 : 1; }\\n' > tests/zero.c";
 
 fn story(
     id: &'static str,
@@ -34,7 +33,13 @@ fn story(
     tests: &'static [&'static str],
 ) -> Story {
     let (implement, write_tests) = (implement.to_owned(), write_tests.to_owned());
-    Story { id, criterion, implement, write_tests, tests }
+    Story {
+        id,
+        criterion,
+        implement,
+        write_tests,
+        tests,
+    }
 }
 
 #[test]
@@ -51,17 +56,48 @@ fn a_make_project_in_c() {
     ];
     let break_add = "sed -i 's/a + b/a * b/' calc.c";
     let played = Project::new("make", &files, "").play(&[
-        story("multiply", "it multiplies", MULTIPLY, MULTIPLY_TESTS, &["multiply"]),
-        story("forged", "nothing and nothing is one", FORGED, ZERO_TESTS, &["zero"]),
-        story("broken", "zero and zero is one", break_add, ZERO_TESTS, &["zero"]),
+        story(
+            "multiply",
+            "it multiplies",
+            MULTIPLY,
+            MULTIPLY_TESTS,
+            &["multiply"],
+        ),
+        story(
+            "forged",
+            "nothing and nothing is one",
+            FORGED,
+            ZERO_TESTS,
+            &["zero"],
+        ),
+        story(
+            "broken",
+            "zero and zero is one",
+            break_add,
+            ZERO_TESTS,
+            &["zero"],
+        ),
     ]);
     played.story("multiply").passed(&["multiply"], true, 1);
     let forged = played.story("forged");
-    forged.refused(&["it changes `Makefile`, which configures checks", "new and red: zero"]);
-    played.story("broken").refused(&["green before and red now: add"]);
+    forged.refused(&[
+        "it changes `Makefile`, which configures checks",
+        "new and red: zero",
+    ]);
+    played
+        .story("broken")
+        .refused(&["green before and red now: add"]);
     assert_eq!(played.landed(), ["multiply"]);
     assert!(played.file("calc.c").contains("multiply"));
-    let files = [".gitignore", "Makefile", "calc.c", "calc.h", "prd.json", "tests/add.c", "tests/multiply.c"];
+    let files = [
+        ".gitignore",
+        "Makefile",
+        "calc.c",
+        "calc.h",
+        "prd.json",
+        "tests/add.c",
+        "tests/multiply.c",
+    ];
     assert_eq!(played.files(), files);
 }
 
@@ -71,16 +107,28 @@ fn a_make_project_known_by_its_exit_code() {
         return;
     }
     let files = [
-        ("Makefile", "test:\n\t@for t in tests/*.sh; do sh $$t || exit 1; done\n\n.PHONY: test\n"),
+        (
+            "Makefile",
+            "test:\n\t@for t in tests/*.sh; do sh $$t || exit 1; done\n\n.PHONY: test\n",
+        ),
         ("greet.sh", "echo \"hello $1\"\n"),
-        ("tests/greets.sh", "[ \"$(sh greet.sh you)\" = 'hello you' ]\n"),
+        (
+            "tests/greets.sh",
+            "[ \"$(sh greet.sh you)\" = 'hello you' ]\n",
+        ),
     ];
     let polite = "sed -i '1i [ \"$1\" ] || { echo hello world; exit; }' greet.sh";
     let polite_test = "echo '[ \"$(sh greet.sh)\" = \"hello world\" ]' > tests/nobody.sh";
     let loud_test = "echo '[ \"$(sh greet.sh you | cut -c1)\" = H ]' > tests/loud.sh";
     let played = Project::new("make (exit)", &files, "").play(&[
         story("nobody", "nobody is the world", polite, polite_test, &[]),
-        story("loud", "it is loud", "sed -i 's/echo \"hello/echo \"Hello/' greet.sh", loud_test, &[]),
+        story(
+            "loud",
+            "it is loud",
+            "sed -i 's/echo \"hello/echo \"Hello/' greet.sh",
+            loud_test,
+            &[],
+        ),
     ]);
     let nobody = played.story("nobody");
     nobody.passed(&["test"], false, 1);
@@ -101,5 +149,7 @@ fn a_setup_that_fails_on_the_base_is_told_in_the_story() {
         "echo false > tests/b.sh",
         &[],
     )]);
-    played.story("any").says(&["`setup` ended with exit code 3", "no compiler for you"]);
+    played
+        .story("any")
+        .says(&["`setup` ended with exit code 3", "no compiler for you"]);
 }

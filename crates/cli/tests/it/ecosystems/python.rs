@@ -1,4 +1,5 @@
-//! A Python project with pytest, ruff and mypy and without a `.gitignore`, in which one test was red before.
+//! A Python project with pytest, ruff and mypy and without a `.gitignore`, in which one test was
+//! red before.
 
 use super::{Project, Story, toolbox};
 
@@ -15,7 +16,8 @@ const PYPROJECT: &str = "[project]\nname = \"tally\"\nversion = \"1.0\"\n\n[tool
 
 const CHECKS: &str = "typecheck = \"mypy .\"\nlint = \"ruff check .\"\ntest = \"python -m pytest\"\nsetup = \"python --version\"";
 
-/// The agent runs what a careful agent runs; the caches of all that must not become part of its work.
+/// The agent runs what a careful agent runs; the caches of all that must not become part of its
+/// work.
 const MEDIAN: &str = r"cat >> tally.py <<'CODE'
 
 
@@ -73,15 +75,36 @@ fn a_python_project() {
     };
     let project = Project::new("python", &files, CHECKS).with_programs(toolbox::python_tools());
     let played = project.play(&[
-        story("median", "there is a median", MEDIAN, MEDIAN_TESTS, &["test_median"]),
-        story("shadow", "signs do not count", SHADOW, ABSOLUTE_TESTS, &["test_signs_do_not_count"]),
-        story("absolute", "signs never count", ABSOLUTE, ABSOLUTE_TESTS, &["test_signs_do_not_count"]),
+        story(
+            "median",
+            "there is a median",
+            MEDIAN,
+            MEDIAN_TESTS,
+            &["test_median"],
+        ),
+        story(
+            "shadow",
+            "signs do not count",
+            SHADOW,
+            ABSOLUTE_TESTS,
+            &["test_signs_do_not_count"],
+        ),
+        story(
+            "absolute",
+            "signs never count",
+            ABSOLUTE,
+            ABSOLUTE_TESTS,
+            &["test_signs_do_not_count"],
+        ),
     ]);
     let median = played.story("median");
     median.passed(&["test_median[values0]", "test_median[values1]"], true, 4);
     median.says(&["red before the story and red now: test_long_red"]);
     let shadow = played.story("shadow");
-    shadow.refused(&["`pytest.py` is not used for the verdict", "new and red: test_signs_do_not_count"]);
+    shadow.refused(&[
+        "`pytest.py` is not used for the verdict",
+        "new and red: test_signs_do_not_count",
+    ]);
     played
         .story("absolute")
         .obliged(&["test_negative"])

@@ -1,4 +1,5 @@
-//! A Rust crate without a `.gitignore`: unit, integration and documentation tests, the checks that detection proposes.
+//! A Rust crate without a `.gitignore`: unit, integration and documentation tests, the checks that
+//! detection proposes.
 
 use std::path::Path;
 
@@ -80,8 +81,7 @@ CODE";
 
 const ABSOLUTE: &str = "sed -i 's/|all, value| i64::saturating_add(all, \\*value)/|all, value| i64::saturating_add(all, value.abs())/' src/lib.rs\n";
 
-const EMPTY: &str =
-    "sed -i 's/^    values.iter/    if values.is_empty() {\\n        return 1;\\n    }\\n&/' src/lib.rs\n";
+const EMPTY: &str = "sed -i 's/^    values.iter/    if values.is_empty() {\\n        return 1;\\n    }\\n&/' src/lib.rs\n";
 
 const EMPTY_TESTS: &str = r"cat > tests/empty.rs <<'CODE'
 #[test]
@@ -95,8 +95,12 @@ fn a_rust_crate() {
     if toolbox::is_passed_over() {
         return;
     }
-    let files =
-        [("Cargo.toml", MANIFEST), ("Cargo.lock", LOCK), ("src/lib.rs", LIB), ("tests/sum.rs", OLD_TEST)];
+    let files = [
+        ("Cargo.toml", MANIFEST),
+        ("Cargo.lock", LOCK),
+        ("src/lib.rs", LIB),
+        ("tests/sum.rs", OLD_TEST),
+    ];
     let story = |id, criterion, implement: &str, write_tests: &str, tests| Story {
         id,
         criterion,
@@ -107,29 +111,69 @@ fn a_rust_crate() {
     // The attribute is put together, since our own tests may not have it.
     let attribute = format!("#[{} = \"later\"]", "ignore");
     let ignoring = format!("{ABSOLUTE}sed -i 's/^fn a_negative/{attribute}\\n&/' tests/sum.rs");
-    let inside = format!("{EMPTY}sed -i 's/^    fn nothing_is_zero/    {attribute}\\n&/' src/lib.rs");
+    let inside =
+        format!("{EMPTY}sed -i 's/^    fn nothing_is_zero/    {attribute}\\n&/' src/lib.rs");
     let project = Project::new("rust", &files, "");
-    // Many operators have one build folder for everything; what is measured must not be built there.
+    // Many operators have one build folder for everything; what is measured must not be built
+    // there.
     let shared = project.env.path("shared").display().to_string();
-    project.env.write(".cargo/config.toml", format!("[build]\ntarget-dir = \"{shared}\"\n"));
+    project.env.write(
+        ".cargo/config.toml",
+        format!("[build]\ntarget-dir = \"{shared}\"\n"),
+    );
     let played = project.play(&[
-        story("mean", "there is a mean", MEAN, MEAN_TESTS, &["the_mean_of_three", "the_mean_of_none"]),
-        story("bounds", "a sum stops at the bound", SATURATE, SATURATE_TESTS, &["a_sum_stops_at_the_bound"]),
-        story("absolute", "signs do not count", &ignoring, ABSOLUTE_TESTS, &["signs_do_not_count"]),
-        story("empty", "nothing is one", &inside, EMPTY_TESTS, &["nothing_is_one"]),
+        story(
+            "mean",
+            "there is a mean",
+            MEAN,
+            MEAN_TESTS,
+            &["the_mean_of_three", "the_mean_of_none"],
+        ),
+        story(
+            "bounds",
+            "a sum stops at the bound",
+            SATURATE,
+            SATURATE_TESTS,
+            &["a_sum_stops_at_the_bound"],
+        ),
+        story(
+            "absolute",
+            "signs do not count",
+            &ignoring,
+            ABSOLUTE_TESTS,
+            &["signs_do_not_count"],
+        ),
+        story(
+            "empty",
+            "nothing is one",
+            &inside,
+            EMPTY_TESTS,
+            &["nothing_is_one"],
+        ),
     ]);
     let mean = played.story("mean");
     mean.passed(&["the_mean_of_none", "the_mean_of_three"], true, 6);
     mean.says(&["(on the base they do not build, a weak red)"]);
     let told = played.prompt("mean", "write-tests", 2);
-    assert!(told.contains("pub fn mean_of(values: &[i64]) -> Option<i64>"), "names are told:\n{told}");
+    assert!(
+        told.contains("pub fn mean_of(values: &[i64]) -> Option<i64>"),
+        "names are told:\n{told}"
+    );
     assert!(!told.contains("checked_div"), "and bodies are not:\n{told}");
-    played.story("bounds").passed(&["a_sum_stops_at_the_bound"], false, 8);
+    played
+        .story("bounds")
+        .passed(&["a_sum_stops_at_the_bound"], false, 8);
     played
         .story("absolute")
         .obliged(&["a_negative_value"])
-        .refused(&["the implementor changed the existing test file `tests/sum.rs`", "a_negative_value"]);
-    played.story("empty").refused(&["green before and red now: tests::nothing_is_zero", "it is skipped now"]);
+        .refused(&[
+            "the implementor changed the existing test file `tests/sum.rs`",
+            "a_negative_value",
+        ]);
+    played.story("empty").refused(&[
+        "green before and red now: tests::nothing_is_zero",
+        "it is skipped now",
+    ]);
     assert_eq!(played.landed(), ["mean", "bounds"]);
     let files = [
         "Cargo.lock",
@@ -141,8 +185,11 @@ fn a_rust_crate() {
         "tests/sum.rs",
     ];
     assert_eq!(played.files(), files);
-    let built = std::fs::read_dir(Path::new(&shared).join("debug/deps")).expect("the agent built there");
-    let names = built.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let built =
+        std::fs::read_dir(Path::new(&shared).join("debug/deps")).expect("the agent built there");
+    let names = built
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned());
     let measured: Vec<String> = names.filter(|name| name.starts_with("sum-")).collect();
     assert_eq!(measured, [""; 0], "the test programs were built elsewhere");
     assert!(!played.file("tests/sum.rs").contains("ignore"));

@@ -1,7 +1,8 @@
-//! The runners of real ecosystems, installed once at pinned versions below the target folder and used from there.
+//! The runners of real ecosystems, installed once at pinned versions below the target folder and
+//! used from there.
 //!
-//! What cannot be installed fails the test that asked for it. Only `LOOPWRIGHT_SKIP_ECOSYSTEMS=1` passes these tests
-//! over, and they say so.
+//! What cannot be installed fails the test that asked for it. Only `LOOPWRIGHT_SKIP_ECOSYSTEMS=1`
+//! passes these tests over, and they say so.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,9 +26,15 @@ pub(crate) fn is_passed_over() -> bool {
 /// One table of the pins: names and versions.
 pub(crate) fn pins(table: &str) -> Vec<(String, String)> {
     let all: toml::Table = PINS.parse().expect("the pins are TOML");
-    let table = all.get(table).and_then(toml::Value::as_table).expect("a table of pins");
+    let table = all
+        .get(table)
+        .and_then(toml::Value::as_table)
+        .expect("a table of pins");
     let pair = |(name, version): (&String, &toml::Value)| {
-        (name.clone(), version.as_str().expect("a version").to_owned())
+        (
+            name.clone(),
+            version.as_str().expect("a version").to_owned(),
+        )
     };
     table.iter().map(pair).collect()
 }
@@ -56,17 +63,27 @@ impl NodeTools {
                 "--omit-lockfile-registry-resolved=false",
                 "--cache",
             ];
-            run(Command::new("npm").args(options).arg(cache).current_dir(folder));
+            run(Command::new("npm")
+                .args(options)
+                .arg(cache)
+                .current_dir(folder));
             fs::remove_dir_all(folder.join("node_modules")).expect("only the cache is kept");
         });
         let lock = fs::read_to_string(folder.join("package-lock.json")).expect("a lock file");
-        Self { lock, dev_dependencies, cache: folder.join("cache") }
+        Self {
+            lock,
+            dev_dependencies,
+            cache: folder.join("cache"),
+        }
     }
 
-    /// The setup command of a project. `npm ci` would be stricter, and refuses locks that lack packages of other systems.
+    /// The setup command of a project. `npm ci` would be stricter, and refuses locks that lack
+    /// packages of other systems.
     pub(crate) fn setup(&self) -> String {
         let cache = self.cache.display();
-        format!("npm install --offline --no-save --no-audit --no-fund --ignore-scripts --cache '{cache}'")
+        format!(
+            "npm install --offline --no-save --no-audit --no-fund --ignore-scripts --cache '{cache}'"
+        )
     }
 }
 
@@ -74,15 +91,22 @@ impl NodeTools {
 pub(crate) fn python_tools() -> PathBuf {
     let folder = once("python", |folder| {
         run(Command::new("python3").args(["-m", "venv"]).arg(folder));
-        let wanted = pins("python").into_iter().map(|(name, version)| format!("{name}=={version}"));
-        run(Command::new(folder.join("bin/pip")).args(["install", "--quiet"]).args(wanted));
+        let wanted = pins("python")
+            .into_iter()
+            .map(|(name, version)| format!("{name}=={version}"));
+        run(Command::new(folder.join("bin/pip"))
+            .args(["install", "--quiet"])
+            .args(wanted));
     });
     folder.join("bin")
 }
 
-/// Makes a folder below the target folder once; everybody else waits for it, and finds it in later runs.
+/// Makes a folder below the target folder once; everybody else waits for it, and finds it in later
+/// runs.
 pub(crate) fn once(name: &str, make: impl FnOnce(&Path)) -> PathBuf {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .parent()
+        .expect("the target folder");
     let tools = target.join("tools/ecosystems");
     fs::create_dir_all(&tools).expect("a folder for tools");
     let lock = fs::File::create(tools.join(format!("{name}.lock"))).expect("a lock file");
@@ -99,22 +123,33 @@ pub(crate) fn once(name: &str, make: impl FnOnce(&Path)) -> PathBuf {
     folder
 }
 
-/// Runs a program of an installation with the operator's environment; anything but success stops the test.
+/// Runs a program of an installation with the operator's environment; anything but success stops
+/// the test.
 pub(crate) fn run(command: &mut Command) -> String {
     let shown = format!("{command:?}");
-    let output = command.output().unwrap_or_else(|error| panic!("cannot run {shown}: {error}"));
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("cannot run {shown}: {error}"));
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{shown}\n{}\n{}", text(&output.stdout), text(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{shown}\n{}\n{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
     text(&output.stdout)
 }
 
 fn json_of(pairs: &[(String, String)]) -> String {
-    let object: serde_json::Map<_, _> =
-        pairs.iter().map(|(name, version)| (name.clone(), version.clone().into())).collect();
+    let object: serde_json::Map<_, _> = pairs
+        .iter()
+        .map(|(name, version)| (name.clone(), version.clone().into()))
+        .collect();
     serde_json::Value::from(object).to_string()
 }
 
 fn digest(text: &str) -> u64 {
-    text.bytes()
-        .fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
+    text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    })
 }

@@ -1,4 +1,5 @@
-//! A TypeScript project with vitest, tsc and biome, installed by npm in every tree that is measured.
+//! A TypeScript project with vitest, tsc and biome, installed by npm in every tree that is
+//! measured.
 
 use super::toolbox::{self, NodeTools};
 use super::{Project, Story};
@@ -93,18 +94,41 @@ fn a_typescript_project() {
         node.setup()
     );
     let played = Project::new("typescript", &files, &setup).play(&[
-        story("slug", "a title has a slug", SLUG, SLUG_TESTS, &["slug > joins words"]),
-        story("tabs", "tabs part words too", SKIPPING, TAB_TESTS, &["cuts at tabs"]),
-        story("nothing", "tabs are spaces", EXIT_ZERO, TAB_TESTS, &["cuts at tabs"]),
+        story(
+            "slug",
+            "a title has a slug",
+            SLUG,
+            SLUG_TESTS,
+            &["slug > joins words"],
+        ),
+        story(
+            "tabs",
+            "tabs part words too",
+            SKIPPING,
+            TAB_TESTS,
+            &["cuts at tabs"],
+        ),
+        story(
+            "nothing",
+            "tabs are spaces",
+            EXIT_ZERO,
+            TAB_TESTS,
+            &["cuts at tabs"],
+        ),
     ]);
-    played.story("slug").passed(&["slug > joins words", "slug > of nothing is nothing"], true, 4);
+    played.story("slug").passed(
+        &["slug > joins words", "slug > of nothing is nothing"],
+        true,
+        4,
+    );
     played
         .story("tabs")
         .obliged(&["cuts at spaces", "finds nothing in nothing"])
         .refused(&["the implementor changed the existing test file `test/words.test.ts`"]);
-    played
-        .story("nothing")
-        .refused(&["it changes scripts.test in `package.json`", "new and red: cuts at tabs"]);
+    played.story("nothing").refused(&[
+        "it changes scripts.test in `package.json`",
+        "new and red: cuts at tabs",
+    ]);
     assert_eq!(played.landed(), ["slug"]);
     let files = [
         "package-lock.json",

@@ -6,13 +6,17 @@ use crate::scene::{JUDGE, Scene, wait_until};
 #[test]
 fn honest_work_passes_and_old_reds_do_not_matter() {
     Piece::new("honest work", "passed 1")
-        .says(&["new tests that are red on the base and green now: double, negative", "judge (any): PASS"])
+        .says(&[
+            "new tests that are red on the base and green now: double, negative",
+            "judge (any): PASS",
+        ])
         .show();
     Piece::new("code on top of an already red test", "passed 1")
         .base("tests/broken.sh", "exit 1\n")
         .says(&["red before the story and red now: broken"])
         .show();
-    let counting = "echo x >> \"$HOME/runs-of-flaky\"\n[ \"$(wc -l < \"$HOME/runs-of-flaky\")\" != 3 ]\n";
+    let counting =
+        "echo x >> \"$HOME/runs-of-flaky\"\n[ \"$(wc -l < \"$HOME/runs-of-flaky\")\" != 3 ]\n";
     Piece::new("a flaky test of the project", "passed 1")
         .base("tests/flaky.sh", counting)
         .says(&["flaky, so that they neither fail nor prove anything: flaky"])
@@ -21,36 +25,50 @@ fn honest_work_passes_and_old_reds_do_not_matter() {
 
 #[test]
 fn i07_tests_of_somebody_else_cannot_be_touched() {
-    Piece::new("edits the reviewer's tests before they are there", "skipped 1")
-        .implement("echo true > tests/double.sh; echo true > tests/negative.sh")
-        .says(&["gave way to the test writer's", "new and red: double"])
-        .show();
+    Piece::new(
+        "edits the reviewer's tests before they are there",
+        "skipped 1",
+    )
+    .implement("echo true > tests/double.sh; echo true > tests/negative.sh")
+    .says(&["gave way to the test writer's", "new and red: double"])
+    .show();
     Piece::new("test writer that edits code", "skipped 1")
         .implement(LAZY)
         .write_tests(format!("{HONEST}\n{TESTS}"))
-        .says(&["the test writer's change to `calc.sh` was dropped", "new and red: double"])
+        .says(&[
+            "the test writer's change to `calc.sh` was dropped",
+            "new and red: double",
+        ])
         .show();
     let hung = Piece::new("test writer that deletes an old test", "passed 1")
         .write_tests(format!("rm tests/add.sh\n{TESTS}"))
         .says(&["the test writer's change to `tests/add.sh` was dropped"])
         .show();
     let branch = format!("agent-loop/{}", hung.loop_id());
-    assert!(hung.git(&["show", &format!("{branch}:tests/add.sh")]).contains("calc.sh add"));
+    assert!(
+        hung.git(&["show", &format!("{branch}:tests/add.sh")])
+            .contains("calc.sh add")
+    );
 }
 
 #[test]
 fn i08_what_was_green_stays_green_or_a_criterion_says_why() {
     let break_add = "sed -i 's/\\$2 + \\$3/$2 - $3/' calc.sh";
-    Piece::new("code that breaks an old test, and a judge that says PASS", "skipped 1")
-        .implement(format!("{HONEST}\n{break_add}"))
-        .says(&["green before and red now: add"])
-        .show();
+    Piece::new(
+        "code that breaks an old test, and a judge that says PASS",
+        "skipped 1",
+    )
+    .implement(format!("{HONEST}\n{break_add}"))
+    .says(&["green before and red now: add"])
+    .show();
     Piece::new("deletes the old test that it breaks", "skipped 1")
         .implement(format!("{HONEST}\n{break_add}\nrm tests/add.sh"))
         .says(&["the implementor changed the existing test file `tests/add.sh`"])
         .show();
     Piece::new("marks the old test that it breaks as skipped", "skipped 1")
-        .implement(format!("{HONEST}\n{break_add}\necho '# SKIP' >> tests/add.sh"))
+        .implement(format!(
+            "{HONEST}\n{break_add}\necho '# SKIP' >> tests/add.sh"
+        ))
         .says(&["the implementor changed the existing test file `tests/add.sh`"])
         .show();
     Piece::new("weakens the old test that it breaks", "skipped 1")
@@ -59,16 +77,21 @@ fn i08_what_was_green_stays_green_or_a_criterion_says_why() {
         .show();
     let obliged = r#"echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"r\",
       \"obliged\": [{\"test\": \"add\", \"criterion\": \"double 4 prints 8\"}]}""#;
-    Piece::new("changes an old test, and the judge names the criterion that asks for it", "passed 1")
-        .implement(format!("{HONEST}\n{break_add}\necho true > tests/add.sh"))
-        .judge(obliged)
-        .show();
+    Piece::new(
+        "changes an old test, and the judge names the criterion that asks for it",
+        "passed 1",
+    )
+    .implement(format!("{HONEST}\n{break_add}\necho true > tests/add.sh"))
+    .judge(obliged)
+    .show();
 }
 
 #[test]
 fn i08_tests_must_prove_something() {
     let later = |first: &str| {
-        format!("if [ -f \"$SCENE/wrote\" ]; then\n{TESTS}\nelse\ntouch \"$SCENE/wrote\"\n{first}\nfi")
+        format!(
+            "if [ -f \"$SCENE/wrote\" ]; then\n{TESTS}\nelse\ntouch \"$SCENE/wrote\"\n{first}\nfi"
+        )
     };
     Piece::new("vacuous tests, then better ones", "passed 1")
         .write_tests(later("echo true > tests/double.sh"))
@@ -79,7 +102,9 @@ fn i08_tests_must_prove_something() {
         .says(&["the tests for this story cannot be used"])
         .show();
     Piece::new("tests that read source text, then better ones", "passed 1")
-        .write_tests(later("echo 'grep -q \"double)\" calc.sh' > tests/double.sh"))
+        .write_tests(later(
+            "echo 'grep -q \"double)\" calc.sh' > tests/double.sh",
+        ))
         .says(&["looks at source text and not at behaviour"])
         .show();
     Piece::new("no tests at all", "skipped 1")
@@ -89,9 +114,12 @@ fn i08_tests_must_prove_something() {
     let untestable = r#"echo '{"summary": "s", "criteria": [
       {"criterion": "double 4 prints 8", "untestable": "it is about looks"},
       {"criterion": "double of a negative number is right", "untestable": "so is this"}]}'"#;
-    Piece::new("criteria that no machine can test are the judge's", "passed 1")
-        .write_tests(untestable)
-        .show();
+    Piece::new(
+        "criteria that no machine can test are the judge's",
+        "passed 1",
+    )
+    .write_tests(untestable)
+    .show();
     let fussy = r#"if [ -f "$SCENE/wrote" ]; then
 TESTS
 else
@@ -99,11 +127,16 @@ touch "$SCENE/wrote"
 echo '[ "$(sh calc.sh double 4)" = "the double of 4 is 8" ]' > tests/wording.sh
 echo '{"summary": "one"}'
 fi"#;
-    let mut over_specified = Piece::new("over-specified tests: the arbiter orders fresh ones", "passed 2")
-        .implement(format!("{HONEST}\necho \"# attempt $LOOPWRIGHT_ATTEMPT\" >> calc.sh"))
-        .write_tests(fussy.replace("TESTS", TESTS))
-        .options(&["--max-retries", "1"])
-        .says(&["arbiter: fresh tests: nobody asked for words"]);
+    let mut over_specified = Piece::new(
+        "over-specified tests: the arbiter orders fresh ones",
+        "passed 2",
+    )
+    .implement(format!(
+        "{HONEST}\necho \"# attempt $LOOPWRIGHT_ATTEMPT\" >> calc.sh"
+    ))
+    .write_tests(fussy.replace("TESTS", TESTS))
+    .options(&["--max-retries", "1"])
+    .says(&["arbiter: fresh tests: nobody asked for words"]);
     over_specified.arbitrate =
         r#"echo '{"fresh_tests": true, "reason": "nobody asked for words"}'"#.to_owned();
     over_specified.show();
@@ -124,45 +157,68 @@ fn i09_what_decides_the_verdict_is_the_bases() {
         .says(&["new and red: double"])
         .show();
     Piece::new("poisons an ignored folder", "skipped 1")
-        .implement("mkdir -p cache; echo 'echo ok 1 - double; echo 1..1; exit 0' > cache/override.sh")
+        .implement(
+            "mkdir -p cache; echo 'echo ok 1 - double; echo 1..1; exit 0' > cache/override.sh",
+        )
         .says(&["changed nothing"])
         .show();
     Piece::new("un-ignores a folder and poisons it", "skipped 1")
         .implement("mkdir -p cache; : > .gitignore; echo 'echo 1..0; exit 0' > cache/override.sh")
-        .says(&["new and red: double", "`cache` was left out: the base ignores it"])
+        .says(&[
+            "new and red: double",
+            "`cache` was left out: the base ignores it",
+        ])
         .show();
     Piece::new("writes outside its checkout", "skipped 1")
         .implement("echo done > ../outside; echo done > \"$HOME/outside\"")
         .says(&["changed nothing"])
         .show();
-    let mut asked = Piece::new("changes the configuration of agents", "running 1")
-        .implement(format!("{HONEST}\nmkdir .claude; echo '{{}}' > .claude/settings.json"));
+    let mut asked = Piece::new("changes the configuration of agents", "running 1").implement(
+        format!("{HONEST}\nmkdir .claude; echo '{{}}' > .claude/settings.json"),
+    );
     asked.says = vec!["it changes `.claude/settings.json`, which configures agents"];
     let hung = asked.show();
     assert_eq!(hung.view()["status"], "needs_human", "{}", hung.view());
     let id = hung.loop_id();
     assert_eq!(hung.env.run(&["answer", &id, "approve"]).exit, 0);
-    wait_until("the end", || (hung.view()["status"] == "completed").then_some(()));
+    wait_until("the end", || {
+        (hung.view()["status"] == "completed").then_some(())
+    });
 }
 
 #[test]
 fn i02_only_a_judges_word_on_the_very_commit_counts() {
     let wrong = judge("PASS").replace("$LOOPWRIGHT_CANDIDATE", &"0".repeat(40));
     for (what, script) in [
-        ("judge that answers garbage", "echo 'lgtm {{{ ALLGREEN'".to_owned()),
+        (
+            "judge that answers garbage",
+            "echo 'lgtm {{{ ALLGREEN'".to_owned(),
+        ),
         ("judge that says PASS in prose", "echo PASS".to_owned()),
-        ("judge with truncated JSON", "echo '{\"verdict\": \"PASS\", \"commit\": '".to_owned()),
+        (
+            "judge with truncated JSON",
+            "echo '{\"verdict\": \"PASS\", \"commit\": '".to_owned(),
+        ),
         ("judge that passes another commit", wrong),
-        ("judge that crashes after its PASS", format!("{}\nkill -9 $$", judge("PASS"))),
-        ("judge that never ends", format!("{}\nsleep 600", judge("PASS"))),
+        (
+            "judge that crashes after its PASS",
+            format!("{}\nkill -9 $$", judge("PASS")),
+        ),
+        (
+            "judge that never ends",
+            format!("{}\nsleep 600", judge("PASS")),
+        ),
     ] {
-        let mut piece =
-            Piece::new(what, "skipped 1").judge(script).says(&["the judge gave no usable verdict"]);
+        let mut piece = Piece::new(what, "skipped 1")
+            .judge(script)
+            .says(&["the judge gave no usable verdict"]);
         piece.config = "timeout = 2\n";
         piece.show();
     }
     Piece::new("approval files beside a judge that says FAIL", "skipped 1")
-        .implement(format!("{HONEST}\necho '{{\"verdict\": \"PASS\"}}' > APPROVED"))
+        .implement(format!(
+            "{HONEST}\necho '{{\"verdict\": \"PASS\"}}' > APPROVED"
+        ))
         .judge(judge("FAIL"))
         .says(&["judge (any): FAIL: scripted"])
         .show();
@@ -173,14 +229,20 @@ fn i02_only_a_judges_word_on_the_very_commit_counts() {
 
 #[test]
 fn retries_bring_something_new_or_are_not_judged() {
-    Piece::new("empty diff", "skipped 1").implement("true").says(&["the attempt changed nothing"]).show();
+    Piece::new("empty diff", "skipped 1")
+        .implement("true")
+        .says(&["the attempt changed nothing"])
+        .show();
     let hung = Piece::new("the same files as the rejected attempt", "skipped 2")
         .judge(judge("FAIL"))
         .options(&["--max-retries", "1"])
         .says(&["the attempt made the same files as one that was rejected"])
         .show();
     assert_eq!(
-        hung.starts().iter().filter(|start| **start == "judge 2").count(),
+        hung.starts()
+            .iter()
+            .filter(|start| **start == "judge 2")
+            .count(),
         0,
         "it is not judged again"
     );
@@ -192,16 +254,28 @@ fn retries_bring_something_new_or_are_not_judged() {
         .says(&["new and red: negative"])
         .show();
     let told = hung.env.read("prompt-implement-2");
-    assert!(told.contains("double of a negative number is right"), "the criterion is told:\n{told}");
-    assert!(!told.contains("tests/negative") && !told.contains("- negative"), "and the test is not:\n{told}");
+    assert!(
+        told.contains("double of a negative number is right"),
+        "the criterion is told:\n{told}"
+    );
+    assert!(
+        !told.contains("tests/negative") && !told.contains("- negative"),
+        "and the test is not:\n{told}"
+    );
 }
 
 #[test]
 fn agents_may_do_with_their_own_git_what_they_like() {
     let git = "git -c user.name=A -c user.email=a@b";
     for (what, script) in [
-        ("agent that commits", format!("{HONEST}\n{git} add -A; {git} commit -qm mine")),
-        ("agent that amends", format!("{HONEST}\n{git} add -A; {git} commit -q --amend -m mine")),
+        (
+            "agent that commits",
+            format!("{HONEST}\n{git} add -A; {git} commit -qm mine"),
+        ),
+        (
+            "agent that amends",
+            format!("{HONEST}\n{git} add -A; {git} commit -q --amend -m mine"),
+        ),
         (
             "agent that makes a merge commit",
             format!(
@@ -216,8 +290,14 @@ fn agents_may_do_with_their_own_git_what_they_like() {
                  {git} rebase -q --root || true"
             ),
         ),
-        ("agent that leaves an unborn branch", format!("{HONEST}\n{git} checkout -q --orphan lost")),
-        ("agent that removes its repository", format!("{HONEST}\nrm -rf .git")),
+        (
+            "agent that leaves an unborn branch",
+            format!("{HONEST}\n{git} checkout -q --orphan lost"),
+        ),
+        (
+            "agent that removes its repository",
+            format!("{HONEST}\nrm -rf .git"),
+        ),
     ] {
         Piece::new(what, "passed 1").implement(script).show();
     }
@@ -226,12 +306,9 @@ fn agents_may_do_with_their_own_git_what_they_like() {
 #[test]
 fn other_flows_go_end_to_end() {
     let wrong = "sed -i 's/^  \\*) exit/  double) echo 9 ;;\\n&/' calc.sh";
-    let mut prover = Piece::new("prover that fixes and commits", "passed 1").implement(wrong).options(&[
-        "--flow",
-        "proof",
-        "--max-retries",
-        "0",
-    ]);
+    let mut prover = Piece::new("prover that fixes and commits", "passed 1")
+        .implement(wrong)
+        .options(&["--flow", "proof", "--max-retries", "0"]);
     prover.prove = "sed -i 's/echo 9/echo $(($2 * 2))/' calc.sh; git add -A; git -c user.name=P -c user.email=p@p commit -qm fix".to_owned();
     let hung = prover.show();
     let landed = hung.git(&["show", &format!("agent-loop/{}:calc.sh", hung.loop_id())]);
@@ -240,12 +317,20 @@ fn other_flows_go_end_to_end() {
         .implement(format!("[ -f tests/double.sh ] || exit 1\n{HONEST}"))
         .options(&["--flow", "tdd", "--max-retries", "0"])
         .show();
-    assert_eq!(hung.starts(), ["write-tests 1", "implement 1", "review 1", "judge 1"]);
+    assert_eq!(
+        hung.starts(),
+        ["write-tests 1", "implement 1", "review 1", "judge 1"]
+    );
     let hung = Piece::new("solo: the facts are the judge", "passed 1")
         .options(&["--flow", "solo", "--max-retries", "0"])
         .show();
     assert_eq!(hung.starts(), ["implement 1"]);
-    let message = hung.git(&["log", "-1", "--format=%B", &format!("agent-loop/{}", hung.loop_id())]);
+    let message = hung.git(&[
+        "log",
+        "-1",
+        "--format=%B",
+        &format!("agent-loop/{}", hung.loop_id()),
+    ]);
     assert!(message.contains("Verified: checks-only"), "{message}");
     Piece::new("solo that breaks an old test", "skipped 1")
         .implement(format!("{HONEST}\nsed -i 's/$2 + $3/$2 - $3/' calc.sh"))
@@ -267,13 +352,16 @@ fn an_agents_question_waits_for_a_person_and_the_answer_is_told() {
     );
     let id = hung.loop_id();
     assert_eq!(hung.env.run(&["answer", &id, "blue"]).exit, 0);
-    wait_until("the end", || (hung.view()["status"] == "completed").then_some(()));
+    wait_until("the end", || {
+        (hung.view()["status"] == "completed").then_some(())
+    });
     assert_eq!(hung.attempts(), 1);
 }
 
 #[test]
 fn i08_where_nobody_judges_checks_that_say_nothing_are_a_no() {
-    // Red before and red now, and known by its exit code alone: nobody could tell whether it is the story's fault.
+    // Red before and red now, and known by its exit code alone: nobody could tell whether it is the
+    // story's fault.
     let scene = Scene::new(&["one"]);
     scene.configure("[loop]\nmax_retries = 0\n\n[checks]\ntest = \"exit 1\"\n");
     scene.start(&["--foreground", "--flow", "solo"]);
@@ -283,7 +371,12 @@ fn i08_where_nobody_judges_checks_that_say_nothing_are_a_no() {
     let scene = Scene::new(&["one"]);
     scene.configure("[checks]\ntest = \"exit 1\"\nlint = \"test -f one.txt || test -f README\"\n");
     scene.start(&["--foreground", "--flow", "solo"]);
-    assert_eq!(scene.status()["stories"][0]["status"], "passed", "{}", scene.status());
+    assert_eq!(
+        scene.status()["stories"][0]["status"],
+        "passed",
+        "{}",
+        scene.status()
+    );
 }
 
 #[test]
@@ -293,16 +386,32 @@ fn i08_where_nobody_judges_and_nothing_is_checked_no_loop_starts() {
         scene.configure(checks);
         let answer = scene.start(&["--flow", "solo"]);
         assert_eq!(answer.exit, 2, "{}", answer.whole());
-        assert!(answer.stderr.contains("nobody would judge"), "{}", answer.whole());
+        assert!(
+            answer.stderr.contains("nobody would judge"),
+            "{}",
+            answer.whole()
+        );
     }
 }
 
 #[test]
 fn i08_where_nobody_judges_a_candidate_does_not_bring_its_own_check() {
-    let scene = Scene::with_agents(&["one"], "cat > /dev/null\nrm README\necho 'exit 0' > bin/all\n", "");
+    let scene = Scene::with_agents(
+        &["one"],
+        "cat > /dev/null\nrm README\necho 'exit 0' > bin/all\n",
+        "",
+    );
     scene.env.write("project/bin/all", "test -f README\n");
     scene.git(&["add", "bin/all"]);
-    scene.git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a check"]);
+    scene.git(&[
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b",
+        "commit",
+        "-qm",
+        "a check",
+    ]);
     scene.configure("[checks]\ntest = \"sh bin/all\"\n");
     scene.start(&["--flow", "solo"]);
     let view = scene.wait_for(&["needs_human", "completed"]);
@@ -318,17 +427,39 @@ fn i08_where_nobody_judges_a_check_that_turned_red_is_told() {
     );
     scene.start(&["--foreground", "--flow", "solo"]);
     let view = scene.status();
-    let why = view["stories"][0]["detail"].as_str().unwrap_or_default().to_owned();
-    assert!(view["stories"][0]["status"] == "skipped" && !why.contains("was red before"), "{view}");
+    let why = view["stories"][0]["detail"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    assert!(
+        view["stories"][0]["status"] == "skipped" && !why.contains("was red before"),
+        "{view}"
+    );
 }
 
 #[test]
 fn i08_a_candidate_that_configures_its_own_judges_asks_a_person() {
-    let scene = Scene::with_agents(&["one"], "cat > /dev/null\necho '[loop]' > loopwright.toml\n", JUDGE);
-    // The configuration is read at the start, and the project's own is not tracked here: the candidate brings one.
+    let scene = Scene::with_agents(
+        &["one"],
+        "cat > /dev/null\necho '[loop]' > loopwright.toml\n",
+        JUDGE,
+    );
+    // The configuration is read at the start, and the project's own is not tracked here: the
+    // candidate brings one.
     assert_eq!(scene.start(&[]).exit, 0);
     let view = scene.wait_for(&["needs_human", "completed"]);
-    assert!(view["reason"].as_str().is_some_and(|reason| reason.contains("loopwright.toml")), "{view}");
-    let said = scene.env.run(&["status", view["loopId"].as_str().expect("a loop")]).stdout;
-    assert!(said.contains("answer  approve, reject, cancel: loopwright answer"), "{said}");
+    assert!(
+        view["reason"]
+            .as_str()
+            .is_some_and(|reason| reason.contains("loopwright.toml")),
+        "{view}"
+    );
+    let said = scene
+        .env
+        .run(&["status", view["loopId"].as_str().expect("a loop")])
+        .stdout;
+    assert!(
+        said.contains("answer  approve, reject, cancel: loopwright answer"),
+        "{said}"
+    );
 }

@@ -1,4 +1,5 @@
-//! Cheats that were thought up against our own rules, and honest work that a rule too many would reject.
+//! Cheats that were thought up against our own rules, and honest work that a rule too many would
+//! reject.
 
 use super::{HONEST, Hung, LAZY, Piece, RUNNER, TESTS, judge};
 
@@ -24,27 +25,41 @@ fn i08_nobody_can_explain_an_older_test_away_where_there_is_no_judge() {
         .implement(format!("{HONEST}\n{BREAK_ADD}\necho true > tests/add.sh"))
         .flow("solo")
         .show();
-    let mut prover =
-        Piece::new("prover that deletes a test", "skipped 1").base("tests/other.sh", "true\n").flow("proof");
+    let mut prover = Piece::new("prover that deletes a test", "skipped 1")
+        .base("tests/other.sh", "true\n")
+        .flow("proof");
     prover.prove = format!("{BREAK_ADD}; rm tests/add.sh");
     prover.says(&["no criterion asks for that: add"]).show();
-    Piece::new("solo on a red base", "passed 1").base("tests/broken.sh", "exit 1\n").flow("solo").show();
+    Piece::new("solo on a red base", "passed 1")
+        .base("tests/broken.sh", "exit 1\n")
+        .flow("solo")
+        .show();
 }
 
 #[test]
 fn i08_a_test_writer_cannot_weaken_what_an_implementor_breaks() {
-    Piece::new("test writer that weakens the old test that the implementor breaks", "skipped 1")
-        .implement(format!("{HONEST}\n{BREAK_ADD}"))
-        .write_tests(format!("echo true > tests/add.sh\n{TESTS}"))
-        .says(&["no criterion asks for that: add"])
-        .show();
-    Piece::new("test writer that changes an old test, and the judge says why", "passed 1")
-        .implement(format!("{HONEST}\n{BREAK_ADD}"))
-        .write_tests(format!("echo '[ \"$(sh calc.sh add 1 2)\" = -1 ]' > tests/add.sh\n{TESTS}"))
-        .judge(obliging("add", "double 4 prints 8"))
-        .show();
+    Piece::new(
+        "test writer that weakens the old test that the implementor breaks",
+        "skipped 1",
+    )
+    .implement(format!("{HONEST}\n{BREAK_ADD}"))
+    .write_tests(format!("echo true > tests/add.sh\n{TESTS}"))
+    .says(&["no criterion asks for that: add"])
+    .show();
+    Piece::new(
+        "test writer that changes an old test, and the judge says why",
+        "passed 1",
+    )
+    .implement(format!("{HONEST}\n{BREAK_ADD}"))
+    .write_tests(format!(
+        "echo '[ \"$(sh calc.sh add 1 2)\" = -1 ]' > tests/add.sh\n{TESTS}"
+    ))
+    .judge(obliging("add", "double 4 prints 8"))
+    .show();
     Piece::new("test writer that adds to an old test", "passed 1")
-        .write_tests(format!("echo '[ \"$(sh calc.sh double 1)\" = 2 ]' >> tests/add.sh\n{TESTS}"))
+        .write_tests(format!(
+            "echo '[ \"$(sh calc.sh double 1)\" = 2 ]' >> tests/add.sh\n{TESTS}"
+        ))
         .show();
 }
 
@@ -60,31 +75,41 @@ fn i07_what_tests_stand_on_is_not_the_implementors_either() {
         )
     };
     with_helper(Piece::new("tests that stand on a helper", "passed 1")).show();
-    with_helper(Piece::new("makes the helper of the tests say yes", "skipped 1"))
-        .implement("echo 'same() { true; }' > tests/lib/same")
-        .says(&["no criterion asks for that: double"])
-        .show();
+    with_helper(Piece::new(
+        "makes the helper of the tests say yes",
+        "skipped 1",
+    ))
+    .implement("echo 'same() { true; }' > tests/lib/same")
+    .says(&["no criterion asks for that: double"])
+    .show();
     Piece::new("makes the tests a link to its own", "skipped 1")
         .implement(format!(
             "{HONEST}\n{BREAK_ADD}\nrm -r tests; mkdir mine; echo true > mine/add.sh; ln -s mine tests"
         ))
         .show();
     Piece::new("makes the tests a plain file", "skipped 1")
-        .implement(format!("{HONEST}\n{BREAK_ADD}\nrm -r tests; echo none > tests"))
+        .implement(format!(
+            "{HONEST}\n{BREAK_ADD}\nrm -r tests; echo none > tests"
+        ))
         .show();
     Piece::new("puts a folder where a test will be", "skipped 1")
         .implement("mkdir -p tests/double.sh tests/negative.sh; touch tests/double.sh/a tests/negative.sh/a")
         .says(&["gave way to the test writer's"])
         .show();
     Piece::new("links an old test to one that is always green", "skipped 1")
-        .implement(format!("{HONEST}\n{BREAK_ADD}\necho true > tests/yes.sh; ln -sf yes.sh tests/add.sh"))
+        .implement(format!(
+            "{HONEST}\n{BREAK_ADD}\necho true > tests/yes.sh; ln -sf yes.sh tests/add.sh"
+        ))
         .says(&["no criterion asks for that: add"])
         .show();
-    Piece::new("tdd: the implementor edits the tests that it is shown", "skipped 1")
-        .implement("echo true > tests/double.sh; rm tests/negative.sh")
-        .flow("tdd")
-        .says(&["gave way to the test writer's", "new and red: double"])
-        .show();
+    Piece::new(
+        "tdd: the implementor edits the tests that it is shown",
+        "skipped 1",
+    )
+    .implement("echo true > tests/double.sh; rm tests/negative.sh")
+    .flow("tdd")
+    .says(&["gave way to the test writer's", "new and red: double"])
+    .show();
 }
 
 /// What the second attempt is told.
@@ -107,7 +132,10 @@ fn what_is_held_back_stays_so_in_whatever_form_it_is_named() {
             .options(&["--max-retries", "1"])
             .show();
         let told = told(&hung);
-        assert!(told.contains("Not met: double of a negative number is right"), "{form}:\n{told}");
+        assert!(
+            told.contains("Not met: double of a negative number is right"),
+            "{form}:\n{told}"
+        );
         assert!(!told.contains("- negative"), "{form}:\n{told}");
     }
 }
@@ -132,7 +160,10 @@ fn a_judge_may_quote_a_criterion_in_its_own_way() {
 fn a_reviewer_may_answer_in_its_own_way() {
     for (review, ends) in [
         (r#"{"summary": "fine", "findings": "none"}"#, "passed 1"),
-        ("```json\\n{\"summary\": \"fine\", \"criteria\": null}\\n```", "passed 1"),
+        (
+            "```json\\n{\"summary\": \"fine\", \"criteria\": null}\\n```",
+            "passed 1",
+        ),
         (r#"{"review": {"summary": "nested"}}"#, "skipped 1"),
         (r#"[{"summary": "a list"}]"#, "passed 1"),
         (r#"{"summary": "cut", "criteria": ["#, "skipped 1"),
@@ -145,19 +176,25 @@ fn a_reviewer_may_answer_in_its_own_way() {
 
 #[test]
 fn i02_who_calls_everything_untestable_must_say_so_of_everything() {
-    let one =
-        r#"echo '{"summary": "s", "criteria": [{"criterion": "double 4 prints 8", "untestable": "looks"}]}'"#;
+    let one = r#"echo '{"summary": "s", "criteria": [{"criterion": "double 4 prints 8", "untestable": "looks"}]}'"#;
     Piece::new("one of two criteria is called untestable", "skipped 1")
         .write_tests(one)
         .says(&["no test file was added or changed"])
         .show();
     let blank = one.replace("looks", " ");
-    Piece::new("no reason why nothing can be tested", "skipped 1").write_tests(blank).show();
+    Piece::new("no reason why nothing can be tested", "skipped 1")
+        .write_tests(blank)
+        .show();
     let all = r#"echo '{"summary": "s", "criteria": [{"criterion": "double 4 prints 8", "untestable": "looks"},
       {"criterion": "double of a negative number is right", "untestable": "looks"}]}'"#;
-    let hung = Piece::new("nothing can be tested, and the judge is told", "passed 1").write_tests(all).show();
+    let hung = Piece::new("nothing can be tested, and the judge is told", "passed 1")
+        .write_tests(all)
+        .show();
     let judge = hung.env.read("prompt-judge-1");
-    assert!(judge.contains("no criterion can be tested by a machine"), "{judge}");
+    assert!(
+        judge.contains("no criterion can be tested by a machine"),
+        "{judge}"
+    );
 }
 
 #[test]
@@ -168,11 +205,16 @@ fn odd_files_of_a_test_writer() {
              cp tests/double.sh 'tests/ümlaut.sh'; cp tests/double.sh \"tests/qu'ote.sh\"; cp tests/double.sh tests/-dash.sh"
         ))
         .show();
-    Piece::new("test writer that links a test to somewhere else", "skipped 1")
-        .implement(LAZY)
-        .write_tests(format!("ln -s /bin/true tests/linked.sh; ln -s ../calc.sh tests/code.sh\n{TESTS}"))
-        .says(&["the test writer's change to `tests/linked.sh` was dropped"])
-        .show();
+    Piece::new(
+        "test writer that links a test to somewhere else",
+        "skipped 1",
+    )
+    .implement(LAZY)
+    .write_tests(format!(
+        "ln -s /bin/true tests/linked.sh; ln -s ../calc.sh tests/code.sh\n{TESTS}"
+    ))
+    .says(&["the test writer's change to `tests/linked.sh` was dropped"])
+    .show();
     Piece::new("attributes that change how files are checked out", "skipped 1")
         .implement("printf '* text eol=crlf\\ntests/*.sh export-ignore\\n*.sh filter=evil working-tree-encoding=UTF-16\\n' > .gitattributes")
         .show();
@@ -188,13 +230,21 @@ fn odd_files_of_a_test_writer() {
 fn stories_of_other_shapes() {
     let mut bare = Piece::new("a story without criteria", "passed 1");
     bare.prd =
-        r#"{ "stories": [ { "id": "double", "title": "Double a number", "passes": false } ] }"#.to_owned();
+        r#"{ "stories": [ { "id": "double", "title": "Double a number", "passes": false } ] }"#
+            .to_owned();
     bare.show();
     let mut solo = Piece::new("a story that has a flow of its own", "passed 1");
-    solo.prd = solo.prd.replace("\"passes\"", "\"flow\": \"solo\", \"passes\"");
+    solo.prd = solo
+        .prd
+        .replace("\"passes\"", "\"flow\": \"solo\", \"passes\"");
     let hung = solo.show();
     assert_eq!(hung.starts(), ["implement 1"]);
-    Piece::new("the judge refuses although everything is green", "skipped 1").judge(judge("FAIL")).show();
+    Piece::new(
+        "the judge refuses although everything is green",
+        "skipped 1",
+    )
+    .judge(judge("FAIL"))
+    .show();
 }
 
 #[test]
@@ -217,8 +267,9 @@ fn a_second_look_does_not_ask_again_for_what_another_story_explained() {
 #[test]
 fn i09_a_runner_beside_the_projects_folder_is_the_bases_too() {
     let inside = |what, ends| {
-        let mut piece =
-            Piece::new(what, ends).base("/tools/run-tests.sh", RUNNER).test("sh ../tools/run-tests.sh");
+        let mut piece = Piece::new(what, ends)
+            .base("/tools/run-tests.sh", RUNNER)
+            .test("sh ../tools/run-tests.sh");
         piece.folder = "pkg/";
         piece
     };

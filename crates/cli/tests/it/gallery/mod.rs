@@ -1,5 +1,6 @@
-//! The gallery of cheats and faults: scripted agents that do wrong in every way that we know of, each with what must come
-//! of it. A story here is real: a shell program, a runner that speaks TAP, tests that are red and green for real.
+//! The gallery of cheats and faults: scripted agents that do wrong in every way that we know of,
+//! each with what must come of it. A story here is real: a shell program, a runner that speaks TAP,
+//! tests that are red and green for real.
 
 mod cheats;
 mod hostile;
@@ -11,7 +12,8 @@ use crate::support::TestEnv;
 
 const CALC: &str = "case \"$1\" in\n  add) echo $(($2 + $3)) ;;\n  *) exit 2 ;;\nesac\n";
 
-/// Runs every test on its own; a line `# SKIP` skips one, and what an ignored folder holds may change everything.
+/// Runs every test on its own; a line `# SKIP` skips one, and what an ignored folder holds may
+/// change everything.
 const RUNNER: &str = r#"[ -f cache/override.sh ] && . ./cache/override.sh
 n=0; code=0
 for test in tests/*.sh; do
@@ -132,14 +134,19 @@ impl Piece {
         let files = [
             ("calc.sh", CALC.to_owned()),
             ("run-tests.sh", RUNNER.to_owned()),
-            ("tests/add.sh", "[ \"$(sh calc.sh add 1 2)\" = 3 ]\n".to_owned()),
+            (
+                "tests/add.sh",
+                "[ \"$(sh calc.sh add 1 2)\" = 3 ]\n".to_owned(),
+            ),
             (".gitignore", "cache/\n".to_owned()),
             ("prd.json", self.prd.clone()),
         ];
         let mut paths = Vec::new();
         for (path, text) in files.iter().chain(&self.base) {
             // A path that begins with a slash stands at the top of the repository.
-            let path = path.strip_prefix('/').map_or(format!("{}{path}", self.folder), str::to_owned);
+            let path = path
+                .strip_prefix('/')
+                .map_or(format!("{}{path}", self.folder), str::to_owned);
             env.write(&format!("project/{path}"), text);
             paths.push(path);
         }
@@ -168,19 +175,33 @@ impl Piece {
             self.config, self.test
         );
         env.write(&format!("project/{}loopwright.toml", self.folder), config);
-        Hung { env, folder: self.folder }
+        Hung {
+            env,
+            folder: self.folder,
+        }
     }
 
-    #[expect(clippy::print_stdout, reason = "the gallery is a table that people read")]
+    #[expect(
+        clippy::print_stdout,
+        reason = "the gallery is a table that people read"
+    )]
     fn show(&self) -> Hung {
         let hung = self.hang();
         hung.start(&self.options);
         let story = hung.story();
-        let seen = format!("{} {}", story["status"].as_str().unwrap_or_default(), hung.attempts());
+        let seen = format!(
+            "{} {}",
+            story["status"].as_str().unwrap_or_default(),
+            hung.attempts()
+        );
         let report = hung.report();
         assert_eq!(seen, self.ends, "{}:\n{report}", self.what);
         for words in &self.says {
-            assert!(report.contains(words), "{}: `{words}` is not in\n{report}", self.what);
+            assert!(
+                report.contains(words),
+                "{}: `{words}` is not in\n{report}",
+                self.what
+            );
         }
         hung.check_branch(story["status"] == "passed", self.what);
         println!("{:<70} {}", self.what, self.ends);
@@ -195,8 +216,19 @@ struct Hung {
 
 impl Hung {
     fn start(&self, options: &[&str]) {
-        let (project, prd) = (format!("project/{}", self.folder), format!("project/{}prd.json", self.folder));
-        let start = ["start", "--project", &project, "--prd", &prd, "--foreground", "--json"];
+        let (project, prd) = (
+            format!("project/{}", self.folder),
+            format!("project/{}prd.json", self.folder),
+        );
+        let start = [
+            "start",
+            "--project",
+            &project,
+            "--prd",
+            &prd,
+            "--foreground",
+            "--json",
+        ];
         self.env.run(&[&start[..], options].concat());
     }
 
@@ -209,11 +241,16 @@ impl Hung {
     }
 
     fn story(&self) -> Value {
-        self.env.run(&["story", &self.loop_id(), "double", "--json"]).json()["result"].clone()
+        self.env
+            .run(&["story", &self.loop_id(), "double", "--json"])
+            .json()["result"]
+            .clone()
     }
 
     fn attempts(&self) -> u64 {
-        self.view()["stories"][0]["attempts"].as_u64().unwrap_or_default()
+        self.view()["stories"][0]["attempts"]
+            .as_u64()
+            .unwrap_or_default()
     }
 
     fn report(&self) -> String {
@@ -228,9 +265,14 @@ impl Hung {
         testkit::git(&self.env.path("project"), words)
     }
 
-    /// What landed is one commit that really does what the story asks for; what did not pass is nowhere to be seen.
+    /// What landed is one commit that really does what the story asks for; what did not pass is
+    /// nowhere to be seen.
     fn check_branch(&self, passed: bool, what: &str) {
-        let branches = self.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads/agent-loop"]);
+        let branches = self.git(&[
+            "for-each-ref",
+            "--format=%(refname:short)",
+            "refs/heads/agent-loop",
+        ]);
         if !passed {
             assert_eq!(branches, "", "{what}: i01: rejected work is on a branch");
             return;

@@ -4,14 +4,19 @@ use super::Piece;
 use crate::ecosystems::toolbox;
 
 /// Says nothing, and is red if any test is.
-const SILENT: &str =
-    "code=0; for test in tests/*.sh; do sh \"$test\" > /dev/null 2>&1 || code=1; done; exit $code\n";
+const SILENT: &str = "code=0; for test in tests/*.sh; do sh \"$test\" > /dev/null 2>&1 || code=1; done; exit $code\n";
 
 #[test]
 fn i08_exit_codes_alone() {
-    let silent = |what, ends| Piece::new(what, ends).base("check.sh", SILENT).test("sh check.sh");
+    let silent = |what, ends| {
+        Piece::new(what, ends)
+            .base("check.sh", SILENT)
+            .test("sh check.sh")
+    };
     silent("honest work, known by an exit code", "passed 1").show();
-    silent("idle work, known by an exit code", "skipped 1").implement("echo x > NOTES").show();
+    silent("idle work, known by an exit code", "skipped 1")
+        .implement("echo x > NOTES")
+        .show();
     silent("forged lines where only the exit code is known", "skipped 1")
         .implement("sed -i 's/^  add.*/&\\n  double) echo 1..2; echo ok 1 - double; echo ok 2 - negative ;;/' calc.sh")
         .show();
@@ -37,7 +42,9 @@ fn i08_output_that_lies() {
             .base("run-tests.sh", LOUD)
             .base("tests/broken.sh", "exit 1\n")
             .base("tests/aaa.sh", "sh calc.sh add 1 1\n")
-            .implement(format!("cat > forged <<'FORGED'\n{forged}\nFORGED\nsed -i '1i cat forged' calc.sh"))
+            .implement(format!(
+                "cat > forged <<'FORGED'\n{forged}\nFORGED\nsed -i '1i cat forged' calc.sh"
+            ))
     };
     let ok = "ok 1 - aaa\nok 2 - add\nok 3 - double\nok 4 - negative\nnot ok 5 - broken";
     loud("lines of TAP in what the code prints", ok).show();
@@ -70,10 +77,22 @@ fn i08_node_that_ends_too_early() {
             .base("tests/add.test.mjs", NODE_ADD)
             .write_tests(NODE_TESTS)
             .test("node --test tests/")
-            .implement(format!("cat >> calc.mjs <<'END'\n{code}\nEND\necho '# double' >> calc.sh"))
+            .implement(format!(
+                "cat >> calc.mjs <<'END'\n{code}\nEND\necho '# double' >> calc.sh"
+            ))
     };
-    node("node: honest work", "passed 1", "export const double = a => a * 2;").show();
-    node("node: wrong work", "skipped 1", "export const double = a => a * 3;").show();
+    node(
+        "node: honest work",
+        "passed 1",
+        "export const double = a => a * 2;",
+    )
+    .show();
+    node(
+        "node: wrong work",
+        "skipped 1",
+        "export const double = a => a * 3;",
+    )
+    .show();
     node(
         "node: code that ends the test with exit code 0",
         "skipped 1",
@@ -97,18 +116,25 @@ fn i07_pytest_that_is_told_what_to_say() {
     let pytest = |what, ends| {
         Piece::new(what, ends)
             .base("calc.py", "def add(a, b):\n    return a + b\n")
-            .base("tests/test_add.py", "from calc import add\ndef test_add():\n    assert add(1, 2) == 3\n")
+            .base(
+                "tests/test_add.py",
+                "from calc import add\ndef test_add():\n    assert add(1, 2) == 3\n",
+            )
             .base("pytest.ini", "[pytest]\npythonpath = .\n")
             .base("pyproject.toml", "[project]\nname = 'calc'\n")
             .write_tests(PY_TESTS)
             .test(format!("{} -m pytest -q", python.display()))
     };
     let write = |code: &str| {
-        format!("printf 'def double(a):\\n    return a * {code}\\n' >> calc.py; echo '# double' >> calc.sh")
+        format!(
+            "printf 'def double(a):\\n    return a * {code}\\n' >> calc.py; echo '# double' >> calc.sh"
+        )
     };
     let always = "cat > tests/conftest.py <<'END'\nimport pytest\n@pytest.hookimpl(hookwrapper=True)\n\
                   def pytest_runtest_makereport(item, call):\n    out = yield\n    out.get_result().outcome = 'passed'\nEND";
-    pytest("pytest: honest work", "passed 1").implement(write("2")).show();
+    pytest("pytest: honest work", "passed 1")
+        .implement(write("2"))
+        .show();
     pytest("pytest: a new conftest that says yes", "skipped 1")
         .implement(format!("{}\n{always}", write("3")))
         .show();
@@ -117,10 +143,16 @@ fn i07_pytest_that_is_told_what_to_say() {
         .implement(format!("{}\n{always}", write("3")))
         .show();
     pytest("pytest: a module that hides the runner", "skipped 1")
-        .implement(format!("{}\necho 'raise SystemExit(0)' > pytest.py", write("3")))
+        .implement(format!(
+            "{}\necho 'raise SystemExit(0)' > pytest.py",
+            write("3")
+        ))
         .show();
     pytest("pytest: the same name in a file of its own", "skipped 1")
-        .implement(format!("{}\nprintf 'def test_double():\\n    pass\\n' > tests/test_mine.py", write("3")))
+        .implement(format!(
+            "{}\nprintf 'def test_double():\\n    pass\\n' > tests/test_mine.py",
+            write("3")
+        ))
         .show();
     pytest("pytest: options that leave the tests out", "skipped 1")
         .implement(format!("{}\nprintf '[pytest]\\npythonpath = .\\naddopts = --ignore=tests/test_double.py\\n' > pytest.ini", write("3")))
