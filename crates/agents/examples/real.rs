@@ -1,8 +1,8 @@
-//! Drives the real CLIs against the scripted model server and prints what became of each case.
+//! Drives the real CLIs against the scripted model server and prints the result of each case.
 //!
-//! `cargo run -p agents --example real -- FOLDER [AGENT…] [--case CASE] [--keep]`, where FOLDER
-//! holds one npm prefix per agent, as `docs/decisions/0008-agent-adapters.md` says how to make
-//! them. Nothing is spent and nothing leaves the loopback.
+//! `cargo run -p agents --example real -- FOLDER [AGENT…] [--case CASE]`, where FOLDER holds one
+//! npm prefix per agent; `docs/decisions/0008-agent-adapters.md` says how to make them. Nothing is
+//! spent and nothing leaves the loopback interface.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -27,28 +27,29 @@ fn now_ms() -> u64 {
     .unwrap()
 }
 
-/// What a case does beside its script.
+/// What a case does besides its script.
 #[derive(Clone, Copy, PartialEq)]
 enum Twist {
     None,
-    /// The server is not there.
+    /// The server cannot be reached.
     Unreachable,
-    /// We end it after some seconds, as the worker would.
+    /// We stop the agent after some seconds, as the worker would.
     Stop(u64),
-    /// The watchdog ends it after some seconds.
+    /// The watchdog ends the agent after some seconds.
     Watchdog(u64),
-    /// It has no key.
+    /// The agent has no key.
     NoKey,
-    /// It has the token of a subscription instead of a key.
+    /// The agent has a subscription's token instead of a key.
     Subscription,
-    /// The repository brings configuration that would run a program.
+    /// The repository contains configuration that would run a program.
     HostileRepository,
-    /// The session is gone on with.
+    /// The session is resumed in a second run.
     Resume,
-    /// The session to go on with does not exist.
+    /// The session to resume does not exist.
     LostSession,
 }
 
+#[expect(clippy::too_many_lines, reason = "it is a plain list")]
 fn cases() -> Vec<(&'static str, Vec<Step>, Twist)> {
     let soon = now_ms() / 1000 + 20;
     let fault = |fault| vec![Step::fault(fault).repeated()];
@@ -157,7 +158,7 @@ fn main() {
         match arg.as_str() {
             "--case" => only = args.next(),
             word => {
-                kinds.push(Kind::of_word(word).unwrap_or_else(|| panic!("`{word}` is no agent")))
+                kinds.push(Kind::of_word(word).unwrap_or_else(|| panic!("`{word}` is no agent")));
             }
         }
     }
@@ -173,15 +174,7 @@ fn main() {
 fn play(folder: &Path, kind: Kind, name: &str, steps: Vec<Step>, twist: Twist) {
     let server = ModelServer::start(steps);
     let scratch = folder.join("scratch").join(kind.word());
-    drop(std::fs::remove_dir_all(&scratch));
-    let repository = scratch.join("repository");
-    std::fs::create_dir_all(&repository).unwrap();
-    let git = Command::new("git")
-        .args(["init", "-q"])
-        .current_dir(&repository)
-        .status()
-        .unwrap();
-    assert!(git.success());
+    let repository = fresh_repository(&scratch);
     if twist == Twist::HostileRepository {
         make_hostile(&repository);
     }
@@ -242,6 +235,19 @@ fn play(folder: &Path, kind: Kind, name: &str, steps: Vec<Step>, twist: Twist) {
             until_ms.saturating_sub(now_ms()) / 1000
         );
     }
+}
+
+fn fresh_repository(scratch: &Path) -> PathBuf {
+    drop(std::fs::remove_dir_all(scratch));
+    let repository = scratch.join("repository");
+    std::fs::create_dir_all(&repository).unwrap();
+    let git = Command::new("git")
+        .args(["init", "-q"])
+        .current_dir(&repository)
+        .status()
+        .unwrap();
+    assert!(git.success());
+    repository
 }
 
 fn make_hostile(repository: &Path) {
@@ -325,7 +331,7 @@ fn task(folder: &Path, kind: Kind, scratch: &Path, url: &str) -> Task {
     }
 }
 
-/// What an operator with a gateway would configure.
+/// Sets the variables that an operator with a gateway would set.
 fn gateway(kind: Kind, spec: &mut CommandSpec, url: &str, twist: Twist) {
     let mut set = |name: &str, value: String| spec.env.insert(name.to_owned(), value);
     let key = if twist == Twist::NoKey {

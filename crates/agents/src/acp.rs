@@ -1,6 +1,7 @@
-//! Any agent that speaks the Agent Client Protocol, by way of our own client (`loopwright
-//! acp-client`), whose lines are read here. The protocol tells little of failures: some agents
-//! answer `end_turn` and put the error into the chat.
+//! Any agent that speaks the Agent Client Protocol (ACP). Our own client (`loopwright acp-client`)
+//! runs the agent and prints one JSON event per line; this adapter starts the client and reads
+//! those lines. The protocol says little about failures: some agents answer `end_turn` and put the
+//! error into the chat.
 
 use std::collections::BTreeMap;
 
@@ -16,15 +17,16 @@ use crate::parser::{Claim, Dialect};
 use crate::record::Record;
 use crate::reset::Passed;
 use crate::session::Session;
-use crate::spec::{CONFIG_HOME, CONFIG_HOME_PLACEHOLDER, CommandSpec, StopSignal, Task};
+use crate::spec::{CONFIG_HOME, CONFIG_HOME_PLACEHOLDER, CommandSpec, StopSignal, Task, push_flag};
 use crate::usage::{Counted, Tokens, micro_usd};
 
-/// Characters of a chat that may be nothing but an error. The longest that was seen has 180.
+/// Longest chat message, in characters, that may be an error instead of an answer. The longest one
+/// observed has 180.
 const ERROR_CHARS_MAX: usize = 400;
 
-/// The errors of JSON-RPC that say nothing by themselves, and the one that the protocol has for
-/// logins.
+/// JSON-RPC's internal error. Agents use it for every failure, so it says nothing by itself.
 const INTERNAL_ERROR: i64 = -32603;
+/// The protocol's own error code for a missing login.
 const AUTH_REQUIRED: i64 = -32000;
 
 pub(crate) fn facts() -> Facts {
@@ -33,12 +35,14 @@ pub(crate) fn facts() -> Facts {
         program: "",
         stop_signal: StopSignal::Term,
         wall_secs: 20 * 60,
+        // gemini and opencode retry for up to four minutes over ACP without saying so.
         idle_secs: 10 * 60,
         family: None,
         sessions: Sessions::Resumed,
         takes_schema: false,
+        // Some agents report a cost, but no budget may rely on it.
         tells_cost: false,
-        // Any of them may be opencode.
+        // The configured program may be opencode, which loads these whatever it is told.
         executes: &[".opencode/plugin", ".opencode/plugins"],
         tried: None,
         known_bad: &[],
@@ -53,16 +57,12 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     let facts = facts();
     let home = task.config_home.display().to_string();
     let mut args = vec!["acp-client".to_owned()];
-    let pair = |flag: &str, value: &str| [flag.to_owned(), value.to_owned()];
-    args.extend(task.model.iter().flat_map(|model| pair("--model", model)));
-    args.extend(
-        task.effort
-            .iter()
-            .flat_map(|effort| pair("--effort", effort)),
-    );
+    push_flag(&mut args, "--model", task.model.as_deref());
+    push_flag(&mut args, "--effort", task.effort.as_deref());
     if let Session::Resume(id) = &task.session {
-        args.extend(pair("--resume", id.as_str()));
+        push_flag(&mut args, "--resume", Some(id.as_str()));
     }
+    // Everything after `--` belongs to the agent, so that none of it is read as a flag of ours.
     args.push("--".to_owned());
     args.push(task.program.clone().unwrap_or_default());
     args.extend(
@@ -85,15 +85,16 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     }
 }
 
-/// What our client has told of an agent's turn.
+/// What our client has reported about an agent's turn.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     end: Option<End>,
-    /// What was said after the agent had told that its turn fails; nothing while it does not.
+    /// The chat text since the agent reported that its turn is failing. `None` while it is not.
     failing: Option<String>,
-    /// The first thing that could not be allowed.
+    /// The first request for permission that could not be granted.
     denied: Option<String>,
-    /// Whether a signal was passed on to the agent. What it does then says nothing of its turn.
+    /// Whether the client passed a signal on to the agent. Anything the agent does after that says
+    /// nothing about its turn.
     is_cancelled: bool,
 }
 
@@ -108,6 +109,7 @@ impl Dialect for Stream {
         let text = |key| json::text(event, &[key]).unwrap_or_default();
         match text("type") {
             "cancelling" => self.is_cancelled = true,
+            // Output after a cancel would count as progress and hide why the run was stopped.
             "text" | "tool_started" | "tool_ended" if self.is_cancelled => {}
             "session" => record.name_session(json::text(event, &["id"])),
             "model" => record.name_model(json::text(event, &["id"])),
@@ -120,21 +122,25 @@ impl Dialect for Stream {
                 }
             }
             "tool_started" => {
+                // The answer is what the agent says after its last tool call.
                 record.forget_answer();
                 record.tool_started(text("tool"), text("detail"));
             }
-            "tool_ended" => record.tool_ended(json::truth(event, &["failed"]) == Some(true)),
-            "permission" if json::truth(event, &["allowed"]) == Some(false) => {
+            "tool_ended" => record.tool_ended(json::boolean(event, &["failed"]) == Some(true)),
+            "permission" if json::boolean(event, &["allowed"]) == Some(false) => {
                 self.denied.get_or_insert_with(|| text("what").to_owned());
             }
             "agent" | "mode" | "notice" | "alive" | "permission" => {}
             "retrying" => record.retrying(Evidence::of_text(text("why"))),
+            // codex-acp reports a failed thread beside the protocol and then ends with `end_turn`.
+            // If the thread becomes active again, the same event says so with `is` set to false.
             "failing" => {
-                self.failing = (json::truth(event, &["is"]) == Some(true)).then(String::new);
+                self.failing = (json::boolean(event, &["is"]) == Some(true)).then(String::new);
             }
             "usage" => record.usage.tokens = tokens(event),
             "cost" => {
                 record.usage.cost_of = Counted::Session;
+                // A cost of zero means that the agent has no price for the model.
                 record.usage.cost_micro_usd = json::float(event, &["usd"])
                     .and_then(micro_usd)
                     .filter(|cost| *cost > 0);
@@ -147,7 +153,8 @@ impl Dialect for Stream {
 
     fn claim(&self, record: &Record, exit: &Exit) -> Claim {
         match &self.end {
-            // Whose signal it was tells more than the agent's answer to it.
+            // Who sent the signal matters more than how the agent answered it: our watchdog's
+            // signal is judged as a timeout, any other one as an interruption.
             _ if self.is_cancelled && exit.is_timeout() => Claim::Unfinished,
             _ if self.is_cancelled => Claim::Interrupted,
             None => Claim::Unfinished,
@@ -165,14 +172,15 @@ impl Dialect for Stream {
 }
 
 impl Stream {
+    /// Judges an `end_turn`, which some agents also send after a failure.
     fn ended(&self, record: &Record) -> Claim {
-        if let Some(said) = &self.failing {
-            let said = if said.trim().is_empty() {
+        if let Some(chat) = &self.failing {
+            let error = if chat.trim().is_empty() {
                 "its turn failed"
             } else {
-                said
+                chat
             };
-            return Claim::Broke(of_chat(said));
+            return Claim::Broke(chat_evidence(error));
         }
         if let Some(error) = error_as_chat(record) {
             return Claim::Broke(error);
@@ -181,32 +189,34 @@ impl Stream {
     }
 }
 
-/// The error that an agent put into its chat instead of its answer. A model that speaks of errors
-/// has used tokens or tools, says more than a line, or answers with an object as it was asked to;
-/// an agent whose request failed does none of this.
+/// Finds an error that an agent put into its chat in place of an answer. A model that writes about
+/// errors has used tokens or tools, writes more than one line, or answers with the JSON object it
+/// was asked for. An agent whose request failed does none of these.
 fn error_as_chat(record: &Record) -> Option<Evidence> {
-    let said = record.answer()?;
-    let said = said.trim();
-    let is_used = record.usage.tokens.is_some_and(|tokens| tokens.total() > 0);
-    let is_short = said.chars().nth(ERROR_CHARS_MAX).is_none() && !said.contains('\n');
-    let is_answer = json::object_inside(said).is_some_and(|object| object.get("error").is_none());
-    if is_used || record.n_tool_calls > 0 || !is_short || is_answer {
+    let answer = record.answer()?;
+    let answer = answer.trim();
+    let has_used_tokens = record.usage.tokens.is_some_and(|tokens| tokens.total() > 0);
+    let is_short = answer.chars().nth(ERROR_CHARS_MAX).is_none() && !answer.contains('\n');
+    // An object with an `error` key is the body of a failed request, not the answer asked for.
+    let is_object = json::object_inside(answer).is_some_and(|object| object.get("error").is_none());
+    if has_used_tokens || record.n_tool_calls > 0 || !is_short || is_object {
         return None;
     }
-    let evidence = of_chat(said);
+    let evidence = chat_evidence(answer);
     is_failure(&evidence).then_some(evidence)
 }
 
-/// Says whether a line of chat is an error by the rules for errors. Loose words, such as those for
-/// logins and networks, are no proof where nobody called it an error, and an agent's errors do not
-/// speak of themselves as `I`.
+/// Says whether a line of chat is an error by the rules for terminal errors. Nothing marks the line
+/// as an error, so loose words, such as those for logins and networks, count only beside a status
+/// or an error code. A line written in the first person is talk: agents do not write their errors
+/// that way.
 fn is_failure(evidence: &Evidence) -> bool {
     let text = evidence.plain();
     let is_talk = text
         .split(' ')
         .any(|word| matches!(word, "i" | "i've" | "i'm" | "i'll"));
     let is_sure = evidence.status.is_some() || evidence.codes().next().is_some();
-    // What time it is matters to when the trouble ends, not to what it is.
+    // The time of day affects only when the failure ends, so any clock will do here.
     match classify(evidence, &Clock::default()) {
         Some(
             Outcome::UsageLimit { .. }
@@ -220,14 +230,15 @@ fn is_failure(evidence: &Evidence) -> bool {
     }
 }
 
-/// codex says in its chat what it says elsewhere, and names the day wherever that is not today.
-fn of_chat(said: &str) -> Evidence {
-    let mut evidence = Evidence::of_text(said.trim());
+/// Reads an error from chat text. codex uses the same wording here as in its own stream: it names
+/// the day whenever a limit does not reset today, so a time of day that has passed is over.
+fn chat_evidence(text: &str) -> Evidence {
+    let mut evidence = Evidence::of_text(text.trim());
     evidence.passed = Passed::IsOver;
     evidence
 }
 
-/// An error of JSON-RPC: what agents put beside the code and the message differs.
+/// Reads a JSON-RPC error. Each agent puts different fields beside the code and the message.
 fn evidence(event: &Value) -> Evidence {
     let code = json::at(event, &["code"])
         .and_then(Value::as_i64)
@@ -236,16 +247,16 @@ fn evidence(event: &Value) -> Evidence {
     if code == AUTH_REQUIRED {
         evidence.add_code(Some("authentication_failed"));
     }
-    // gemini gives the status of the failed request as the code.
+    // gemini gives the HTTP status of the failed request as the code.
     evidence.status = u16::try_from(code)
         .ok()
         .filter(|code| (400..600).contains(code))
         .or(evidence.status);
     if let Some(data) = json::at(event, &["data"]) {
         evidence.add_body(&data.to_string());
+        // `errorKind` comes from claude-agent-acp, `codexErrorInfo` from codex-acp.
         evidence.add_code(json::text(data, &["errorKind"]));
-        let of_codex = json::text(data, &["codexErrorInfo"]);
-        if let Some(kind) = of_codex {
+        if let Some(kind) = json::text(data, &["codexErrorInfo"]) {
             evidence.add_code(Some(&in_snake_case(kind)));
             evidence.passed = Passed::IsOver;
         }
@@ -253,7 +264,8 @@ fn evidence(event: &Value) -> Evidence {
     evidence
 }
 
-/// The message without what every internal error says, and what the data adds.
+/// The message without the prefix that every internal error has, plus what the data adds. The
+/// prefix must go: `internal error` is also a phrase for an overloaded server.
 fn error_text(event: &Value, code: i64) -> String {
     let message = json::text(event, &["message"]).unwrap_or_default().trim();
     let detail = json::text(event, &["data", "message"])
@@ -273,7 +285,7 @@ fn error_text(event: &Value, code: i64) -> String {
     }
 }
 
-/// `usageLimitExceeded` as other machines write it.
+/// Turns `usageLimitExceeded` into `usage_limit_exceeded`, the spelling of the known codes.
 fn in_snake_case(word: &str) -> String {
     let mut snake = String::new();
     for letter in word.chars() {
@@ -285,12 +297,13 @@ fn in_snake_case(word: &str) -> String {
     snake
 }
 
-/// Both numbers must be told; half of it would be taken for all.
+/// Reads token counts. Input and output must both be present: a partial count would be taken for
+/// the whole.
 fn tokens(event: &Value) -> Option<Tokens> {
     let count = |key| json::number(event, &[key]);
-    let written = count("written_to_cache").unwrap_or_default();
+    let cache_writes = count("written_to_cache").unwrap_or_default();
     Some(Tokens {
-        input: count("input")?.saturating_add(written),
+        input: count("input")?.saturating_add(cache_writes),
         cached: count("cached").unwrap_or_default(),
         output: count("output")?,
     })

@@ -1,6 +1,9 @@
-//! Days and dates of the calendar, without zones and without a clock.
+//! Calendar arithmetic without zones and without a clock.
+//!
+//! Written out here because the crate needs three functions of it, which is not worth a dependency.
+//! `days` and `date` are the usual day-count algorithms for the proleptic Gregorian calendar.
 
-/// The number of days from 1970-01-01 to a date, if there is such a date.
+/// Days from 1970-01-01 to a date. `None` if the date does not exist.
 pub(crate) fn days(year: i64, month: u32, day: u32) -> Option<i64> {
     if !(1970..=9999).contains(&year)
         || !(1..=12).contains(&month)
@@ -10,16 +13,19 @@ pub(crate) fn days(year: i64, month: u32, day: u32) -> Option<i64> {
         return None;
     }
     let (month, day) = (i64::from(month), i64::from(day));
-    // Years begin in March, so that a leap day is the last of its year.
+    // Count years from March, so that the leap day is the last day of its year.
     let year = if month <= 2 { year - 1 } else { year };
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    // 719,468 days lie between 0000-03-01 and 1970-01-01.
     Some(365 * year + year / 4 - year / 100 + year / 400 + day_of_year - 719_468)
 }
 
-/// The date that lies so many days after 1970-01-01: year, month, day.
+/// The year, month and day that lie `days` after 1970-01-01.
 pub(crate) fn date(days: i64) -> (i64, u32, u32) {
     let days = days + 719_468;
-    let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    // The calendar repeats every 400 years, which are 146,097 days.
+    let era = days.div_euclid(146_097);
+    let day = days.rem_euclid(146_097);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
     let day_of_year = day - (365 * year + year / 4 - year / 100);
     let month = (5 * day_of_year + 2) / 153;
@@ -33,8 +39,9 @@ pub(crate) fn date(days: i64) -> (i64, u32, u32) {
     )
 }
 
-/// The day of the week, Monday being 0.
+/// The day of the week, where Monday is 0.
 pub(crate) fn weekday(days: i64) -> i64 {
+    // 1970-01-01 was a Thursday.
     (days + 3).rem_euclid(7)
 }
 

@@ -1,4 +1,5 @@
-//! From evidence to an outcome: what machines said first, then the status, then the words.
+//! Turns the evidence of a failure into an outcome: exact error codes first, then the HTTP status,
+//! then ambiguous codes, then the wording.
 
 use crate::evidence::Evidence;
 use crate::exit::Clock;
@@ -6,12 +7,13 @@ use crate::outcome::Outcome;
 use crate::phrases;
 use crate::reset::{When, find};
 
-/// A reset that lies further ahead is a misreading: no plan has a longer period than a month.
+/// A reset further ahead than this is a misreading: no plan has a period longer than a month, and
+/// this is twice that.
 const RESET_DAYS_MAX: u64 = 62;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const MINUTE_MS: u64 = 60 * 1000;
 
-/// Says what a failure was, if the evidence tells.
+/// Names the kind of failure, or gives `None` if the evidence does not show it.
 pub(crate) fn classify(evidence: &Evidence, clock: &Clock) -> Option<Outcome> {
     let judge = Judge { evidence, clock };
     judge
@@ -31,7 +33,8 @@ impl Judge<'_> {
         self.evidence.codes().any(|code| words.contains(&code))
     }
 
-    /// Words of machines that have one meaning only.
+    /// Error codes that have only one meaning. They come before the status because they are more
+    /// exact: `insufficient_quota` arrives with a 429, `billing_error` with a 400.
     fn by_exact_code(&self) -> Option<Outcome> {
         const USAGE: [&str; 3] = [
             "usage_limit_reached",
@@ -96,8 +99,8 @@ impl Judge<'_> {
         .find_map(|(words, outcome)| self.has_code(words).then_some(outcome))
     }
 
-    /// A status says the kind of trouble; where it stands for several, the words choose among
-    /// those.
+    /// Classifies by HTTP status. Where a status stands for several kinds of failure, the wording
+    /// chooses among them.
     fn by_status(&self) -> Option<Outcome> {
         let text = self.evidence.plain();
         match self.evidence.status? {
@@ -106,30 +109,35 @@ impl Judge<'_> {
             403 if phrases::is_billing(text) => Some(Outcome::Billing),
             403 if phrases::is_login(text) => Some(Outcome::NotLoggedIn),
             403 => Some(Outcome::PermissionDenied),
+            // A proxy wants credentials; the model's server was never reached.
             407 => Some(Outcome::Network),
             413 => Some(Outcome::ContextOverflow),
             429 => Some(self.too_many()),
+            // Timeouts and conflicts are retried like server errors.
             408 | 409 | 500..=599 => Some(Outcome::Overloaded),
             _ => None,
         }
     }
 
+    /// Tells the three meanings of "too many requests" apart: nothing left to spend, a plan's
+    /// allowance used up, or a limit per minute.
     fn too_many(&self) -> Outcome {
         let text = self.evidence.plain();
+        // A spend limit with a reset time ends by itself; without one a person must raise it.
         if phrases::is_spend_limit(text) && self.reset().is_none() {
             Outcome::Billing
         } else if phrases::is_usage_limit(text) {
             self.usage_limit()
         } else if phrases::is_billing(text) && self.reset().is_none() {
-            // Google says `check your plan and billing details` of a limit per minute too, and then
-            // tells how long to wait.
+            // Google says `check your plan and billing details` about a limit per minute too, but
+            // then it also says how long to wait.
             Outcome::Billing
         } else {
             self.rate_limited()
         }
     }
 
-    /// Words of machines that are used for many things.
+    /// Error codes that are used for several kinds of failure.
     fn by_loose_code(&self) -> Option<Outcome> {
         const RATE: [&str; 5] = [
             "rate_limit",
@@ -153,6 +161,8 @@ impl Judge<'_> {
         })
     }
 
+    /// Classifies by wording alone. The order matters: specific phrases come before those that also
+    /// occur inside other messages, such as `server error` and `forbidden`.
     fn by_words(&self) -> Option<Outcome> {
         let text = self.evidence.plain();
         if phrases::is_context(text) {
@@ -186,21 +196,23 @@ impl Judge<'_> {
         }
     }
 
-    /// When things are well again, if that was told and makes sense.
+    /// When the limit ends, in milliseconds since 1970, if that was reported and is plausible. A
+    /// structured field wins over the wording.
     fn reset(&self) -> Option<u64> {
         let now = self.clock.now_ms;
-        let told = self
-            .evidence
+        self.evidence
             .resets_at_ms
-            .or_else(|| Some(now.saturating_add(self.evidence.retry_after_ms?)));
-        let said = || match find(self.evidence.text(), self.evidence.passed, self.clock)? {
-            // Seconds are cut off in writing, so that only at the end of the minute one can be
-            // sure.
+            .or_else(|| Some(now.saturating_add(self.evidence.retry_after_ms?)))
+            .or_else(|| self.reset_in_text())
+            .filter(|&at| at > now && at - now <= RESET_DAYS_MAX * DAY_MS)
+    }
+
+    fn reset_in_text(&self) -> Option<u64> {
+        match find(self.evidence.text(), self.evidence.passed, self.clock)? {
+            // Messages leave the seconds out, so the limit surely ends only with that minute.
             When::At(ms) if ms % MINUTE_MS == 0 => Some(ms + MINUTE_MS),
             When::At(ms) => Some(ms),
-            When::After(ms) => Some(now.saturating_add(ms)),
-        };
-        told.or_else(said)
-            .filter(|&at| at > now && at - now <= RESET_DAYS_MAX * DAY_MS)
+            When::After(ms) => Some(self.clock.now_ms.saturating_add(ms)),
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! claude: `claude -p --output-format stream-json`. A failed request says `"subtype":"success"`:
-//! `is_error` decides.
+//! claude: `claude -p --output-format stream-json`. The result of a failed request says
+//! `"subtype":"success"`, so `is_error` decides.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,19 @@ use crate::json;
 use crate::parser::{Claim, Dialect};
 use crate::record::Record;
 use crate::session::Session;
-use crate::spec::{CommandSpec, HomeLink, StopSignal, Task};
+use crate::spec::{CommandSpec, HomeLink, StopSignal, Task, push_flag};
 use crate::usage::{Counted, Tokens, micro_usd};
 use crate::version::Version;
 
-/// Requests that it repeats by itself: four bridge a hiccup in eight seconds, its own ten take
-/// three minutes.
+/// How often it retries a request. Four retries bridge a hiccup in eight seconds. Its default of
+/// ten takes three minutes, during which the run only holds a slot.
 const RETRIES: &str = "4";
 
 pub(crate) fn facts() -> Facts {
     Facts {
         name: "claude",
         program: "claude",
+        // Both signals end its tools, but on SIGINT it exits with code 0.
         stop_signal: StopSignal::Term,
         wall_secs: 20 * 60,
         idle_secs: 10 * 60,
@@ -48,31 +49,22 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
         "--output-format",
         "stream-json",
         "--verbose",
-        // Our sandbox is the wall.
+        // Our own sandbox confines the run, and nobody is there to be asked.
         "--dangerously-skip-permissions",
-        // Neither servers nor hooks of the repository run.
+        // These keep the repository's own MCP servers and hooks from running.
         "--strict-mcp-config",
         "--setting-sources",
         "user",
     ]
     .map(str::to_owned)
     .into();
-    let pair = |flag: &str, value: &str| [flag.to_owned(), value.to_owned()];
-    args.extend(task.model.iter().flat_map(|model| pair("--model", model)));
-    args.extend(
-        task.effort
-            .iter()
-            .flat_map(|effort| pair("--effort", effort)),
-    );
-    args.extend(
-        task.schema
-            .iter()
-            .flat_map(|schema| pair("--json-schema", schema)),
-    );
+    push_flag(&mut args, "--model", task.model.as_deref());
+    push_flag(&mut args, "--effort", task.effort.as_deref());
+    push_flag(&mut args, "--json-schema", task.schema.as_deref());
     match &task.session {
         Session::Fresh => {}
-        Session::FreshAs(id) => args.extend(pair("--session-id", id.as_str())),
-        Session::Resume(id) => args.extend(pair("--resume", id.as_str())),
+        Session::FreshAs(id) => push_flag(&mut args, "--session-id", Some(id.as_str())),
+        Session::Resume(id) => push_flag(&mut args, "--resume", Some(id.as_str())),
     }
     args.extend(task.extra_args.iter().cloned());
     CommandSpec {
@@ -82,7 +74,7 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
             .unwrap_or_else(|| facts.program.to_owned()),
         args,
         env: environment(task),
-        // It believes to be inside another session of its own, or takes settings of one.
+        // With these it would believe that it runs inside another claude session.
         removed_env: ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"]
             .map(str::to_owned)
             .into(),
@@ -110,9 +102,10 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
 
 fn environment(task: &Task) -> BTreeMap<String, String> {
     let home = task.config_home.display().to_string();
+    // The last four keep it from contacting its vendor's servers for anything but the model.
     [
         ("CLAUDE_CONFIG_DIR", home.as_str()),
-        // As root it refuses to run without asking, unless it is told that it is jailed.
+        // As root it rejects `--dangerously-skip-permissions` unless this says that it is jailed.
         ("IS_SANDBOX", "1"),
         ("CLAUDE_CODE_MAX_RETRIES", RETRIES),
         ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
@@ -124,15 +117,15 @@ fn environment(task: &Task) -> BTreeMap<String, String> {
     .into()
 }
 
-/// What a stream of claude has said of its end.
+/// What a claude stream has reported about its end.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     end: Option<End>,
-    /// Whether the plan's allowance is used up, as the last word on it says.
+    /// Whether the plan's allowance is used up, by the last event that mentioned it.
     is_used_up: bool,
-    /// When it is there again.
+    /// When the allowance resets, in seconds since 1970.
     resets_at: Option<u64>,
-    /// The word for the last failed request.
+    /// The error code of the last failed request.
     error: Option<String>,
 }
 
@@ -142,7 +135,7 @@ struct End {
     subtype: String,
     reason: String,
     evidence: Evidence,
-    /// Tools that were forbidden, and the question where it was one.
+    /// The first denied tool, and the question if that tool was one for asking.
     denied: Option<(String, Option<String>)>,
 }
 
@@ -164,8 +157,8 @@ impl Dialect for Stream {
         let Some(end) = &self.end else {
             return Claim::Unfinished;
         };
-        let said = || end.evidence.text().to_owned();
         if !end.is_error {
+            // A denied permission is not an error to claude: it exits with code 0.
             return match &end.denied {
                 None => Claim::Done,
                 Some((_, Some(question))) => Claim::Asked(question.clone()),
@@ -181,19 +174,22 @@ impl Dialect for Stream {
                 "error_max_turns" | "error_max_budget_usd" | "error_max_structured_output_retries",
                 _,
             )
-            | (_, "max_turns" | "budget_exhausted") => Claim::GaveUp(said()),
+            | (_, "max_turns" | "budget_exhausted") => {
+                Claim::GaveUp(end.evidence.text().to_owned())
+            }
             _ => Claim::Broke(end.evidence.clone()),
         }
     }
 }
 
 impl Stream {
+    /// Reads a `rate_limit_event`, which claude sends only with a subscription login.
     fn allowance(&mut self, event: &Value, record: &mut Record) {
-        let told = |key| json::at(event, &["rate_limit_info", key]);
-        // A limit per minute is `rejected` too, but is no limit of the plan: neither its name nor
-        // its end is told.
-        let is_of_plan = told("rateLimitType").or_else(|| told("resetsAt")).is_some();
-        self.is_used_up = is_of_plan && told("status").is_some_and(|status| status == "rejected");
+        let info = |key| json::at(event, &["rate_limit_info", key]);
+        // A limit per minute is `rejected` too but is not a limit of the plan: such an event has
+        // neither a type nor a reset time.
+        let is_of_plan = info("rateLimitType").or_else(|| info("resetsAt")).is_some();
+        self.is_used_up = is_of_plan && info("status").is_some_and(|status| status == "rejected");
         if self.is_used_up {
             self.resets_at = json::number(event, &["rate_limit_info", "resetsAt"]);
             let mut evidence = Evidence::of_text("the plan's allowance is used up");
@@ -205,18 +201,19 @@ impl Stream {
 
     fn assistant(&mut self, event: &Value, record: &mut Record) {
         if let Some(error) = json::text(event, &["error"]) {
-            // A message of the CLI about a failed request, not of the model.
+            // The CLI wrote this message about a failed request; it is not the model's.
             self.error = Some(error.to_owned());
             let reset = ["api_error_params", "rate_limit_info", "resetsAt"];
             self.resets_at = json::number(event, &reset).or(self.resets_at);
             return;
         }
-        // It is answered all the same, such as by usage beyond the plan.
+        // The model answered after all, for instance through paid usage beyond the plan.
         self.is_used_up = false;
         record.name_model(json::text(event, &["message", "model"]));
         let is_of_subagent = json::at(event, &["parent_tool_use_id"]).is_some();
         for part in json::list(event, &["message", "content"]) {
             match json::text(part, &["type"]) {
+                // A subagent's text goes to the main agent and is not the run's answer.
                 Some("text") if !is_of_subagent => {
                     record.said(json::text(part, &["text"]).unwrap_or_default());
                 }
@@ -234,36 +231,40 @@ impl Stream {
         record.name_session(json::text(event, &["session_id"]));
         usage(event, record);
         let subtype = text("subtype");
+        // A result without `is_error` counts as failed: never take an unknown end for success.
         let is_error =
-            json::truth(event, &["is_error"]).unwrap_or(true) || subtype.starts_with("error");
+            json::boolean(event, &["is_error"]).unwrap_or(true) || subtype.starts_with("error");
         let errors = json::list(event, &["errors"])
             .iter()
             .filter_map(Value::as_str)
             .collect::<Vec<_>>()
             .join("; ");
-        let said = if text("result").is_empty() {
+        // Interrupts and limits have no `result`; their text is in `errors`.
+        let message = if text("result").is_empty() {
             &errors
         } else {
             text("result")
         };
         let status = json::number(event, &["api_error_status"])
             .and_then(|status| u16::try_from(status).ok());
-        let mut evidence = Evidence::of_status(status, said);
+        let mut evidence = Evidence::of_status(status, message);
         for code in [
             json::text(event, &["api_error"]),
             json::text(event, &["api_error_type"]),
         ] {
             evidence.add_code(code);
         }
-        // Where no status says otherwise, it failed for what it was told before.
+        // A used-up allowance is the cause unless the result has a status that says otherwise.
         let is_limit = self.is_used_up && matches!(status, None | Some(429));
         evidence.add_code(is_limit.then_some("usage_limit_reached"));
         evidence.add_code(self.error.as_deref());
         evidence.add_code(json::text(event, &["terminal_reason"]));
         evidence.set_reset(self.resets_at);
         if !is_error {
+            // With `--json-schema` the answer is here. The field is absent if the model never
+            // complied.
             let structured = json::at(event, &["structured_output"]).map(ToString::to_string);
-            record.said(structured.as_deref().unwrap_or(said));
+            record.said(structured.as_deref().unwrap_or(message));
         }
         let denied = denied(event);
         self.end = Some(End {
@@ -287,7 +288,7 @@ fn system(event: &Value, record: &mut Record) {
                 .and_then(|status| u16::try_from(status).ok());
             let error = json::text(event, &["error"]).unwrap_or_default();
             let mut evidence = Evidence::of_status(status, error);
-            // Without a status there was no answer at all.
+            // Without a status the server did not answer at all.
             let code = if status.is_none() && error == "unknown" {
                 "connection_failed"
             } else {
@@ -296,9 +297,10 @@ fn system(event: &Value, record: &mut Record) {
             evidence.add_code(Some(code));
             record.retrying(evidence);
         }
-        // What ran when a signal came: its end, told right after, was not its own.
+        // On a signal claude reports its running tools as stopped, and right afterwards as ended.
+        // They did not end by themselves, so a watchdog's signal still finds a tool running.
         "task_notification" if json::text(event, &["status"]) == Some("stopped") => {
-            record.tool_was_stopped()
+            record.tool_was_stopped();
         }
         _ => {}
     }
@@ -307,12 +309,12 @@ fn system(event: &Value, record: &mut Record) {
 fn tool_results(event: &Value, record: &mut Record) {
     for part in json::list(event, &["message", "content"]) {
         if json::text(part, &["type"]) == Some("tool_result") {
-            record.tool_ended(json::truth(part, &["is_error"]).unwrap_or(false));
+            record.tool_ended(json::boolean(part, &["is_error"]).unwrap_or(false));
         }
     }
 }
 
-/// What a tool was called for: its command or its file.
+/// A tool call's main argument, such as its command or its file.
 fn detail(input: Option<&Value>) -> String {
     let Some(input) = input else {
         return String::new();
@@ -326,11 +328,12 @@ fn detail(input: Option<&Value>) -> String {
         "description",
         "query",
     ];
-    let told = keys.iter().find_map(|key| json::text(input, &[key]));
-    told.unwrap_or_default().to_owned()
+    let detail = keys.iter().find_map(|key| json::text(input, &[key]));
+    detail.unwrap_or_default().to_owned()
 }
 
-/// Which tools were forbidden. A question that nobody could answer comes as a forbidden tool too.
+/// The first denied tool. A question also arrives as a denied tool, and goes first: a person can
+/// answer it.
 fn denied(event: &Value) -> Option<(String, Option<String>)> {
     let denials = json::list(event, &["permission_denials"]);
     let tool = |denial| json::text(denial, &["tool_name"]).unwrap_or("a tool");
@@ -350,8 +353,9 @@ fn denied(event: &Value) -> Option<(String, Option<String>)> {
         .map(|denial| (tool(denial).to_owned(), None))
 }
 
-/// Takes what it used since the last result where it says so, helpers and other models included.
-/// Else its tokens are of the run, and its cost is of the whole session.
+/// Reads tokens and cost. If claude reports usage per model since the last result, that counts,
+/// because it includes subagents. Otherwise the tokens count this run and the cost counts the whole
+/// session.
 fn usage(event: &Value, record: &mut Record) {
     let usage = &mut record.usage;
     if let Some(models) =
@@ -368,6 +372,7 @@ fn usage(event: &Value, record: &mut Record) {
                 output: count(model, "outputTokens"),
             })
         });
+        // One model without a price makes the whole sum unknown.
         let dollars = models
             .values()
             .map(|model| json::float(model, &["costUSD"]))
@@ -379,10 +384,10 @@ fn usage(event: &Value, record: &mut Record) {
             .map(|cost| cost.saturating_add(before));
         return;
     }
-    let Some(told) = json::at(event, &["usage"]) else {
+    let Some(reported) = json::at(event, &["usage"]) else {
         return;
     };
-    let count = |key| json::number(told, &[key]).unwrap_or_default();
+    let count = |key| json::number(reported, &[key]).unwrap_or_default();
     let input = count("input_tokens").saturating_add(count("cache_creation_input_tokens"));
     let tokens = Tokens {
         input,

@@ -1,5 +1,5 @@
-//! codex: `codex exec --json`. Only `turn.completed` and `turn.failed` decide; `error` is mostly a
-//! notice of a retry.
+//! codex: `codex exec --json`. Only `turn.completed` and `turn.failed` decide how a run ended. An
+//! `error` event is usually a retry notice or a warning.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,9 @@ use crate::parser::{Claim, Dialect};
 use crate::record::Record;
 use crate::reset::Passed;
 use crate::session::Session;
-use crate::spec::{CommandSpec, HomeFile, HomeLink, Keep, StopSignal, Task, named_by_content};
+use crate::spec::{
+    CommandSpec, HomeFile, HomeLink, Keep, StopSignal, Task, named_by_content, push_flag,
+};
 use crate::usage::{Counted, Tokens};
 use crate::version::Version;
 
@@ -21,9 +23,11 @@ pub(crate) fn facts() -> Facts {
     Facts {
         name: "codex",
         program: "codex",
-        // On SIGTERM the children of its tools survive.
+        // SIGTERM would leave the children of its tools running.
         stop_signal: StopSignal::Int,
         wall_secs: 15 * 60,
+        // codex never gives up on a server that it cannot reach, and waits out a `retry-after` of
+        // an hour after a single notice. Only a watchdog ends it.
         idle_secs: 10 * 60,
         family: Some(Family::OpenAi),
         sessions: Sessions::Resumed,
@@ -44,10 +48,11 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     let mut args: Vec<String> = [
         "exec",
         "--json",
-        // Our sandbox is the wall.
+        // Our own sandbox confines the run, and nobody is there to be asked.
         "--dangerously-bypass-approvals-and-sandbox",
+        // Without it codex refuses to run outside a git repository.
         "--skip-git-repo-check",
-        // Without these it asks its maker's servers before it begins.
+        // Without these it contacts its vendor's servers before it starts.
         "--disable",
         "plugins",
         "-c",
@@ -57,17 +62,14 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     ]
     .map(str::to_owned)
     .into();
-    args.extend(["-c".to_owned(), distrust(task)]);
-    if let Some(model) = &task.model {
-        args.extend(["-m".to_owned(), model.clone()]);
-    }
+    push_flag(&mut args, "-c", Some(&distrust(task)));
+    push_flag(&mut args, "-m", task.model.as_deref());
     if let Some(effort) = &task.effort {
-        args.extend([
-            "-c".to_owned(),
-            format!("model_reasoning_effort={}", Value::from(effort.as_str())),
-        ]);
+        // The value is TOML. A JSON string is also a TOML string, so quotes in it are harmless.
+        let setting = format!("model_reasoning_effort={}", Value::from(effort.as_str()));
+        push_flag(&mut args, "-c", Some(&setting));
     }
-    // It must exist before codex starts, and codex adds the folders to it that it was run in.
+    // codex needs an existing home and adds every folder it runs in to this file.
     let mut files = vec![HomeFile {
         path: "config.toml".to_owned(),
         content: String::new(),
@@ -75,10 +77,8 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     }];
     if let Some(schema) = &task.schema {
         let path = named_by_content("schema", "json", schema);
-        args.extend([
-            "--output-schema".to_owned(),
-            task.config_home.join(&path).display().to_string(),
-        ]);
+        let full_path = task.config_home.join(&path).display().to_string();
+        push_flag(&mut args, "--output-schema", Some(&full_path));
         files.push(HomeFile {
             path,
             content: schema.clone(),
@@ -87,8 +87,10 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     }
     args.extend(task.extra_args.iter().cloned());
     if let Session::Resume(id) = &task.session {
+        // A subcommand, so all flags must come before it.
         args.extend(["resume".to_owned(), id.as_str().to_owned()]);
     }
+    // Read the prompt from standard input.
     args.push("-".to_owned());
     CommandSpec {
         program: task
@@ -118,14 +120,15 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     }
 }
 
-/// Without this it takes the checkout for a trusted project, and then starts whatever servers its
-/// `.codex` names. The table must be given whole: a dotted key is not heeded.
+/// The setting that marks the checkout as untrusted. Without it codex trusts the checkout and
+/// starts whatever MCP servers its `.codex` folder names. The table must be given whole: codex
+/// ignores a dotted key.
 fn distrust(task: &Task) -> String {
     let checkout = Value::from(task.checkout.display().to_string());
     format!("projects={{{checkout}={{trust_level=\"untrusted\"}}}}")
 }
 
-/// What a stream of codex has said of its end.
+/// What a codex stream has reported about its end.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     end: End,
@@ -146,7 +149,7 @@ impl Dialect for Stream {
             "item.started" => started(event, record),
             "turn.started" | "item.updated" => {}
             "item.completed" => completed(event, record),
-            // A notice, unless nothing comes after it.
+            // A retry notice. It counts as the cause only if nothing comes after it.
             "error" => {
                 record.retrying(Evidence::of_text(
                     json::text(event, &["message"]).unwrap_or_default(),
@@ -154,6 +157,7 @@ impl Dialect for Stream {
             }
             "turn.completed" => {
                 record.usage.tokens = tokens(event);
+                // A resumed session reports the tokens of all its runs.
                 record.usage.tokens_of = Counted::Session;
                 self.end = End::Completed;
             }
@@ -161,7 +165,8 @@ impl Dialect for Stream {
                 let message = json::text(event, &["error", "message"])
                     .or_else(|| json::text(event, &["error"]));
                 let mut evidence = Evidence::of_text(message.unwrap_or_default());
-                // It names the day wherever that is not today.
+                // codex names the day whenever a limit does not reset today, so a time of day that
+                // has passed does not mean tomorrow.
                 evidence.passed = Passed::IsOver;
                 self.end = End::Failed(evidence);
             }
@@ -178,6 +183,7 @@ impl Dialect for Stream {
     }
 }
 
+/// Notes a tool call. A rejected `apply_patch` produces no item at all, so it is not counted.
 fn started(event: &Value, record: &mut Record) {
     if let Some((tool, detail)) = tool(event) {
         record.tool_started(tool, &detail);
@@ -187,7 +193,7 @@ fn started(event: &Value, record: &mut Record) {
 fn completed(event: &Value, record: &mut Record) {
     match json::text(event, &["item", "type"]).unwrap_or_default() {
         "agent_message" => record.said(json::text(event, &["item", "text"]).unwrap_or_default()),
-        // Warnings, such as a model that it does not know.
+        // An `error` item is a warning, for instance about a model that codex does not know.
         "error" | "reasoning" | "todo_list" => {}
         _ if tool(event).is_some() => {
             record.tool_ended(json::text(event, &["item", "status"]) == Some("failed"));
@@ -196,6 +202,7 @@ fn completed(event: &Value, record: &mut Record) {
     }
 }
 
+/// The tool that an item stands for, with its main argument. `None` if the item is no tool call.
 fn tool(event: &Value) -> Option<(&str, String)> {
     let text = |key| {
         json::text(event, &["item", key])
@@ -210,6 +217,7 @@ fn tool(event: &Value) -> Option<(&str, String)> {
             let paths: Vec<&str> = changes
                 .iter()
                 .filter_map(|change| json::text(change, &["path"]))
+                // Enough to show; the text is cut short anyway.
                 .take(8)
                 .collect();
             paths.join(" ")
@@ -221,7 +229,7 @@ fn tool(event: &Value) -> Option<(&str, String)> {
     Some((kind, detail))
 }
 
-/// Its input tokens include the cached ones.
+/// Reads token counts. codex counts cached tokens as input too, so they are taken off.
 fn tokens(event: &Value) -> Option<Tokens> {
     let usage = json::at(event, &["usage"])?;
     let count = |key| json::number(usage, &[key]).unwrap_or_default();

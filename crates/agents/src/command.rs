@@ -1,17 +1,17 @@
-//! Any program: its task comes on standard input, its answer is what it prints, its exit code says
-//! how it went.
+//! Any program: it reads its task from standard input, prints its answer, and reports success or
+//! failure by its exit code.
 
 use crate::exit::{Ended, Exit};
 use crate::facts::{Facts, LoginCheck, Sessions};
 use crate::outcome::Outcome;
 use crate::spec::{CommandSpec, StopSignal, Task};
 
-/// It asks to be tried again later (`EX_TEMPFAIL`).
+/// Exit code of a program that wants to be tried again later (`EX_TEMPFAIL` of `sysexits.h`).
 const TRY_LATER: i32 = 75;
-/// It is not logged in (`EX_NOPERM`).
+/// Exit code of a program that is not logged in (`EX_NOPERM` of `sysexits.h`).
 const NOT_LOGGED_IN: i32 = 77;
 
-/// Bytes of its output's end that are kept: a verdict stands at the end.
+/// How much of the output is kept, counted from its end, because a verdict comes last.
 const TAIL_BYTES: usize = 256 * 1024;
 
 pub(crate) fn facts() -> Facts {
@@ -52,7 +52,7 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     }
 }
 
-/// The end of what a program printed.
+/// The end of a program's output.
 #[derive(Debug, Default)]
 pub(crate) struct Text {
     tail: Vec<u8>,
@@ -62,7 +62,8 @@ impl Text {
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.tail
             .extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL_BYTES)..]);
-        // Cutting only now and then keeps this linear.
+        // Cut only when the buffer is twice as long as needed: cutting on every push would make
+        // this quadratic.
         if self.tail.len() > 2 * TAIL_BYTES {
             self.cut();
         }
@@ -78,7 +79,7 @@ impl Text {
         self.tail.drain(..excess);
     }
 
-    /// The exit code is all there is, so a program that crashed has failed.
+    /// Judges the run. The exit code is the only evidence, so a program that crashed has failed.
     #[expect(
         clippy::unused_self,
         reason = "it reads like the streams of the other adapters"

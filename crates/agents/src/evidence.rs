@@ -1,4 +1,4 @@
-//! What a CLI said of its own failure, gathered before it is judged.
+//! Gathers what a CLI reported about its own failure, before it is classified.
 
 use serde_json::Value;
 
@@ -7,33 +7,33 @@ use crate::json;
 use crate::record::prefix;
 use crate::reset::{self, Passed, When};
 
-/// Bytes of an error text that are looked at.
+/// How many bytes of an error text are examined.
 const TEXT_BYTES_MAX: usize = 8 * 1024;
-/// Words of machines that are kept.
+/// How many error codes are kept.
 const CODES_MAX: usize = 16;
 
-/// What a CLI said of its own failure: a terminal error or a notice of its own, never what a tool
-/// or a model said.
+/// What a CLI reported about its own failure: a terminal error or a retry notice. Tool output and
+/// model text must never get here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Evidence {
     /// The HTTP status of the last request.
     pub(crate) status: Option<u16>,
-    /// Words of machines, in lower case: `rate_limit_error`, `context_length_exceeded`.
+    /// Error codes in lower case, such as `rate_limit_error` or `context_length_exceeded`.
     codes: Vec<String>,
-    /// The text, as it came, cut.
+    /// The error text as the CLI wrote it, cut to [`TEXT_BYTES_MAX`].
     text: String,
-    /// The same, made easy to compare.
+    /// The same text, normalised for comparison.
     plain: String,
-    /// When an allowance is there again.
+    /// When an allowance resets, in milliseconds since 1970.
     pub(crate) resets_at_ms: Option<u64>,
-    /// How long to wait.
+    /// How long the server asks to wait.
     pub(crate) retry_after_ms: Option<u64>,
-    /// What a time of day in the text means that has passed.
+    /// How to read a time of day in the text that has already passed.
     pub(crate) passed: Passed,
 }
 
 impl Evidence {
-    /// Reads the text of an error, and the failed request's body where it is inside.
+    /// Reads an error text, and the body of the failed request if the text quotes it.
     pub(crate) fn of_text(text: &str) -> Self {
         let mut evidence = Self {
             status: status_in(text),
@@ -46,7 +46,7 @@ impl Evidence {
         evidence
     }
 
-    /// Evidence by a status alone.
+    /// Reads an error text whose status the CLI reports in a field of its own.
     pub(crate) fn of_status(status: Option<u16>, text: &str) -> Self {
         let mut evidence = Self::of_text(text);
         evidence.status = status.or(evidence.status);
@@ -72,35 +72,34 @@ impl Evidence {
         }
     }
 
-    /// A moment that a machine gave, in seconds or milliseconds since 1970.
+    /// Sets the reset time from an epoch in seconds or milliseconds. A missing or zero epoch leaves
+    /// an earlier value alone.
     pub(crate) fn set_reset(&mut self, epoch: Option<u64>) {
+        // As seconds this lies in the year 5138, as milliseconds in 1973: any sensible epoch below
+        // it is in seconds and any above it in milliseconds.
         const MILLISECONDS_FROM: u64 = 100_000_000_000;
-        let ms = |epoch: u64| {
-            if epoch < MILLISECONDS_FROM {
-                epoch.saturating_mul(1000)
-            } else {
-                epoch
+        match epoch {
+            None | Some(0) => {}
+            Some(secs) if secs < MILLISECONDS_FROM => {
+                self.resets_at_ms = Some(secs.saturating_mul(1000));
             }
-        };
-        self.resets_at_ms = epoch
-            .filter(|&epoch| epoch > 0)
-            .map(ms)
-            .or(self.resets_at_ms);
+            Some(ms) => self.resets_at_ms = Some(ms),
+        }
     }
 
-    /// Reads the body of a failed request that is told beside the text.
+    /// Reads the body of a failed request that the CLI reports beside the text.
     pub(crate) fn add_body(&mut self, body: &str) {
         if let Some(body) = json::object_inside(body) {
             self.read_body(&body);
         }
     }
 
-    /// Reads a header of a failed request that tells when to come back.
+    /// Reads a header of a failed request that says when to try again.
     pub(crate) fn add_header(&mut self, name: &str, value: &str) {
         let value = value.trim();
         match name.to_ascii_lowercase().as_str() {
             "retry-after-ms" => self.retry_after_ms = value.parse().ok().or(self.retry_after_ms),
-            // Seconds or a date; neither needs a clock to be read.
+            // Either a number of seconds or a full date. Neither needs a clock.
             "retry-after" => {
                 match reset::find(
                     &format!("retry-after: {value}"),
@@ -112,6 +111,7 @@ impl Evidence {
                     None => {}
                 }
             }
+            // Anthropic sends these with a subscription login: the plan's own limit, not a rate.
             "anthropic-ratelimit-unified-status" if value == "rejected" => {
                 self.add_code(Some("usage_limit_reached"));
             }
@@ -133,6 +133,7 @@ impl Evidence {
         for key in ["code", "type", "status"] {
             self.add_code(json::text(error, &[key]));
         }
+        // Some gateways put the HTTP status into `code` or `status` as a number.
         let number = json::number(error, &["code"]).or_else(|| json::number(error, &["status"]));
         self.status = self.status.or(number.and_then(as_status));
         self.set_reset(json::number(error, &["resets_at"]));
@@ -141,6 +142,7 @@ impl Evidence {
         self.retry_after_ms = secs
             .map(|secs| secs.saturating_mul(1000))
             .or(self.retry_after_ms);
+        // Google's errors put the reason and the delay (`"retryDelay": "8.5s"`) into a list.
         for detail in json::list(error, &["details"]) {
             self.add_code(json::text(detail, &["reason"]));
             let delay =
@@ -159,7 +161,8 @@ impl Evidence {
     }
 }
 
-/// Makes a text easy to compare: lower case, plain quotes, single spaces.
+/// Normalises a text for comparison: lower case, plain quotes, single spaces. codex writes
+/// typographic quotes (`You’ve`), claude plain ones.
 fn plain(text: &str) -> String {
     let quotes = text
         .replace(['\u{2019}', '\u{2018}'], "'")
@@ -174,8 +177,8 @@ fn as_status(number: u64) -> Option<u16> {
         .filter(|status| (400..600).contains(status))
 }
 
-/// Words before which a number of three digits is an HTTP status.
-const STATUS_SIGNS: [&str; 7] = [
+/// Text after which a three-digit number is an HTTP status.
+const STATUS_PREFIXES: [&str; 7] = [
     "status: ",
     "status ",
     "status code ",
@@ -185,20 +188,22 @@ const STATUS_SIGNS: [&str; 7] = [
     "(",
 ];
 
-/// Finds an HTTP status in an error text: at its beginning, or after a word that announces one. A
-/// bare number elsewhere may be anything.
+/// Finds an HTTP status in an error text: at its start, or after a prefix that announces one. A
+/// bare number elsewhere may be anything, such as a count of tokens.
 fn status_in(text: &str) -> Option<u16> {
     let text = plain(prefix(text, TEXT_BYTES_MAX));
-    let number = |rest: &str| {
-        let digits = rest.get(..3)?.parse().ok().and_then(as_status)?;
-        let is_whole = !rest[3..].starts_with(|c: char| c.is_ascii_alphanumeric());
-        is_whole.then_some(digits)
-    };
-    let after = |sign: &str| {
-        text.match_indices(sign)
-            .find_map(|(at, _)| number(&text[at + sign.len()..]))
-    };
-    number(&text).or_else(|| STATUS_SIGNS.iter().find_map(|sign| after(sign)))
+    leading_status(&text).or_else(|| {
+        STATUS_PREFIXES.iter().find_map(|prefix| {
+            text.match_indices(prefix)
+                .find_map(|(at, _)| leading_status(&text[at + prefix.len()..]))
+        })
+    })
+}
+
+fn leading_status(text: &str) -> Option<u16> {
+    let status = text.get(..3)?.parse().ok().and_then(as_status)?;
+    let is_whole = !text[3..].starts_with(|c: char| c.is_ascii_alphanumeric());
+    is_whole.then_some(status)
 }
 
 #[cfg(test)]

@@ -1,40 +1,40 @@
-//! How the process ended and what time it is: what a parser is told from outside.
+//! What a parser needs from outside: how the process ended, and what time it is.
 
 use std::collections::BTreeMap;
 
 /// Says how the process of a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exit {
-    /// Why it ended.
+    /// Why the process ended.
     pub ended: Ended,
-    /// Its exit code, if it exited.
+    /// The exit code, if the process exited.
     pub code: Option<i32>,
-    /// The signal that ended it, if one did.
+    /// The signal that ended the process, if one did.
     pub signal: Option<i32>,
-    /// The end of its standard error; a few kilobytes are plenty.
+    /// The end of standard error. A few kilobytes are enough.
     pub stderr_tail: String,
 }
 
 /// Says why a process ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
-    /// By itself, or by a signal that was not ours.
+    /// It ended by itself, or by a signal that was not ours.
     Itself,
-    /// It ran for as long as it may.
+    /// We ended it because it reached its time limit.
     WallTimeout,
-    /// It was silent for as long as it may.
+    /// We ended it because it printed nothing for too long.
     IdleTimeout,
-    /// We stopped it because somebody asked for that.
+    /// We stopped it on request.
     Stopped,
-    /// It never ran.
+    /// It never started.
     CannotStart {
-        /// The reason, for people.
+        /// Why it could not be started, for people.
         why: String,
     },
 }
 
 impl Exit {
-    /// An end by itself with an exit code and nothing on standard error.
+    /// A process that exited by itself with this code and an empty standard error.
     pub fn with_code(code: i32) -> Self {
         Self {
             ended: Ended::Itself,
@@ -44,7 +44,7 @@ impl Exit {
         }
     }
 
-    /// An end by a signal; `ended` says whose it was.
+    /// A process that a signal ended; `ended` says who sent it.
     pub fn with_signal(signal: i32, ended: Ended) -> Self {
         Self {
             ended,
@@ -54,8 +54,10 @@ impl Exit {
         }
     }
 
-    /// Says whether a signal ended it, also where a program turned it into an exit code.
+    /// Says whether a signal ended the process, including one that the program turned into an exit
+    /// code.
     pub(crate) fn is_by_signal(&self) -> bool {
+        // 128 plus SIGINT, SIGKILL or SIGTERM. claude and pi exit with 143 on SIGTERM.
         const SHELL_CODES: [i32; 3] = [130, 137, 143];
         self.signal.is_some() || self.code.is_some_and(|code| SHELL_CODES.contains(&code))
     }
@@ -65,20 +67,20 @@ impl Exit {
     }
 }
 
-/// The time and the zones by which a time of day is read.
+/// The current time, and the zones needed to read a time of day.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Clock {
     /// Now, in milliseconds since 1970.
     pub now_ms: u64,
     /// How far the machine's own zone is ahead of UTC, in seconds.
     pub local_offset_secs: i32,
-    /// How far named zones are ahead of UTC, in seconds; at least the machine's own (`Europe/Oslo`)
-    /// should be here, since CLIs name it. UTC and the zones of RFC 822 need no entry.
+    /// How far named zones are ahead of UTC, in seconds. Include at least the machine's own zone
+    /// (`Europe/Oslo`), because CLIs name it. UTC and the zones of RFC 822 need no entry.
     pub zones: BTreeMap<String, i32>,
 }
 
 impl Clock {
-    /// A clock of a machine that lives in UTC.
+    /// The clock of a machine whose zone is UTC.
     pub fn utc(now_ms: u64) -> Self {
         Self {
             now_ms,

@@ -1,40 +1,40 @@
-//! What is known of a CLI beside its command line and its stream.
+//! What is known about a CLI besides its command line and its stream.
 
 use crate::spec::StopSignal;
 use crate::version::{self, BadVersion, Version, VersionVerdict};
 
-/// What is known of a CLI.
+/// What is known about a CLI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
     /// The name people call it by.
     pub name: &'static str,
-    /// The program that is looked up in `PATH`.
+    /// The program to look up in `PATH`.
     pub program: &'static str,
-    /// The signal on which it ends its tools and saves its session.
+    /// The signal that makes it end its tools and save its session.
     pub stop_signal: StopSignal,
     /// How long a run may take by default.
     pub wall_secs: u64,
-    /// How long it may be silent by default. A tool that compiles for minutes prints nothing, so
-    /// this is generous.
+    /// How long it may print nothing by default. This is generous, because a tool that compiles for
+    /// minutes prints nothing.
     pub idle_secs: u64,
-    /// Who made its models, where it has only one maker's.
+    /// Who made its models, if they all come from one maker.
     pub family: Option<Family>,
-    /// What can be done with its sessions.
+    /// How far it supports sessions.
     pub sessions: Sessions,
     /// Whether it takes a schema for its answer.
     pub takes_schema: bool,
-    /// Whether it tells what a run cost.
+    /// Whether it reports what a run cost.
     pub tells_cost: bool,
-    /// Folders of the repository whose content it runs, whatever it is told: they must not be in
-    /// the checkout.
+    /// Folders of the repository whose content it executes and cannot be kept from executing. They
+    /// must not be in the checkout.
     pub executes: &'static [&'static str],
     /// The oldest and the newest version that were tried.
     pub tried: Option<(Version, Version)>,
     /// Versions that must not be used.
     pub known_bad: &'static [BadVersion],
-    /// How to ask it for its version; [`Version::find`] reads the answer.
+    /// Arguments that make it print its version; [`Version::find`] reads the output.
     pub version_args: &'static [&'static str],
-    /// How to see whether it is logged in without spending a token.
+    /// How to check whether it is logged in without spending a token.
     pub login: LoginCheck,
     /// How a person installs it.
     pub install: &'static str,
@@ -42,37 +42,36 @@ pub struct Facts {
     pub log_in: &'static str,
 }
 
-/// Says what can be done with the sessions of a CLI.
+/// Says how far a CLI supports sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sessions {
-    /// It has none.
+    /// It has no sessions.
     None,
-    /// One can be gone on with.
+    /// A session can be resumed.
     Resumed,
-    /// One can be gone on with, and a fresh one can be named by us.
+    /// A session can be resumed, and we can choose the id of a new one.
     NamedAndResumed,
 }
 
-/// Says how a login is seen.
+/// Says how to check for a login.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoginCheck {
-    /// By a command that asks no model; [`Facts::login_state`] reads its end.
+    /// Run a command that asks no model; [`Facts::login_state`] reads its result.
     Command(&'static [&'static str]),
-    /// By the credentials being there: one of the linked files, or one of the variables that are
-    /// passed on.
+    /// Look for credentials: one of the linked files, or one of the variables that are passed on.
     Credentials,
-    /// Not at all.
+    /// There is no way to check.
     Unknown,
 }
 
 /// Says whether a CLI is logged in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoginState {
-    /// It has credentials; whether they are still good only a request can tell.
+    /// It has credentials. Only a request can show whether they are still valid.
     LoggedIn,
-    /// It has none.
+    /// It has no credentials.
     NotLoggedIn,
-    /// The answer was not understood.
+    /// The command's output was not understood.
     Unknown,
 }
 
@@ -101,7 +100,8 @@ pub enum Family {
     Meta,
 }
 
-/// Words in model names. The maker of the weights counts, not who serves them.
+/// Words in model names and who made the model. The maker of the weights counts, not who serves
+/// them.
 const FAMILY_WORDS: [(&str, Family); 22] = [
     ("claude", Family::Anthropic),
     ("opus", Family::Anthropic),
@@ -128,40 +128,43 @@ const FAMILY_WORDS: [(&str, Family); 22] = [
 ];
 
 impl Family {
-    /// Reads the maker from a model's name, if the name tells.
+    /// Reads the maker from a model's name, if the name shows it.
     pub fn of_model(model: &str) -> Option<Self> {
-        let model = model.to_lowercase();
-        let words: Vec<&str> = model.split(|c: char| !c.is_ascii_alphanumeric()).collect();
-        let tells = |word: &str, sign: &str| {
-            if sign.len() <= 2 {
-                word == sign
+        // The first word that is known decides: `deepseek/deepseek-r1-distill-llama` is DeepSeek's.
+        model
+            .to_lowercase()
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .find_map(Self::of_word)
+    }
+
+    fn of_word(word: &str) -> Option<Self> {
+        let is_named = |name: &str| {
+            // A short name must match whole, so that `o300` is not taken for `o3`.
+            if name.len() <= 2 {
+                word == name
             } else {
-                word.starts_with(sign)
+                word.starts_with(name)
             }
         };
-        let family = |word: &&str| {
-            FAMILY_WORDS
-                .iter()
-                .find(|(sign, _)| tells(word, sign))
-                .map(|(_, family)| *family)
-        };
-        // A served model's last word is its own: `deepseek/deepseek-r1-distill-llama` is the
-        // exception that proves it.
-        words.iter().find_map(family)
+        FAMILY_WORDS
+            .iter()
+            .find(|(name, _)| is_named(name))
+            .map(|(_, family)| *family)
     }
 }
 
 impl Facts {
-    /// Says what is known of a version.
+    /// Says what is known about a version.
     pub fn judge(&self, version: Version) -> VersionVerdict {
         self.tried.map_or(VersionVerdict::Tried, |tried| {
             version::judge(version, tried, self.known_bad)
         })
     }
 
-    /// Reads the end of the login command.
+    /// Reads the exit code and the output of the login command.
     pub fn login_state(&self, code: Option<i32>, printed: &str) -> LoginState {
         let printed = printed.to_lowercase();
+        // The output goes first: an exit code of 0 does not prove a login.
         let denies = [
             "not logged in",
             "\"loggedin\": false",

@@ -1,5 +1,5 @@
-//! gemini: `gemini --output-format stream-json`. Its exit code is the status of the failed request,
-//! cut to a byte.
+//! gemini: `gemini --output-format stream-json`. Its exit code is the HTTP status of the failed
+//! request, cut to a byte.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use crate::json;
 use crate::parser::{Claim, Dialect};
 use crate::record::Record;
 use crate::session::Session;
-use crate::spec::{CommandSpec, HomeFile, HomeLink, Keep, StopSignal, Task};
+use crate::spec::{CommandSpec, HomeFile, HomeLink, Keep, StopSignal, Task, push_flag};
 use crate::usage::Tokens;
 use crate::version::Version;
 
-/// Requests that it makes before it gives up: three bridge a hiccup in a quarter of a minute, its
-/// own ten take four minutes, in which it holds a slot that waits in vain. Longer waits are the
-/// journal's.
+/// How many requests it makes before it gives up. Three bridge a hiccup in a quarter of a minute.
+/// Its default of ten takes four minutes, during which the run only holds a slot; longer waits are
+/// scheduled through the journal.
 const ATTEMPTS: u32 = 3;
 
 pub(crate) fn facts() -> Facts {
@@ -44,8 +44,8 @@ pub(crate) fn facts() -> Facts {
 
 pub(crate) fn command(task: &Task) -> CommandSpec {
     let facts = facts();
-    // It runs no tool by itself in a folder that it does not trust. By the flag it does, and still
-    // leaves the hooks of the repository alone; by the variable it runs them too.
+    // gemini runs no tool on its own in a folder that it does not trust. `--skip-trust` lifts that
+    // and still ignores the repository's hooks; GEMINI_CLI_TRUST_WORKSPACE would run them too.
     let mut args: Vec<String> = [
         "--output-format",
         "stream-json",
@@ -55,10 +55,9 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     ]
     .map(str::to_owned)
     .into();
-    let pair = |flag: &str, value: &str| [flag.to_owned(), value.to_owned()];
-    args.extend(task.model.iter().flat_map(|model| pair("-m", model)));
+    push_flag(&mut args, "-m", task.model.as_deref());
     if let Session::Resume(id) = &task.session {
-        args.extend(pair("--resume", id.as_str()));
+        push_flag(&mut args, "--resume", Some(id.as_str()));
     }
     args.extend(task.extra_args.iter().cloned());
     CommandSpec {
@@ -102,9 +101,9 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
 
 fn environment(task: &Task) -> BTreeMap<String, String> {
     let home = task.config_home.display().to_string();
-    // Its launcher ignores signals.
     [
         ("GEMINI_CLI_HOME", home.as_str()),
+        // Otherwise it runs as the child of a launcher that ignores signals.
         ("GEMINI_CLI_NO_RELAUNCH", "true"),
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
@@ -121,12 +120,12 @@ fn settings() -> String {
     format!("{settings}\n")
 }
 
-/// What a stream of gemini has said of its end.
+/// What a gemini stream has reported about its end.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     end: Option<End>,
-    /// The last error that it told by itself; a result does not always repeat it.
-    complaint: String,
+    /// The message of the last `error` event. The result does not always repeat it.
+    last_error: String,
 }
 
 #[derive(Debug)]
@@ -144,18 +143,19 @@ impl Dialect for Stream {
                 record.name_model(json::text(event, &["model"]));
             }
             "message" if text("role") == "assistant" => {
-                if json::truth(event, &["delta"]) == Some(true) {
+                if json::boolean(event, &["delta"]) == Some(true) {
                     record.said_more(text("content"));
                 } else {
                     record.said(text("content"));
                 }
             }
             "error" if text("severity") == "error" => {
-                text("message").clone_into(&mut self.complaint)
+                text("message").clone_into(&mut self.last_error);
             }
-            // What it was asked, or a warning.
+            // The user's prompt, or a warning.
             "message" | "error" => {}
             "tool_use" => {
+                // The answer is what it says after its last tool call.
                 record.forget_answer();
                 let keys = ["command", "file_path", "path", "pattern"];
                 let detail = keys
@@ -169,8 +169,9 @@ impl Dialect for Stream {
                 self.end = Some(if text("status") == "success" {
                     End::Success
                 } else {
+                    // After a broken stream the result says `error` and nothing more.
                     let message =
-                        json::text(event, &["error", "message"]).unwrap_or(&self.complaint);
+                        json::text(event, &["error", "message"]).unwrap_or(&self.last_error);
                     let mut evidence = Evidence::of_text(message);
                     evidence.add_code(json::text(event, &["error", "type"]));
                     End::Error(evidence)
@@ -195,6 +196,7 @@ impl Dialect for Stream {
                 Claim::Broke(evidence)
             }
             (Some(End::Error(evidence)), None) => Claim::Broke(evidence.clone()),
+            // A missing login ends it before the stream begins; the reason is on standard error.
             (None, Some(Meaning::Code(code))) => {
                 let mut evidence = Evidence::of_text(&exit.stderr_tail);
                 evidence.add_code(Some(code));
@@ -211,22 +213,26 @@ enum Meaning {
     TurnLimit,
 }
 
-/// What an exit code means: its own list, else an HTTP status of which only a byte is left.
+/// The meaning of an exit code: one of gemini's own codes, or an HTTP status cut to a byte. The
+/// error in the stream only has the type `unknown`, so the exit code is the better evidence.
 fn meaning(code: i32) -> Option<Meaning> {
     match code {
         41 => Some(Meaning::Code("authentication_failed")),
         53 => Some(Meaning::TurnLimit),
+        // 529 - 2 * 256. All other statuses of interest lie between 400 and 511.
         17 => Some(Meaning::Status(529)),
         144..=255 => u16::try_from(code + 256).ok().map(Meaning::Status),
         _ => None,
     }
 }
 
-/// Its output tokens leave thinking out, its total does not.
+/// Reads token counts. Thinking is missing from the output tokens but counted in the total, so the
+/// total decides.
 fn tokens(event: &Value) -> Option<Tokens> {
     let stats = json::at(event, &["stats"])?;
     let count = |key| json::number(stats, &[key]).unwrap_or_default();
-    let (all_input, cached) = (count("input_tokens"), count("cached"));
+    let all_input = count("input_tokens");
+    let cached = count("cached");
     let output = count("output_tokens").max(count("total_tokens").saturating_sub(all_input));
     Some(Tokens {
         input: all_input.saturating_sub(cached),

@@ -1,38 +1,44 @@
-//! Reads a line of JSON as CLIs write it, and looks into it without surprise.
+//! Reads a line of JSON as CLIs really write it, and looks values up in it. A missing key, a null
+//! and a value of another type are all just absent.
 
 use serde_json::Value;
 
-/// Places in a damaged line where an object is looked for.
-const BEGINNINGS_MAX: usize = 8;
+/// How many places in a damaged line are tried as the start of an object. The bound keeps a long
+/// line of braces from costing quadratic time.
+const STARTS_MAX: usize = 8;
 
-/// Reads a line that holds one JSON object, mending what programs get wrong: bytes that are no
-/// UTF-8, halves of characters (`\ud83d` alone, where text was cut), a byte order mark, words of
-/// another stream before the object or behind.
+/// Reads a line that holds one JSON object and repairs what programs get wrong: bytes that are not
+/// UTF-8, lone surrogates (`\ud83d` where a text was cut), a byte order mark, and text of another
+/// stream before or after the object.
 pub(crate) fn object(line: &[u8]) -> Option<Value> {
     let line = line.trim_ascii();
     if let Ok(value) = serde_json::from_slice::<Value>(line) {
         return value.is_object().then_some(value);
     }
-    let text = mend_halves(&String::from_utf8_lossy(line));
-    let read = |(at, _)| {
-        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
-        values.next().and_then(Result::ok).filter(Value::is_object)
-    };
+    let text = replace_lone_surrogates(&String::from_utf8_lossy(line));
     text.match_indices("{\"")
-        .take(BEGINNINGS_MAX)
-        .find_map(read)
+        .take(STARTS_MAX)
+        .find_map(|(start, _)| first_object(&text[start..]))
+}
+
+/// Reads the object that a text starts with. Anything after it is ignored.
+fn first_object(text: &str) -> Option<Value> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    values.next().and_then(Result::ok).filter(Value::is_object)
 }
 
 /// Finds a JSON object inside a text, such as the body of a failed request inside an error message.
 pub(crate) fn object_inside(text: &str) -> Option<Value> {
-    let (begin, end) = (text.find('{')?, text.rfind('}')?);
-    let inside = text.get(begin..=end)?;
+    let start = text.find('{')?;
+    let end = text.rfind('}')?;
+    // `get` also covers a `}` that comes before the first `{`.
+    let inside = text.get(start..=end)?;
     serde_json::from_str::<Value>(inside)
         .ok()
         .filter(Value::is_object)
 }
 
-/// Follows keys into nested objects.
+/// The value at a path of keys. A null counts as absent.
 pub(crate) fn at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter()
         .try_fold(value, |value, key| value.get(key))
@@ -44,7 +50,7 @@ pub(crate) fn text<'a>(value: &'a Value, path: &[&str]) -> Option<&'a str> {
     at(value, path)?.as_str()
 }
 
-/// The whole number at a path; a number with a fraction is cut.
+/// The whole number at a path. A fraction is dropped.
 pub(crate) fn number(value: &Value, path: &[&str]) -> Option<u64> {
     let value = at(value, path)?;
     value.as_u64().or_else(|| {
@@ -63,54 +69,60 @@ pub(crate) fn float(value: &Value, path: &[&str]) -> Option<f64> {
     at(value, path)?.as_f64()
 }
 
-/// The truth at a path.
-pub(crate) fn truth(value: &Value, path: &[&str]) -> Option<bool> {
+/// The boolean at a path.
+pub(crate) fn boolean(value: &Value, path: &[&str]) -> Option<bool> {
     at(value, path)?.as_bool()
 }
 
-/// The list at a path; none is an empty one.
+/// The list at a path, empty if there is none.
 pub(crate) fn list<'a>(value: &'a Value, path: &[&str]) -> &'a [Value] {
     at(value, path)
         .and_then(Value::as_array)
         .map_or(&[], Vec::as_slice)
 }
 
-/// Replaces escapes of half characters that have no other half.
-fn mend_halves(text: &str) -> String {
-    let mut mended = String::with_capacity(text.len());
+/// Replaces escaped surrogates that are not part of a pair. `serde_json` refuses a whole line for
+/// one of them, and a CLI that cuts a text in the middle of an emoji writes one.
+fn replace_lone_surrogates(text: &str) -> String {
+    /// Bytes of one escape, such as `\ud83d`.
+    const ESCAPE_BYTES: usize = 6;
+    let mut repaired = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
-        mended.push_str(&rest[..at]);
+        repaired.push_str(&rest[..at]);
         let escape = &rest[at..];
-        let taken = match (half(escape), half(escape.get(6..).unwrap_or_default())) {
-            (Some(Half::Leading), Some(Half::Trailing)) => 12,
+        let next = escape.get(ESCAPE_BYTES..).unwrap_or_default();
+        let copied = match (surrogate(escape), surrogate(next)) {
+            (Some(Surrogate::Leading), Some(Surrogate::Trailing)) => 2 * ESCAPE_BYTES,
             (Some(_), _) => {
-                mended.push_str("\\ufffd");
-                rest = &escape[6..];
+                repaired.push_str("\\ufffd");
+                rest = next;
                 continue;
             }
+            // Copy both characters of any other escape, so that the second backslash of `\\ud83d`
+            // is not read as the start of one.
             (None, _) => escape
                 .char_indices()
                 .nth(2)
                 .map_or(escape.len(), |(at, _)| at),
         };
-        mended.push_str(&escape[..taken]);
-        rest = &escape[taken..];
+        repaired.push_str(&escape[..copied]);
+        rest = &escape[copied..];
     }
-    mended.push_str(rest);
-    mended
+    repaired.push_str(rest);
+    repaired
 }
 
-enum Half {
+enum Surrogate {
     Leading,
     Trailing,
 }
 
-fn half(escape: &str) -> Option<Half> {
+fn surrogate(escape: &str) -> Option<Surrogate> {
     let digits = escape.strip_prefix("\\u")?.get(..4)?;
     match u32::from_str_radix(digits, 16).ok()? {
-        0xd800..=0xdbff => Some(Half::Leading),
-        0xdc00..=0xdfff => Some(Half::Trailing),
+        0xd800..=0xdbff => Some(Surrogate::Leading),
+        0xdc00..=0xdfff => Some(Surrogate::Trailing),
         _ => None,
     }
 }

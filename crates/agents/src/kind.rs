@@ -1,4 +1,4 @@
-//! The CLIs there are adapters for.
+//! The CLIs that have an adapter.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::parser::Dialect;
 use crate::spec::{CommandSpec, Task};
 use crate::{acp, claude, codex, command, gemini, opencode, pi};
 
-/// Names a CLI.
+/// A CLI that has an adapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -15,20 +15,20 @@ pub enum Kind {
     Codex,
     /// Anthropic's Claude Code.
     Claude,
-    /// pi, for any provider.
+    /// pi, which works with any provider.
     Pi,
-    /// opencode, for any provider.
+    /// opencode, which works with any provider.
     Opencode,
     /// Google's gemini.
     Gemini,
     /// Any agent that speaks the Agent Client Protocol.
     Acp,
-    /// Any program that takes its task on standard input and ends with an exit code.
+    /// Any program that reads its task from standard input and ends with an exit code.
     Command,
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 7] = [
         Self::Codex,
         Self::Claude,
@@ -39,7 +39,7 @@ impl Kind {
         Self::Command,
     ];
 
-    /// The word for it in configuration.
+    /// The kind's name in configuration.
     pub fn word(self) -> &'static str {
         match self {
             Self::Codex => "codex",
@@ -52,12 +52,12 @@ impl Kind {
         }
     }
 
-    /// Reads the word for it.
+    /// Reads a kind's name in configuration.
     pub fn of_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// What is known of it.
+    /// What is known about the CLI.
     pub fn facts(self) -> Facts {
         match self {
             Self::Codex => codex::facts(),
@@ -70,7 +70,7 @@ impl Kind {
         }
     }
 
-    /// How to start it for a task.
+    /// The command that runs the CLI on a task.
     pub fn command(self, task: &Task) -> CommandSpec {
         match self {
             Self::Codex => codex::command(task),
@@ -83,16 +83,17 @@ impl Kind {
         }
     }
 
-    /// Says whether its program is not of one CLI but whatever the operator names.
+    /// Says whether the operator names the program, rather than the adapter.
     pub fn is_any_program(self) -> bool {
         matches!(self, Self::Acp | Self::Command)
     }
 
-    /// Who made the model that answers, as far as one can tell before a run.
+    /// Who made the model that will answer, as far as that is known before a run.
     pub fn family(self, model: Option<&str>) -> Option<Family> {
         model.and_then(Family::of_model).or(self.facts().family)
     }
 
+    /// The reader for the CLI's event stream. `None` for a program that prints plain text.
     pub(crate) fn dialect(self) -> Option<Box<dyn Dialect>> {
         match self {
             Self::Codex => Some(Box::<codex::Stream>::default()),

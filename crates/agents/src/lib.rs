@@ -1,11 +1,11 @@
-//! One file per agent CLI, each two pure halves and a table of facts: a command line out, a
-//! transcript's events in.
+//! Adapters for agent CLIs, one file each. An adapter has two pure halves and a table of facts: it
+//! builds a command line, and it parses the transcript that comes back.
 //!
-//! Nothing here starts a program, reads a file or looks at a clock. What a CLI really does was
-//! measured with the real programs; their recorded streams are in `tests/cases`. The order of
-//! evidence for an [`Outcome`] is always the same: did the run fail by the CLI's own rule, then
-//! structured fields, then the text of the terminal error. What a tool printed or a model said
-//! decides nothing.
+//! Nothing here starts a program, reads a file or looks at a clock. The behaviour of each CLI was
+//! measured with the real program; the recorded streams are in `tests/cases`. An [`Outcome`] is
+//! always derived in the same order: whether the run failed by the CLI's own rule, then structured
+//! fields, then the text of the terminal error. Tool output and model text are never searched,
+//! because a review that mentions a rate limit is not a rate limit.
 
 mod acp;
 mod civil;

@@ -1,46 +1,49 @@
-//! Cuts a byte stream into lines within bounded memory, whatever comes: no newline at all, binary,
-//! gigabytes.
+//! Cuts a byte stream into lines within bounded memory, whatever arrives: no newline at all, binary
+//! data, gigabytes.
 
-/// Longer lines are not read. The longest line that matters is a final answer; transcripts that
-/// some CLIs repeat at the end may be longer, and nothing is lost with them.
+/// Longer lines are not read. The longest line that matters is a final answer. The transcripts that
+/// some CLIs repeat at the end may be longer, but they hold nothing new.
 pub(crate) const LINE_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// Of a line that is too long this much is kept for people.
+/// How much of a line that is too long is kept, to show to people.
 const HEAD_BYTES: usize = 512;
 
 /// Cuts a stream into lines.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
+    /// The line so far, or only its head while it is skipped.
     partial: Vec<u8>,
+    /// Whether the current line is too long, so that the rest of it is dropped.
     is_skipping: bool,
 }
 
-/// One line of a stream, without its end.
+/// One line of a stream, without its newline.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line<'a> {
     Whole(&'a [u8]),
-    /// The beginning of a line that was too long to be read.
+    /// The head of a line that was too long to be read.
     TooLong(&'a [u8]),
 }
 
 impl Lines {
-    /// Takes the next bytes and gives each line that is complete.
+    /// Adds the next bytes and passes on each line that they complete.
     pub(crate) fn push(&mut self, bytes: &[u8], mut take: impl FnMut(Line<'_>)) {
         let mut rest = bytes;
         while let Some(at) = rest.iter().position(|&byte| byte == b'\n') {
-            let (line, after) = (&rest[..at], &rest[at + 1..]);
+            let line = &rest[..at];
+            // A line that lies whole in these bytes needs no copy.
             if self.partial.is_empty() && !self.is_skipping && line.len() <= LINE_BYTES_MAX {
                 take(Line::Whole(line));
             } else {
                 self.keep(line);
                 self.end_line(&mut take);
             }
-            rest = after;
+            rest = &rest[at + 1..];
         }
         self.keep(rest);
     }
 
-    /// Gives what is left when the stream has ended without a newline.
+    /// Passes on the last line if the stream ended without a newline.
     pub(crate) fn finish(&mut self, mut take: impl FnMut(Line<'_>)) {
         if !self.partial.is_empty() {
             self.end_line(&mut take);
@@ -61,6 +64,7 @@ impl Lines {
             .min(bytes.len());
         self.partial.extend_from_slice(&bytes[..head]);
         self.partial.truncate(HEAD_BYTES);
+        // Give the memory back: the skipped line may go on for as long as the run lasts.
         self.partial.shrink_to_fit();
         self.is_skipping = true;
     }

@@ -1,5 +1,5 @@
-//! opencode: `opencode run --format json`. The reason of the last step decides, and an `error`
-//! after it.
+//! opencode: `opencode run --format json`. The finish reason of the last step decides how the run
+//! ended, unless an `error` event comes after it.
 
 mod log;
 
@@ -14,7 +14,7 @@ use crate::json;
 use crate::parser::{Claim, Dialect};
 use crate::record::Record;
 use crate::session::Session;
-use crate::spec::{CommandSpec, HomeLink, StopSignal, Task};
+use crate::spec::{CommandSpec, HomeLink, StopSignal, Task, push_flag};
 use crate::usage::{Tokens, micro_usd};
 use crate::version::Version;
 
@@ -23,14 +23,15 @@ pub(crate) fn facts() -> Facts {
         name: "opencode",
         program: "opencode",
         stop_signal: StopSignal::Term,
-        // It goes round for ever when a request stays too long for its model.
+        // A wall limit is vital here: opencode loops forever if a request stays too long for its
+        // model even after compaction.
         wall_secs: 20 * 60,
         idle_secs: 10 * 60,
         family: None,
         sessions: Sessions::Resumed,
         takes_schema: false,
         tells_cost: true,
-        // No variable and no flag keeps it from loading these.
+        // No variable and no flag stops it from loading these.
         executes: &[".opencode/plugin", ".opencode/plugins"],
         tried: Some((Version::new(1, 18, 33), Version::new(1, 18, 33))),
         known_bad: &[],
@@ -43,8 +44,8 @@ pub(crate) fn facts() -> Facts {
 
 pub(crate) fn command(task: &Task) -> CommandSpec {
     let facts = facts();
-    // Its stream tells neither why its own server failed nor that a request is asked again; its log
-    // does.
+    // Its stream shows neither why its own server failed nor that a request is being retried. Its
+    // log on standard error shows both.
     let mut args: Vec<String> = [
         "run",
         "--format",
@@ -55,15 +56,10 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     ]
     .map(str::to_owned)
     .into();
-    let pair = |flag: &str, value: &str| [flag.to_owned(), value.to_owned()];
-    args.extend(task.model.iter().flat_map(|model| pair("--model", model)));
-    args.extend(
-        task.effort
-            .iter()
-            .flat_map(|effort| pair("--variant", effort)),
-    );
+    push_flag(&mut args, "--model", task.model.as_deref());
+    push_flag(&mut args, "--variant", task.effort.as_deref());
     if let Session::Resume(id) = &task.session {
-        args.extend(pair("--session", id.as_str()));
+        push_flag(&mut args, "--session", Some(id.as_str()));
     }
     args.extend(task.extra_args.iter().cloned());
     CommandSpec {
@@ -103,8 +99,9 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     }
 }
 
-/// Its folders follow the XDG variables. Configuration by a variable is laid over the files, so
-/// that an operator's file in the config home still counts.
+/// Points its folders at the config home through the XDG variables. Our settings go into a
+/// variable, which opencode lays over its files, so an operator's file in the config home still
+/// counts.
 fn environment(task: &Task) -> BTreeMap<String, String> {
     let config = json!({
         "autoupdate": false,
@@ -123,7 +120,7 @@ fn environment(task: &Task) -> BTreeMap<String, String> {
         ("OPENCODE_DISABLE_MODELS_FETCH", one()),
         ("OPENCODE_DISABLE_LSP_DOWNLOAD", one()),
         ("OPENCODE_DISABLE_DEFAULT_PLUGINS", one()),
-        // The settings of the repository do not count; with them goes its AGENTS.md.
+        // Ignores the repository's settings. Its AGENTS.md is ignored with them.
         ("OPENCODE_DISABLE_PROJECT_CONFIG", one()),
         ("OPENCODE_PURE", one()),
     ]
@@ -131,20 +128,21 @@ fn environment(task: &Task) -> BTreeMap<String, String> {
     .into()
 }
 
-/// What a stream of opencode has said of its end.
+/// What an opencode stream has reported about its end.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
     finish_reason: Option<String>,
     error: Option<Evidence>,
-    /// Whether it sums its session up because a request was too long. That step ends like a turn,
-    /// but ends nothing.
+    /// Whether it is compacting its session because a request was too long. That step finishes like
+    /// a turn but does not end the run.
     is_compacting: bool,
-    /// Whether it went on after a request that was too long; then its exit code tells of that
-    /// alone.
+    /// Whether it carried on after a failed request. Its exit code of 1 then only reflects that
+    /// request.
     has_recovered: bool,
-    /// What its log calls the error of its own server.
+    /// The reference under which its log names an error of its own server.
     reference: Option<String>,
-    /// When the model last did anything; a step begins also where its request fails at once.
+    /// When the model last did anything. A step's start does not count, because it is reported even
+    /// if the step's request fails at once.
     progress_ms: u64,
 }
 
@@ -158,13 +156,14 @@ impl Dialect for Stream {
         match kind {
             "step_start" if self.is_compacting => {}
             "step_start" => {
+                // The answer is the text of the last step.
                 record.forget_answer();
                 self.finish_reason = None;
                 self.has_recovered |= self.error.take().is_some();
             }
-            // Words of its own, by which it goes on after it has summed up.
-            "text" if json::truth(event, &["part", "synthetic"]) == Some(true) => {
-                self.is_compacting = false
+            // After compaction opencode continues the session with a prompt of its own.
+            "text" if json::boolean(event, &["part", "synthetic"]) == Some(true) => {
+                self.is_compacting = false;
             }
             "text" if self.is_compacting => {}
             "text" => record.said_more(json::text(event, &["part", "text"]).unwrap_or_default()),
@@ -188,8 +187,8 @@ impl Dialect for Stream {
 
     fn claim(&self, record: &Record, exit: &Exit) -> Claim {
         match (&self.error, &self.reference) {
-            // `Unexpected server error` is said of its own server, not of the model's: the words
-            // would mislead.
+            // The message `Unexpected server error` is about opencode's own server, not the
+            // model's. Classifying it by its wording would be wrong, so look it up in the log.
             (Some(_), Some(reference)) => {
                 let why = log::error_of(&exit.stderr_tail, reference);
                 return Claim::Broken(
@@ -199,6 +198,7 @@ impl Dialect for Stream {
             (Some(evidence), None) => return Claim::Broke(evidence.clone()),
             (None, _) => {}
         }
+        // It retries silently, so if a watchdog ended it, only the log shows what it waited for.
         if exit.is_timeout()
             && record.trouble.is_none()
             && let Some(evidence) = log::last_failed_request(&exit.stderr_tail, self.progress_ms)
@@ -215,7 +215,8 @@ impl Dialect for Stream {
 }
 
 impl Stream {
-    /// Ends a step. Where a stream broke off it knows no reason, and asks again, for ever.
+    /// Ends a step. If the model's stream broke off, the reason is `unknown`; opencode then retries
+    /// without end.
     fn finish(&mut self, reason: Option<&str>, record: &mut Record) {
         if reason == Some("unknown") {
             self.finish_reason = None;
@@ -226,7 +227,7 @@ impl Stream {
     }
 }
 
-/// A tool is told of when it has ended.
+/// Reads a tool call. opencode reports a tool only once it has ended.
 fn tool(event: &Value, record: &mut Record) {
     let keys = ["command", "filePath", "path", "pattern", "description"];
     let detail = keys
@@ -241,6 +242,7 @@ fn tool(event: &Value, record: &mut Record) {
     record.tool_ended(is_error || code.is_some_and(|code| code != 0));
 }
 
+/// Reads an `error` event. For a failed request it holds the status, the body and the headers.
 fn evidence(event: &Value) -> Evidence {
     let data = |key| json::at(event, &["error", "data", key]);
     let message = data("message").and_then(Value::as_str);
@@ -265,13 +267,13 @@ fn evidence(event: &Value) -> Evidence {
     evidence
 }
 
-/// Every step has its own count. A cost of nothing for some tokens means that it has no price for
-/// them.
+/// Adds up the tokens and costs of the steps. A cost of zero with tokens means that opencode has no
+/// price for the model.
 fn usage(event: &Value, record: &mut Record) {
-    let Some(told) = json::at(event, &["part", "tokens"]) else {
+    let Some(reported) = json::at(event, &["part", "tokens"]) else {
         return;
     };
-    let count = |path: &[&str]| json::number(told, path).unwrap_or_default();
+    let count = |path: &[&str]| json::number(reported, path).unwrap_or_default();
     let tokens = Tokens {
         input: count(&["input"]).saturating_add(count(&["cache", "write"])),
         cached: count(&["cache", "read"]),

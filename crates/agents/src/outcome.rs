@@ -1,4 +1,5 @@
-//! How a run ended, in one vocabulary for all CLIs.
+//! How a run ended, in one vocabulary for all CLIs. The caller decides by the kind of outcome and
+//! never by message texts.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,72 +7,73 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Outcome {
-    /// It finished by its own rule; whether the work is good is for others to say.
+    /// The agent finished by its CLI's own rule. That says nothing about the quality of the work.
     Done,
-    /// The work failed: it ran out of turns or time, or gave up.
+    /// The agent failed: it ran out of turns or time, or gave up.
     Failed,
-    /// It was cut off before it ended, by us, by a signal or by a reboot.
+    /// The run was cut off before it ended, by us, by a signal or by a reboot.
     Interrupted,
-    /// The program is not there or cannot be started.
+    /// The program is missing or cannot be started.
     NotInstalled,
-    /// The program does not know what we ask of it.
+    /// The program does not know an option that we use.
     TooOld,
-    /// It has no credentials, or they are not accepted.
+    /// The CLI has no credentials, or they were rejected.
     NotLoggedIn,
-    /// There is nothing left to spend: credits, a plan, a quota that only a person can raise.
+    /// There is nothing left to spend: credits, a plan, or a quota that only a person can raise.
     Billing,
     /// The plan's allowance is used up for now.
     UsageLimit {
-        /// When it is there again, in milliseconds since 1970; only as told, never guessed.
+        /// When the allowance resets, in milliseconds since 1970. Only as reported, never guessed.
         until_ms: Option<u64>,
     },
     /// Too many requests in too short a time.
     RateLimited {
-        /// How long to wait, in milliseconds; only as told, never guessed.
+        /// How long to wait, in milliseconds. Only as reported, never guessed.
         after_ms: Option<u64>,
     },
-    /// The model's servers are in trouble.
+    /// The model's servers failed or are overloaded.
     Overloaded,
     /// The model's servers cannot be reached, or the connection broke.
     Network,
-    /// The session has grown beyond what the model can read.
+    /// The session no longer fits into the model's context window.
     ContextOverflow,
-    /// Something that the agent needed was forbidden to it.
+    /// The agent was denied something that it needed.
     PermissionDenied,
-    /// It asked a question that nobody was there to answer.
+    /// The agent asked a question that nobody was there to answer.
     NeedsAnswer {
-        /// The question, as it was put.
+        /// The question, as the agent put it.
         question: String,
     },
-    /// It said something that we do not understand.
+    /// The CLI said something that we do not understand.
     Protocol {
-        /// The line in question, cut to a bearable length.
+        /// The line that was not understood, cut short.
         line: String,
     },
 }
 
-/// Says what an outcome asks for before the run is tried again.
+/// What must happen before the run can be tried again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
-    /// Nothing: the run is over, for good or ill.
+    /// Nothing: the run is over, whether it succeeded or not.
     Nothing,
-    /// Going on in the same session where the CLI can, else again from the base.
+    /// Resume the session if the CLI supports that, otherwise start again from the base.
     Resume,
-    /// A fresh session.
+    /// Start a fresh session.
     FreshSession,
-    /// Some time, told or doubling.
+    /// Wait, for the reported time or for a doubling interval.
     Wait,
-    /// A person.
+    /// A person must act.
     Person,
 }
 
 impl Outcome {
-    /// Says whether the run's end counts against the story: work does, infrastructure does not.
+    /// Says whether the outcome counts as a failed attempt at the story. Only the agent's own
+    /// failure does; trouble with infrastructure does not.
     pub fn counts_against_the_story(&self) -> bool {
         matches!(self, Self::Failed)
     }
 
-    /// Says what the outcome asks for.
+    /// Says what must happen before the run can be tried again.
     pub fn remedy(&self) -> Remedy {
         match self {
             Self::Done | Self::Failed => Remedy::Nothing,

@@ -1,4 +1,4 @@
-//! Reads a run's output while it comes and says at the end what became of the run.
+//! Reads a run's output as it arrives and derives the run's outcome at its end.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::phrases;
 use crate::record::{Record, short};
 use crate::summary::{AgentEvent, RunSummary};
 
-/// Reads the output of one run. Memory is bounded whatever comes.
+/// Reads the output of one run. Its memory is bounded whatever the output is.
 #[derive(Debug)]
 pub struct Parser {
     input: Input,
@@ -30,40 +30,40 @@ enum Input {
     Text(Text),
 }
 
-/// How one CLI speaks.
+/// Reads the event stream of one CLI.
 pub(crate) trait Dialect: std::fmt::Debug + Send {
-    /// Takes one event of the stream.
+    /// Reads one event of the stream.
     fn event(&mut self, event: &Value, record: &mut Record);
 
-    /// Says how the run ended by the CLI's own rule, as far as the stream tells.
+    /// Says how the run ended by the CLI's own rule, as far as the stream shows it.
     fn claim(&self, record: &Record, exit: &Exit) -> Claim;
 }
 
-/// What a stream claims of its run's end.
+/// What a stream claims about the end of its run. How the process ended may overrule it.
 #[derive(Debug)]
 pub(crate) enum Claim {
-    /// It finished.
+    /// The agent finished.
     Done,
-    /// It finished, and its exit code tells only of trouble on the way that it overcame by itself.
+    /// The agent finished. A failing exit code only reflects an error that it recovered from.
     Recovered,
-    /// It finished, but something that it needed was forbidden to it.
+    /// The agent finished, but it was denied something that it needed.
     Denied(String),
-    /// It finished with a question.
+    /// The agent ended with a question.
     Asked(String),
-    /// It gave up: turns, budget, length.
+    /// The agent gave up: it ran out of turns, budget or output length.
     GaveUp(String),
-    /// It failed for a reason that is to be found out.
+    /// The run failed, and the evidence has yet to be classified.
     Broke(Evidence),
-    /// It failed for a reason that only a person can see to.
+    /// The run failed in a way that only a person can resolve.
     Broken(String),
-    /// It was interrupted and says so.
+    /// The CLI reports that it was interrupted.
     Interrupted,
-    /// It says nothing of an end.
+    /// The stream has no end.
     Unfinished,
 }
 
 impl Parser {
-    /// A parser for one run of a CLI.
+    /// Makes a parser for one run of a CLI.
     pub fn new(kind: Kind) -> Self {
         let input = match kind.dialect() {
             Some(dialect) => Input::Events {
@@ -78,7 +78,7 @@ impl Parser {
         }
     }
 
-    /// Takes the next bytes of standard output and gives what happened in them.
+    /// Reads the next bytes of standard output and returns the events in them.
     pub fn push(&mut self, bytes: &[u8]) -> Vec<AgentEvent> {
         match &mut self.input {
             Input::Events { lines, dialect } => {
@@ -89,7 +89,7 @@ impl Parser {
         self.record.take_events()
     }
 
-    /// Says what became of the run.
+    /// Ends the run and summarises it.
     pub fn finish(mut self, exit: &Exit, clock: &Clock) -> RunSummary {
         let (outcome, message) = match &mut self.input {
             Input::Events { lines, dialect } => {
@@ -107,15 +107,16 @@ impl Parser {
                 text.judge(exit)
             }
         };
-        let is_session_lost = outcome != Outcome::Done && {
-            let said = message.iter().chain([&exit.stderr_tail]);
-            said.map(|text| text.to_lowercase())
-                .any(|text| phrases::is_session_lost(&text))
-        };
+        // Only a run that is done has an answer: the last words of a failed one must not be taken
+        // for it. A run that is done has not lost its session, whatever standard error says.
+        let is_done = outcome == Outcome::Done;
+        let is_session_lost = !is_done
+            && message
+                .iter()
+                .chain([&exit.stderr_tail])
+                .any(|text| phrases::is_session_lost(&text.to_lowercase()));
         RunSummary {
-            answer: (outcome == Outcome::Done)
-                .then(|| self.record.answer())
-                .flatten(),
+            answer: if is_done { self.record.answer() } else { None },
             outcome,
             message: message.map(|message| short(&message)),
             is_session_lost,
@@ -145,13 +146,14 @@ fn take(line: Line<'_>, dialect: &mut dyn Dialect, record: &mut Record) {
     }
 }
 
+/// Weighs a stream's claim against how the process ended.
 struct Judge<'a> {
     record: &'a Record,
     exit: &'a Exit,
     clock: &'a Clock,
 }
 
-/// An outcome and what the CLI said of it.
+/// An outcome and the CLI's message about it.
 type Judgment = (Outcome, Option<String>);
 
 impl Judge<'_> {
@@ -159,9 +161,12 @@ impl Judge<'_> {
         if let Ended::CannotStart { why } = &self.exit.ended {
             return (Outcome::NotInstalled, Some(why.clone()));
         }
-        let is_stopped = self.exit.ended == Ended::Stopped;
+        // A run that we stopped is interrupted whatever it claims: its last words answer our
+        // signal.
+        if self.exit.ended == Ended::Stopped {
+            return (Outcome::Interrupted, None);
+        }
         match claim {
-            _ if is_stopped => (Outcome::Interrupted, None),
             Claim::Interrupted => (Outcome::Interrupted, None),
             Claim::Done => self.check_exit(Outcome::Done, None),
             Claim::Recovered => (Outcome::Done, None),
@@ -179,8 +184,8 @@ impl Judge<'_> {
         }
     }
 
-    /// A CLI that claims success must also have ended well. One that had finished and then did not
-    /// go away was ended by our watchdog, and that takes nothing from its work.
+    /// Confirms a claim of success by the exit code. A CLI that finished but did not exit was ended
+    /// by our watchdog; that does not affect its work.
     fn check_exit(&self, outcome: Outcome, message: Option<String>) -> Judgment {
         match self.exit.code {
             Some(0) => (outcome, message),
@@ -198,21 +203,20 @@ impl Judge<'_> {
     }
 
     fn broke(&self, evidence: &Evidence) -> Judgment {
-        let unknown = || Outcome::Protocol {
+        // An unknown error goes to a person. It must not cost the story an attempt.
+        let outcome = classify(evidence, self.clock).unwrap_or_else(|| Outcome::Protocol {
             line: short(evidence.text()),
-        };
-        (
-            classify(evidence, self.clock).unwrap_or_else(unknown),
-            Some(evidence.text().to_owned()),
-        )
+        });
+        (outcome, Some(evidence.text().to_owned()))
     }
 
-    /// The stream ends without an end.
+    /// Judges a stream that stops without an end, which is the normal shape after a signal.
     fn unfinished(&self) -> Judgment {
         let trouble = self.record.trouble.as_ref();
         if self.exit.is_timeout() {
             return self.timed_out(trouble);
         }
+        // The CLI's last retry notice explains the end better than the exit code does.
         if let Some(trouble) = trouble
             && let Some(outcome) = classify(trouble, self.clock)
         {
@@ -221,6 +225,7 @@ impl Judge<'_> {
         if self.exit.is_by_signal() {
             return (Outcome::Interrupted, None);
         }
+        // Before the model has done anything, a failed start and a lost session look like this too.
         if !self.record.is_under_way
             && let Some(judgment) = self.never_began()
         {
@@ -229,13 +234,14 @@ impl Judge<'_> {
         (Outcome::Interrupted, None)
     }
 
-    /// A watchdog ended it. Waiting for a server is the server's fault; a tool that hangs, or work
-    /// without end, is the agent's.
+    /// Judges a run that a watchdog ended. Waiting for a server is the server's fault. A tool that
+    /// hangs, or work without end, is the agent's.
     fn timed_out(&self, trouble: Option<&Evidence>) -> Judgment {
         if let Some(trouble) = trouble {
             let outcome = classify(trouble, self.clock).unwrap_or(Outcome::Network);
             return (outcome, Some(trouble.text().to_owned()));
         }
+        // Silence while a tool runs is the tool's; silence without one is the server's.
         if self.exit.ended == Ended::WallTimeout || self.record.is_tool_running() {
             return (Outcome::Failed, Some("it ran out of time".to_owned()));
         }
@@ -245,35 +251,39 @@ impl Judge<'_> {
         )
     }
 
-    /// It ended before a model had said anything: then its complaint is on standard error, or is no
-    /// event.
+    /// Judges a run that ended before the model did anything. Its error is then on standard error,
+    /// or on standard output as a line that is no event. Only here is standard error classified:
+    /// later on it is mostly noise and tool output.
     fn never_began(&self) -> Option<Judgment> {
         let stderr = self.exit.stderr_tail.trim();
         let strange = self.record.strange_line.as_deref().unwrap_or_default();
-        let said = if stderr.is_empty() { strange } else { stderr };
-        let evidence = Evidence::of_text(said);
+        let message = if stderr.is_empty() { strange } else { stderr };
+        let evidence = Evidence::of_text(message);
         let text = evidence.plain();
+        // 127 is a shell's exit code for a command that it cannot find.
         let outcome = if self.exit.code == Some(127) || phrases::is_not_installed(text) {
             Outcome::NotInstalled
         } else if phrases::is_session_lost(text) {
+            // Interrupted leads to another try; the summary says that it needs a fresh session.
             Outcome::Interrupted
         } else if phrases::is_too_old(text) {
             Outcome::TooOld
         } else if let Some(outcome) = classify(&evidence, self.clock) {
             outcome
         } else if self.record.n_events == 0 {
-            let line = if said.is_empty() {
+            let line = if message.is_empty() {
                 "nothing was printed"
             } else {
-                last_lines(said)
+                last_lines(message)
             };
             Outcome::Protocol { line: short(line) }
         } else {
             return None;
         };
-        Some((outcome, Some(last_lines(said).to_owned())))
+        Some((outcome, Some(last_lines(message).to_owned())))
     }
 
+    /// The last line of standard error, to be appended to a message.
     fn last_words(&self) -> String {
         let line = self
             .exit
@@ -286,13 +296,13 @@ impl Judge<'_> {
     }
 }
 
-/// The last lines of a text: what a program says before it ends counts, what it says when it begins
-/// is mostly noise.
+/// The last lines of a text. A program's first lines are mostly noise, its last ones say why it
+/// ended.
 fn last_lines(text: &str) -> &str {
     const N_LINES: usize = 4;
-    let begin = text
+    let start = text
         .rmatch_indices('\n')
         .nth(N_LINES - 1)
         .map_or(0, |(at, _)| at + 1);
-    &text[begin..]
+    &text[start..]
 }

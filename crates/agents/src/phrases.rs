@@ -1,10 +1,14 @@
-//! Phrases by which an error text tells its cause, in lower case with plain quotes.
+//! Phrases that show the cause of an error, in lower case with plain quotes.
 //!
-//! They are looked for in a terminal error text alone, and only after a run has failed by its CLI's
-//! own rule: a review that speaks of rate limits is no rate limit.
+//! They are searched only in a terminal error text, and only after a run has failed by its CLI's
+//! own rule. Searching the whole output would take a review that mentions rate limits for a rate
+//! limit.
+//!
+//! The lists come from the wording of several CLIs, providers and gateways, which drifts: a phrase
+//! stays even when the newest version of a CLI no longer uses it.
 
-/// The allowance of a plan is used up. `rate limit reached` is not among them, see
-/// [`is_usage_limit`].
+/// The allowance of a plan is used up. Other wordings are found by [`hits_a_limit`] and
+/// [`reaches_a_limit`].
 const USAGE_LIMIT: [&str; 14] = [
     "usage limit",
     "usage_limit",
@@ -22,7 +26,7 @@ const USAGE_LIMIT: [&str; 14] = [
     "quota has been exhausted",
 ];
 
-/// Nothing left to spend.
+/// There is nothing left to spend, and only a person can change that.
 const BILLING: [&str; 20] = [
     "insufficient_quota",
     "insufficient quota",
@@ -46,6 +50,7 @@ const BILLING: [&str; 20] = [
     "monthly included credits",
 ];
 
+/// The session is too long for the model.
 const CONTEXT: [&str; 13] = [
     "context_length_exceeded",
     "context window",
@@ -62,6 +67,7 @@ const CONTEXT: [&str; 13] = [
     "request too large",
 ];
 
+/// Credentials are missing, expired or rejected.
 const LOGIN: [&str; 37] = [
     "not logged in",
     "please run /login",
@@ -102,6 +108,7 @@ const LOGIN: [&str; 37] = [
     "no credentials",
 ];
 
+/// Too many requests in too short a time.
 const RATE: [&str; 9] = [
     "rate limit",
     "rate_limit",
@@ -114,6 +121,7 @@ const RATE: [&str; 9] = [
     "quota exceeded",
 ];
 
+/// The model's servers failed or are overloaded.
 const OVERLOADED: [&str; 18] = [
     "overloaded",
     "at capacity",
@@ -135,6 +143,7 @@ const OVERLOADED: [&str; 18] = [
     "upstream error",
 ];
 
+/// The model's servers were not reached, or the connection broke.
 const NETWORK: [&str; 50] = [
     "econnrefused",
     "econnreset",
@@ -188,6 +197,7 @@ const NETWORK: [&str; 50] = [
     "without sending any chunks",
 ];
 
+/// Something was denied. The first two are claude's and codex's refusals to start.
 const PERMISSION: [&str; 7] = [
     "cannot be used with root",
     "not inside a trusted directory",
@@ -198,7 +208,7 @@ const PERMISSION: [&str; 7] = [
     "forbidden",
 ];
 
-/// The program does not know a flag, or wants a newer one below it.
+/// The program does not know a flag of ours, or needs a newer version of node.
 const TOO_OLD: [&str; 8] = [
     "unexpected argument",
     "unknown option",
@@ -210,7 +220,7 @@ const TOO_OLD: [&str; 8] = [
     "unsupported engine",
 ];
 
-/// The session is not there any more.
+/// The session to resume no longer exists.
 const SESSION_LOST: [&str; 8] = [
     "no rollout found",
     "no conversation found",
@@ -222,7 +232,7 @@ const SESSION_LOST: [&str; 8] = [
     "invalid session identifier",
 ];
 
-/// The program itself is not there.
+/// The program, or a part of it, is missing.
 const NOT_INSTALLED: [&str; 3] = [
     "command not found",
     "no such file or directory",
@@ -234,15 +244,16 @@ fn any(text: &str, phrases: &[&str]) -> bool {
 }
 
 pub(crate) fn is_usage_limit(text: &str) -> bool {
-    // claude says of a limit per minute what it is not: `temporarily limiting requests (not your
-    // usage limit)`.
+    // claude says about a limit per minute what it is not: `Server is temporarily limiting requests
+    // (not your usage limit)`.
     let text = text
         .replace("not your usage limit", "")
         .replace("not a usage limit", "");
     any(&text, &USAGE_LIMIT) || hits_a_limit(&text) || reaches_a_limit(&text)
 }
 
-/// `You've hit your org's monthly limit`, whatever they call the limit next; but not a rate limit.
+/// Finds `You've hit your org's monthly limit`, whatever the limit is called, but not a rate limit.
+/// The name of the limit has changed between versions more than once.
 fn hits_a_limit(text: &str) -> bool {
     ["hit your", "reached your", "exceeded your"]
         .iter()
@@ -250,6 +261,7 @@ fn hits_a_limit(text: &str) -> bool {
             let Some(at) = text.find(verb) else {
                 return false;
             };
+            // Stay within the clause: a `limit` further on may be in an unrelated hint.
             let clause: String = text[at + verb.len()..]
                 .chars()
                 .take(40)
@@ -259,12 +271,14 @@ fn hits_a_limit(text: &str) -> bool {
         })
 }
 
-/// `5-hour limit reached`, but not `Rate limit reached for …`.
+/// Finds `5-hour limit reached`, but not `Rate limit reached for …`.
 fn reaches_a_limit(text: &str) -> bool {
     text.match_indices("limit reached")
         .any(|(at, _)| !text[..at].ends_with("rate "))
 }
 
+/// Says whether the text names a limit on spending. These phrases are also in [`BILLING`], but a
+/// monthly spend limit may come with a reset time.
 pub(crate) fn is_spend_limit(text: &str) -> bool {
     any(text, &["spend limit", "spending limit"])
 }

@@ -1,5 +1,5 @@
-//! pi: `pi -p --mode json`. Its exit code says nothing; the last message of the model does, once
-//! `agent_settled` is seen.
+//! pi: `pi -p --mode json`. It exits with code 0 even after a failed request. The model's last
+//! message decides how the run ended, once `agent_settled` is seen.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::json;
 use crate::parser::{Claim, Dialect};
 use crate::record::Record;
 use crate::session::Session;
-use crate::spec::{CommandSpec, HomeFile, HomeLink, Keep, StopSignal, Task};
+use crate::spec::{CommandSpec, HomeFile, HomeLink, Keep, StopSignal, Task, push_flag};
 use crate::usage::{Tokens, micro_usd};
 use crate::version::Version;
 
-/// Keys of the providers that it knows by itself.
+/// The variables that hold keys for the providers built into pi.
 const KEY_VARIABLES: [&str; 12] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_OAUTH_TOKEN",
@@ -36,7 +36,7 @@ pub(crate) fn facts() -> Facts {
     Facts {
         name: "pi",
         program: "pi",
-        // On SIGINT its tools survive.
+        // SIGINT would leave its tools running.
         stop_signal: StopSignal::Term,
         wall_secs: 20 * 60,
         idle_secs: 10 * 60,
@@ -56,34 +56,26 @@ pub(crate) fn facts() -> Facts {
 
 pub(crate) fn command(task: &Task) -> CommandSpec {
     let facts = facts();
-    // Neither extensions nor settings of the repository run; what the operator wants is given by
-    // arguments.
+    // Extensions and settings of the repository must not run. The operator can pass `extra_args`.
     let mut args: Vec<String> = ["-p", "--mode", "json", "--no-approve", "--no-extensions"]
         .map(str::to_owned)
         .into();
-    let pair = |flag: &str, value: &str| [flag.to_owned(), value.to_owned()];
-    match task
-        .model
-        .as_deref()
-        .map(|model| model.split_once('/').ok_or(model))
-    {
-        Some(Ok((provider, model))) => {
-            args.extend(pair("--provider", provider));
-            args.extend(pair("--model", model));
+    // A model is written `provider/model`; without a provider pi uses its default one.
+    if let Some(model) = task.model.as_deref() {
+        match model.split_once('/') {
+            Some((provider, model)) => {
+                push_flag(&mut args, "--provider", Some(provider));
+                push_flag(&mut args, "--model", Some(model));
+            }
+            None => push_flag(&mut args, "--model", Some(model)),
         }
-        Some(Err(model)) => args.extend(pair("--model", model)),
-        None => {}
     }
-    args.extend(
-        task.effort
-            .iter()
-            .flat_map(|effort| pair("--thinking", effort)),
-    );
+    push_flag(&mut args, "--thinking", task.effort.as_deref());
     match &task.session {
         Session::Fresh => {}
-        // One flag for both: it makes the session where there is none.
+        // One flag serves both: pi creates the session if it does not exist.
         Session::FreshAs(id) | Session::Resume(id) => {
-            args.extend(pair("--session-id", id.as_str()))
+            push_flag(&mut args, "--session-id", Some(id.as_str()));
         }
     }
     args.extend(task.extra_args.iter().cloned());
@@ -96,6 +88,7 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
         args,
         env: [
             ("PI_CODING_AGENT_DIR", home.as_str()),
+            // Stops all traffic but the requests to the model.
             ("PI_OFFLINE", "1"),
             ("PI_TELEMETRY", "0"),
         ]
@@ -122,10 +115,12 @@ pub(crate) fn command(task: &Task) -> CommandSpec {
     }
 }
 
-/// What a stream of pi has said of its end.
+/// What a pi stream has reported about its end.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
+    /// Whether pi has nothing left to do. Its `agent_end` does not say so: a retry may follow.
     is_settled: bool,
+    /// Why the model's last message stopped.
     stop_reason: String,
     error: Option<Evidence>,
 }
@@ -144,13 +139,14 @@ impl Dialect for Stream {
                 record.tool_started(tool, detail.unwrap_or_default());
             }
             "tool_execution_end" => {
-                record.tool_ended(json::truth(event, &["isError"]).unwrap_or(false))
+                record.tool_ended(json::boolean(event, &["isError"]).unwrap_or(false));
             }
             "auto_retry_start" => {
                 record.retrying(Evidence::of_text(
                     json::text(event, &["errorMessage"]).unwrap_or_default(),
                 ));
             }
+            // `finalError` is present only if the last retry failed too.
             "auto_retry_end" => {
                 if let Some(error) = json::text(event, &["finalError"]) {
                     self.error = Some(Evidence::of_text(error));
@@ -158,6 +154,7 @@ impl Dialect for Stream {
             }
             "agent_start" => self.is_settled = false,
             "agent_settled" => self.is_settled = true,
+            // Deltas and repetitions of what `message_end` and the tool events say.
             "turn_start"
             | "turn_end"
             | "message_start"
@@ -201,6 +198,7 @@ impl Stream {
             .unwrap_or_default()
             .clone_into(&mut self.stop_reason);
         self.error = json::text(event, &["message", "errorMessage"]).map(Evidence::of_text);
+        // A failed message may hold half an answer, and it is no sign of progress.
         if self.error.is_some() || self.stop_reason == "error" {
             return;
         }
@@ -213,19 +211,19 @@ impl Stream {
     }
 }
 
-/// Every message of the model has its own count. A cost of nothing for some tokens means that pi
-/// has no price for them.
+/// Adds up the tokens and costs of the model's messages. A cost of zero with tokens means that pi
+/// has no price for the model.
 fn usage(event: &Value, record: &mut Record) {
-    let Some(told) = json::at(event, &["message", "usage"]) else {
+    let Some(reported) = json::at(event, &["message", "usage"]) else {
         return;
     };
-    let count = |key| json::number(told, &[key]).unwrap_or_default();
+    let count = |key| json::number(reported, &[key]).unwrap_or_default();
     let input = count("input").saturating_add(count("cacheWrite"));
     let tokens = Tokens {
         input,
         cached: count("cacheRead"),
         output: count("output"),
     };
-    let cost = json::float(told, &["cost", "total"]).and_then(micro_usd);
+    let cost = json::float(reported, &["cost", "total"]).and_then(micro_usd);
     record.add_usage(tokens, cost);
 }

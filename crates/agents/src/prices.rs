@@ -1,20 +1,20 @@
-//! What tokens cost, by the operator's own table, for CLIs that do not tell.
+//! What tokens cost by the operator's own table, for CLIs that do not report costs.
 
 use serde::{Deserialize, Serialize};
 
 use crate::usage::Tokens;
 
-/// The price of models whose name fits, in millionths of a US dollar per million tokens.
+/// The price of the models whose name matches, in millionths of a US dollar per million tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Price {
-    /// Which models: `*` stands for any characters, case does not matter.
+    /// Pattern for model names. `*` stands for any characters, and case is ignored.
     pub models: String,
-    /// For tokens read anew.
+    /// Price of input tokens that do not come from a cache.
     pub input: u64,
-    /// For tokens from a cache; without it they cost as much as others, since too high is the safe
-    /// side.
+    /// Price of cached input tokens. Without it they cost as much as other input, because an
+    /// estimate that is too high is the safe side.
     pub cached: Option<u64>,
-    /// For tokens written.
+    /// Price of output tokens.
     pub output: u64,
 }
 
@@ -23,8 +23,8 @@ pub struct Price {
 pub struct Prices(Vec<Price>);
 
 impl Prices {
-    /// Takes a table. Of several rows that fit a model the most exact one counts, and of those the
-    /// first.
+    /// Makes a table. If several rows match a model, the one with the most literal characters wins,
+    /// and among equals the first.
     pub fn new(rows: Vec<Price>) -> Self {
         Self(rows)
     }
@@ -32,18 +32,18 @@ impl Prices {
     /// The price of a model, if the table knows it.
     pub fn of(&self, model: &str) -> Option<&Price> {
         let model = model.to_lowercase();
-        let fitting = self
+        let matching = self
             .0
             .iter()
-            .filter(|price| fits(&price.models.to_lowercase(), &model));
-        // `max_by_key` would take the last of equals.
-        fitting
+            .filter(|price| matches(&price.models.to_lowercase(), &model));
+        // `max_by_key` returns the last of equals, so go through the rows backwards.
+        matching
             .rev()
             .max_by_key(|price| price.models.chars().filter(|&c| c != '*').count())
     }
 
-    /// What tokens of a model cost, in millionths of a US dollar, rounded up; nothing where the
-    /// price is not known.
+    /// What tokens of a model cost, in millionths of a US dollar, rounded up. `None` if the price
+    /// is unknown.
     pub fn cost_micro_usd(&self, model: &str, tokens: &Tokens) -> Option<u64> {
         const MILLION: u128 = 1_000_000;
         let price = self.of(model)?;
@@ -55,8 +55,9 @@ impl Prices {
     }
 }
 
-/// Matches a name against a pattern with `*`, in time that grows with their product at most.
-fn fits(pattern: &str, name: &str) -> bool {
+/// Matches a name against a pattern with `*`. Taking the leftmost match of each part is enough, so
+/// there is no backtracking: the time grows at most with the product of the lengths.
+fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
         return false;
@@ -92,7 +93,7 @@ mod tests {
             ("**b", "ab", true),
             ("", "a", false),
         ] {
-            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
         }
     }
 

@@ -1,19 +1,19 @@
-//! What a parser has seen so far, within bounds. All adapters write into this one.
+//! What a parser has seen so far, within bounds. All adapters write into the same record.
 
 use crate::evidence::Evidence;
 use crate::session::SessionId;
 use crate::summary::{AgentEvent, ToolCall};
 use crate::usage::{Tokens, Usage};
 
-/// Calls of tools that are kept one by one.
+/// How many tool calls are kept individually. Later ones are only counted.
 const TOOL_CALLS_MAX: usize = 200;
-/// Characters of a tool's name or its detail, of what was said on the way, and of a line that was
+/// Length of texts for people: a tool's name or detail, an intermediate message, a line that was
 /// not understood.
 const SHORT_CHARS: usize = 300;
-/// Bytes of a final answer.
+/// Size limit of the final answer.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 
-/// What was seen.
+/// What a parser has seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
     pub(crate) session: Option<SessionId>,
@@ -28,9 +28,9 @@ pub(crate) struct Record {
     n_tools_running: u64,
     is_tool_stopped: bool,
     answer: String,
-    /// Whether a model has said or done anything.
+    /// Whether the model has said or done anything.
     pub(crate) is_under_way: bool,
-    /// The last complaint of the CLI about a request, while nothing has come after it.
+    /// The CLI's last notice of a failed request, until the model makes progress again.
     pub(crate) trouble: Option<Evidence>,
     events: Vec<AgentEvent>,
 }
@@ -44,6 +44,7 @@ impl Record {
         let Some(id) = id.and_then(SessionId::parse) else {
             return;
         };
+        // opencode repeats the id in every event; claude gives it at the start and in the result.
         if self.session.as_ref() != Some(&id) {
             self.events
                 .push(AgentEvent::SessionStarted { id: id.clone() });
@@ -59,7 +60,8 @@ impl Record {
 
     pub(crate) fn tool_started(&mut self, tool: &str, detail: &str) {
         self.progress();
-        let (tool, detail) = (short(tool), short(detail));
+        let tool = short(tool);
+        let detail = short(detail);
         self.n_tool_calls += 1;
         self.is_tool_stopped = false;
         self.n_tools_running += 1;
@@ -73,7 +75,8 @@ impl Record {
         self.events.push(AgentEvent::ToolStarted { tool, detail });
     }
 
-    /// Marks the earliest call that is still open; which one it was exactly matters to nobody.
+    /// Marks the earliest call that is still open. Not every CLI names the call that ended, and
+    /// nothing depends on which of several parallel calls it was.
     pub(crate) fn tool_ended(&mut self, failed: bool) {
         self.progress();
         self.n_tools_running = self.n_tools_running.saturating_sub(1);
@@ -87,7 +90,7 @@ impl Record {
         self.events.push(AgentEvent::ToolEnded { failed });
     }
 
-    /// A tool that was running was ended from outside, with the agent.
+    /// Notes that a running tool was ended from outside, together with the agent.
     pub(crate) fn tool_was_stopped(&mut self) {
         self.is_tool_stopped = true;
     }
@@ -97,15 +100,16 @@ impl Record {
         self.n_tools_running > 0 || self.is_tool_stopped
     }
 
-    /// The agent said something that may be its answer; what it says later takes its place.
+    /// Takes a whole message that may be the answer. It replaces the one before.
     pub(crate) fn said(&mut self, text: &str) {
         self.answer.clear();
         self.said_more(text);
     }
 
-    /// A piece of what the agent says.
+    /// Takes a piece of a message.
     pub(crate) fn said_more(&mut self, text: &str) {
         self.progress();
+        // The agent went on, so the signal that stopped its tool did not end the run.
         self.is_tool_stopped = false;
         let room = ANSWER_BYTES_MAX.saturating_sub(self.answer.len());
         self.answer.push_str(prefix(text, room));
@@ -127,8 +131,8 @@ impl Record {
         self.trouble = Some(why);
     }
 
-    /// Adds what one request used. A cost of nothing for some tokens means that the CLI has no
-    /// price for them, and from then on the sum is not known.
+    /// Adds what one request used. A cost of zero with tokens means that the CLI has no price for
+    /// the model; from then on the sum is unknown.
     pub(crate) fn add_usage(&mut self, tokens: Tokens, cost_micro_usd: Option<u64>) {
         let cost = cost_micro_usd.filter(|&cost| cost > 0 || tokens.total() == 0);
         self.usage.cost_micro_usd = match self.usage.tokens {
@@ -155,24 +159,27 @@ impl Record {
         self.strange_line.get_or_insert_with(|| short(line.trim()));
     }
 
-    /// The model is at work, so earlier trouble with its server is over.
+    /// Notes that the model is working, so earlier trouble with its server is over.
     fn progress(&mut self) {
         self.is_under_way = true;
         self.trouble = None;
     }
 }
 
-/// Cuts a text to what can be shown, without control characters.
+/// Cuts a text to [`SHORT_CHARS`] and removes control characters, which could drive a terminal.
 pub(crate) fn short(text: &str) -> String {
-    let printable = |c: char| if c.is_control() { ' ' } else { c };
-    let mut cut: String = text.chars().take(SHORT_CHARS).map(printable).collect();
+    let mut cut: String = text
+        .chars()
+        .take(SHORT_CHARS)
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     if text.chars().nth(SHORT_CHARS).is_some() {
         cut.push('…');
     }
     cut
 }
 
-/// The longest beginning of a text that has at most so many bytes and ends between characters.
+/// The longest prefix of a text that has at most `bytes_max` bytes and ends between characters.
 pub(crate) fn prefix(text: &str, bytes_max: usize) -> &str {
     if text.len() <= bytes_max {
         return text;

@@ -1,24 +1,25 @@
-//! Finds in an error text when things are well again, as people write it: `resets 12:46am (UTC)`,
-//! `try again at 9:26 PM`, `in 3 hours 20 minutes`, dates, epochs. What is not said is not guessed.
+//! Finds the reset time in an error text: `resets 12:46am (UTC)`, `try again at 9:26 PM`, `in 3
+//! hours 20 minutes`, dates, epochs. A time that is not written is not guessed.
 
-mod moment;
 mod scan;
+mod time;
 
-pub(crate) use moment::Passed;
+pub(crate) use time::Passed;
 
 use crate::exit::Clock;
 use scan::Scan;
 
-/// When things are well again.
+/// When a limit ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
-    /// At a moment, in milliseconds since 1970.
+    /// At this time, in milliseconds since 1970.
     At(u64),
-    /// After so many milliseconds.
+    /// After this many milliseconds.
     After(u64),
 }
 
-/// Words after which a time may follow, each with what a bare number after it means.
+/// Words that a time may follow, each with the meaning of a bare number after it. The most specific
+/// ones come first: `retry-after` must be tried before `retry`.
 const SIGNS: [(&str, Bare); 16] = [
     ("retry-after", Bare::Seconds),
     ("retry after", Bare::Seconds),
@@ -38,29 +39,32 @@ const SIGNS: [(&str, Bare); 16] = [
     ("back", Bare::Nothing),
 ];
 
-/// Says what a number without a unit means.
+/// The meaning of a number without a unit. Only after `retry-after` and its like is it a duration;
+/// `retry 3 times` is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bare {
     Seconds,
     Nothing,
 }
 
-/// Only so much after a sign is looked at: further away is another sentence.
+/// How far after a sign a time is looked for. Anything further away belongs to another sentence.
 const REACH_CHARS: usize = 80;
 
-/// Finds when things are well again. A time of day is read in the zone it names, else in the
-/// machine's own; in a zone that nobody knows it says nothing. One that has passed means tomorrow.
+/// Finds when a limit ends. A time of day is read in the zone it names, or in the machine's own if
+/// it names none. If the zone is unknown, so is the time. A time of day that has passed means
+/// tomorrow.
 pub fn find_reset(text: &str, clock: &Clock) -> Option<When> {
     find(text, Passed::IsTomorrow, clock)
 }
 
-/// The same for a CLI of which it is known what a time of day without a date means to it.
+/// Finds when a limit ends; `passed` says what a time of day that has passed means to this CLI.
 pub(crate) fn find(text: &str, passed: Passed, clock: &Clock) -> Option<When> {
-    // Cutting by characters keeps both texts in step, which lower-casing alone would not.
-    let lower: String = text.chars().map(|c| c.to_ascii_lowercase()).collect();
+    let lower = text.to_ascii_lowercase();
     SIGNS.iter().find_map(|(sign, bare)| {
         lower.match_indices(sign).find_map(|(at, _)| {
             let after = at + sign.len();
+            // `resetting` is no `reset`. The sign of old claude versions, `limit
+            // reached|1794790000`, ends with its own separator.
             let is_word = sign.ends_with('|')
                 || !lower[after..].starts_with(|c: char| c.is_ascii_alphabetic());
             let reach = lower[after..]
@@ -82,7 +86,7 @@ fn read(rest: &str, bare: Bare, passed: Passed, clock: &Clock) -> Option<When> {
     scan.duration_ms(bare == Bare::Seconds)
         .map(When::After)
         .or_else(|| scan.epoch_ms().map(When::At))
-        .or_else(|| moment::read(&mut scan, passed, clock).map(When::At))
+        .or_else(|| time::read(&mut scan, passed, clock).map(When::At))
 }
 
 #[cfg(test)]
@@ -105,7 +109,7 @@ mod tests {
         }
     }
 
-    /// Writes a moment as a date in UTC, to be read by people.
+    /// Formats a time as a date in UTC.
     fn shown(when: Option<When>) -> String {
         match when {
             None => "nothing".to_owned(),
@@ -145,7 +149,7 @@ mod tests {
             ("try again at 9:26 AM.", "2026-11-16 09:26:00"),
             ("try again at 9:26\u{202f}PM.", "2026-11-15 21:26:00"),
             ("try again tomorrow at 9:26 PM", "2026-11-16 21:26:00"),
-            // The minute that is running: its end, not tomorrow.
+            // Within the named minute its end is meant, not tomorrow.
             ("resets 7:31pm (UTC)", "2026-11-15 19:32:00"),
             ("resets 25:00", "nothing"),
             ("resets 13pm", "nothing"),

@@ -1,18 +1,18 @@
-//! Session ids: they come out of a transcript and go back into a command line, so they are checked
-//! on the way.
+//! Session ids. They come out of a transcript and go back into a command line, so they are
+//! validated in between.
 
 use serde::{Deserialize, Serialize};
 
-/// The longest id that any CLI has been seen to use is 36 characters.
+/// The longest accepted id. The longest one that a CLI was seen to use has 36 characters.
 const LENGTH_MAX: usize = 128;
 
-/// A session's name in its CLI. It cannot be taken for a flag or a path.
+/// A session's id in its CLI. It cannot be mistaken for a flag or a path.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct SessionId(String);
 
 impl SessionId {
-    /// Takes a name if it is harmless: letters, digits, `-`, `_` and `.`, beginning with a letter
+    /// Accepts an id if it is harmless: letters, digits, `-`, `_` and `.`, starting with a letter
     /// or digit.
     pub fn parse(text: &str) -> Option<Self> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -22,7 +22,7 @@ impl SessionId {
         is_good.then(|| Self(text.to_owned()))
     }
 
-    /// The name.
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -42,15 +42,15 @@ impl From<SessionId> for String {
     }
 }
 
-/// Says in which session a run works.
+/// The session that a run works in.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Session {
-    /// A new one, named by the CLI.
+    /// A new session whose id the CLI chooses.
     #[default]
     Fresh,
-    /// A new one, named by us where the CLI allows it; claude wants a UUID.
+    /// A new session with an id of ours, if the CLI supports that. claude requires a UUID.
     FreshAs(SessionId),
-    /// One that was there before.
+    /// An existing session.
     Resume(SessionId),
 }
 

@@ -1,4 +1,4 @@
-//! What an adapter is asked for and what it gives: a task in, a command out.
+//! The input and output of an adapter's first half: a [`Task`] in, a [`CommandSpec`] out.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,98 +7,99 @@ use serde::{Deserialize, Serialize};
 
 use crate::session::Session;
 
-/// What one run of an agent is to do.
+/// What one run of an agent should do.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Task {
-    /// What it is asked, in full; it goes in by standard input.
+    /// The full prompt. It is passed on standard input, because one argument over 128 KiB fails
+    /// with `E2BIG`.
     pub prompt: String,
-    /// The model, in the CLI's own words; its default without one.
+    /// The model, as the CLI names it. Without one the CLI uses its default.
     pub model: Option<String>,
-    /// How hard it is to think, in the CLI's own words.
+    /// Reasoning effort to ask the model for, as the CLI names it.
     pub effort: Option<String>,
-    /// The JSON Schema that the answer should have. CLIs without a flag for it ignore this, and no
-    /// flag is a promise: the answer is validated by us in any case.
+    /// The JSON Schema that the answer should match. CLIs without a flag for it ignore this. The
+    /// flags of the others guarantee nothing, so the caller must validate the answer anyway.
     pub schema: Option<String>,
     /// The session to work in.
     pub session: Session,
-    /// The folder it works in, as it sees it itself, links resolved.
+    /// The working directory as the agent sees it, with links resolved.
     pub checkout: PathBuf,
-    /// The folder where the CLI keeps its configuration and sessions; ours, and only for this
-    /// agent.
+    /// The folder where the CLI keeps its configuration and sessions. It belongs to us and serves
+    /// only this agent.
     pub config_home: PathBuf,
-    /// The program, where it is not to be looked up by its usual name.
+    /// The program to start instead of the CLI's usual name.
     pub program: Option<String>,
-    /// Our own program, for adapters that need a client of ours between.
+    /// Our own program, for adapters that run the agent through a client of ours.
     pub client: PathBuf,
-    /// Arguments of the operator, added to ours.
+    /// Arguments from the operator, added to ours.
     pub extra_args: Vec<String>,
 }
 
-/// How to start a program; starting it is the sandbox's.
+/// How to start a program. Starting it is the sandbox's job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandSpec {
-    /// The program; without a slash it is looked up in `PATH`.
+    /// The program. A name without a slash is looked up in `PATH`.
     pub program: String,
-    /// Its arguments.
+    /// The program's arguments.
     pub args: Vec<String>,
-    /// Variables that it must have.
+    /// Environment variables to set.
     pub env: BTreeMap<String, String>,
-    /// Variables that it must not have, wherever they come from: they would lead it to another
-    /// configuration.
+    /// Environment variables to remove wherever they come from, because they would point the
+    /// program at another configuration.
     pub removed_env: Vec<String>,
-    /// Variables by which the operator may have given it credentials or a gateway; passed on by
-    /// name where they are set.
+    /// Environment variables to pass on if they are set: those through which the operator may
+    /// provide credentials or a gateway.
     pub pass_env: Vec<String>,
-    /// All of its standard input, which is closed after it: an open one hangs several CLIs for
-    /// ever.
+    /// The whole of standard input. It must be closed afterwards: several CLIs wait forever on an
+    /// open one.
     pub stdin: String,
-    /// Files to be in the config home before it starts.
+    /// Files that must be in the config home before the program starts.
     pub files: Vec<HomeFile>,
-    /// The operator's credentials, to be linked into the config home and never copied: a copy would
-    /// lose the token that the CLI refreshes, or spend a token that is good for one use only.
+    /// The operator's credentials, to be linked into the config home and never copied. A CLI that
+    /// refreshes a copied token either loses the new one or leaves the operator with a spent one.
     pub links: Vec<HomeLink>,
-    /// How it is best asked to end.
+    /// The signal that makes the program end cleanly.
     pub stop_signal: StopSignal,
-    /// How long it may run, unless configured otherwise.
+    /// How long the program may run, unless configured otherwise.
     pub wall_secs: u64,
-    /// How long it may be silent, unless configured otherwise.
+    /// How long the program may print nothing, unless configured otherwise.
     pub idle_secs: u64,
 }
 
-/// A file of ours in the config home.
+/// A file that we put into the config home.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HomeFile {
-    /// Where, relative to the config home.
+    /// The file's path, relative to the config home.
     pub path: String,
-    /// What is in it.
+    /// The file's content.
     pub content: String,
-    /// What to do when it is there already.
+    /// What to do if the file already exists.
     pub keep: Keep,
 }
 
-/// Says whether a file that is there already stays.
+/// Says whether an existing file is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keep {
-    /// It is written anew.
+    /// It is overwritten with our content.
     Ours,
-    /// It stays: the CLI adds to it, or the operator gave it.
+    /// It is kept: the CLI adds to it, or the operator provided it.
     Theirs,
 }
 
-/// A link in the config home to a file of the operator's.
+/// A link in the config home to one of the operator's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HomeLink {
-    /// Where, relative to the config home.
+    /// The link's path, relative to the config home.
     pub at: String,
-    /// A variable that names the folder of the file, if the operator has set it.
+    /// The environment variable that names the file's folder, if the CLI has one.
     pub folder_variable: Option<&'static str>,
-    /// The same folder when the variable is not set, relative to the operator's home.
+    /// The file's folder while that variable is not set, relative to the operator's home.
     pub folder: &'static str,
-    /// The file's name in that folder. Where it does not exist no link is made.
+    /// The file's name in that folder. If the file does not exist, no link is made.
     pub file: &'static str,
 }
 
-/// Names the signal by which a program is asked to end.
+/// The signal that asks a program to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopSignal {
@@ -108,30 +109,37 @@ pub enum StopSignal {
     Int,
 }
 
-/// Where an agent without a config home of its own kind finds ours, and what stands for it in the
-/// operator's words.
+/// The variable that holds our config home, for agents that have no variable of their own for it.
 pub(crate) const CONFIG_HOME: &str = "LOOPWRIGHT_CONFIG_HOME";
+/// Stands for the config home in the operator's arguments and variables.
 pub(crate) const CONFIG_HOME_PLACEHOLDER: &str = "{config_home}";
 
 impl CommandSpec {
-    /// The operator's variables, the config home filled in where the agent is told of one.
+    /// The operator's variables with the config home filled in, if this command sets one.
     pub fn filled_in(&self, env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         let Some(home) = self.env.get(CONFIG_HOME) else {
             return env.clone();
         };
-        let filled = |(name, value): (&String, &String)| {
-            (name.clone(), value.replace(CONFIG_HOME_PLACEHOLDER, home))
-        };
-        env.iter().map(filled).collect()
+        env.iter()
+            .map(|(name, value)| (name.clone(), value.replace(CONFIG_HOME_PLACEHOLDER, home)))
+            .collect()
     }
 
-    /// The text of the command for people: arguments quoted where they need it, no environment.
+    /// The command as text for people, quoted for a shell. It leaves the environment out, which may
+    /// hold secrets.
     pub fn shown(&self) -> String {
         let words = std::iter::once(&self.program).chain(&self.args);
         words
             .map(|word| shell_word(word))
             .collect::<Vec<_>>()
             .join(" ")
+    }
+}
+
+/// Appends a flag and its value if there is a value.
+pub(crate) fn push_flag(args: &mut Vec<String>, flag: &str, value: Option<&str>) {
+    if let Some(value) = value {
+        args.extend([flag.to_owned(), value.to_owned()]);
     }
 }
 
@@ -143,7 +151,9 @@ fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// Names a file after its content, so that two runs with different content never share one.
+/// Names a file after a hash of its content, so that runs with different content that share a
+/// config home do not overwrite each other's file. The hash is 64-bit FNV-1a: it must be stable,
+/// but it guards against no attacker.
 pub(crate) fn named_by_content(stem: &str, extension: &str, content: &str) -> String {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0100_0000_01b3;

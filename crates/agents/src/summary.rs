@@ -1,37 +1,37 @@
-//! What a parser gives: events while the run goes on, a summary when it has ended.
+//! A parser's output: events while the run is going on, and a summary at its end.
 
 use crate::outcome::Outcome;
 use crate::session::SessionId;
 use crate::usage::Usage;
 
-/// Something that an agent did, for eyes; nothing is decided by it.
+/// Something that an agent did, to be shown to people. No decision depends on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentEvent {
-    /// The session has a name.
+    /// The session's id is known.
     SessionStarted {
-        /// The name.
+        /// The session's id.
         id: SessionId,
     },
     /// A tool was called.
     ToolStarted {
         /// The tool, such as `Bash`.
         tool: String,
-        /// What for: the command or the file, cut short.
+        /// The tool's main argument, such as a command or a file, cut short.
         detail: String,
     },
     /// A tool ended.
     ToolEnded {
-        /// Whether the tool says that it failed; that is no failure of the run.
+        /// Whether the tool reported a failure. That does not make the run fail.
         failed: bool,
     },
     /// The agent said something.
     Said {
-        /// What, cut short.
+        /// The text, cut short.
         text: String,
     },
-    /// A request failed and the CLI tries again by itself.
+    /// A request failed and the CLI is retrying it.
     Retrying {
-        /// Why, cut short.
+        /// Why the request failed, cut short.
         why: String,
     },
 }
@@ -41,39 +41,38 @@ pub enum AgentEvent {
 pub struct ToolCall {
     /// The tool, such as `Bash`.
     pub tool: String,
-    /// What for, cut short.
+    /// The tool's main argument, such as a command or a file, cut short.
     pub detail: String,
-    /// Whether it failed; nothing while it has not ended.
+    /// Whether the call failed. `None` until it has ended.
     pub failed: Option<bool>,
 }
 
-/// What became of a run.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummary {
-    /// How it ended.
+    /// How the run ended.
     pub outcome: Outcome,
-    /// What the CLI said of its failure, in its own words, cut short.
+    /// The CLI's own message about its failure, cut short.
     pub message: Option<String>,
-    /// The session, if it was named.
+    /// The session's id, if the CLI reported it.
     pub session: Option<SessionId>,
-    /// Whether the session that was to be gone on with is not there any more: resuming again cannot
-    /// help.
+    /// Whether the session to resume no longer exists, so that resuming it again cannot help.
     pub is_session_lost: bool,
-    /// The final answer; only of a run that is [`Outcome::Done`], so that nobody takes the words of
-    /// a failed one for it.
+    /// The final answer. Only a run that is [`Outcome::Done`] has one, so that the last words of a
+    /// failed run cannot be mistaken for it.
     pub answer: Option<String>,
-    /// What it used.
+    /// The tokens and the money that the run used.
     pub usage: Usage,
-    /// The model that answered, if told.
+    /// The model that answered, if reported.
     pub model: Option<String>,
-    /// The first calls of tools.
+    /// The first tool calls.
     pub tool_calls: Vec<ToolCall>,
-    /// How many calls there were in all.
+    /// How many tool calls there were in all.
     pub n_tool_calls: u64,
-    /// How many events were of no type that we know. They are not understood and not needed.
+    /// How many events had an unknown type. They are ignored: new versions of a CLI add types.
     pub n_unknown_events: u64,
-    /// How many lines were no events at all.
+    /// How many lines were not events.
     pub n_strange_lines: u64,
-    /// The first line that was no event, cut short.
+    /// The first line that was not an event, cut short.
     pub strange_line: Option<String>,
 }

@@ -1,32 +1,32 @@
-//! Tokens and money of one run, and how much of a running total is new.
+//! Tokens and money that a run used, and how much of a running total is new.
 
 use serde::{Deserialize, Serialize};
 
 /// Tokens that a model read and wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tokens {
-    /// Read anew, those written to a cache included.
+    /// Input tokens that did not come from a cache, including those written to one.
     pub input: u64,
-    /// Read from a cache.
+    /// Input tokens read from a cache.
     pub cached: u64,
-    /// Written, thinking included.
+    /// Output tokens, including thinking.
     pub output: u64,
 }
 
-/// What a run used, as far as its CLI tells. What is not told is unknown, which is not zero.
+/// What a run used, as far as its CLI reports it. A missing number is unknown, which is not zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens, if told.
+    /// The tokens, if reported.
     pub tokens: Option<Tokens>,
-    /// What the tokens count.
+    /// What the tokens cover.
     pub tokens_of: Counted,
-    /// Millionths of a US dollar, if told.
+    /// The cost in millionths of a US dollar, if reported.
     pub cost_micro_usd: Option<u64>,
-    /// What the cost counts.
+    /// What the cost covers.
     pub cost_of: Counted,
 }
 
-/// Says what a counter counts.
+/// What a counter covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counted {
@@ -38,7 +38,7 @@ pub enum Counted {
 }
 
 impl Tokens {
-    /// All of them.
+    /// The sum of all three counts.
     pub fn total(&self) -> u64 {
         self.input
             .saturating_add(self.cached)
@@ -53,8 +53,7 @@ impl Tokens {
         }
     }
 
-    /// What came on top of an earlier reading; a counter that fell began anew, and all of it is
-    /// new.
+    /// What was added since an earlier reading. A counter that fell was reset, so all of it is new.
     fn beyond(self, before: Self) -> Self {
         let fell =
             self.input < before.input || self.cached < before.cached || self.output < before.output;
@@ -70,20 +69,20 @@ impl Tokens {
 }
 
 impl Usage {
-    /// What of this reading is new, given the last reading of the same session that was already
-    /// counted (the default one for a fresh session, or when nothing of it was counted yet).
+    /// What this reading adds to the last reading of the same session that was already counted.
+    /// Pass the default for a fresh session, or if nothing was counted yet.
     #[must_use]
     pub fn beyond(&self, counted: &Self) -> Self {
         let tokens = match (self.tokens, self.tokens_of) {
             (Some(now), Counted::Session) => Some(now.beyond(counted.tokens.unwrap_or_default())),
-            (told, Counted::Run | Counted::Session) => told,
+            (reported, Counted::Run | Counted::Session) => reported,
         };
         let cost_micro_usd = match (self.cost_micro_usd, self.cost_of) {
             (Some(now), Counted::Session) => {
                 let before = counted.cost_micro_usd.unwrap_or_default();
                 Some(now.checked_sub(before).unwrap_or(now))
             }
-            (told, Counted::Run | Counted::Session) => told,
+            (reported, Counted::Run | Counted::Session) => reported,
         };
         Self {
             tokens,
@@ -94,17 +93,18 @@ impl Usage {
     }
 }
 
-/// Reads dollars as told by a CLI; what is no sensible amount is unknown.
+/// Converts the dollars that a CLI reports. An amount that is not plausible counts as unknown.
 pub(crate) fn micro_usd(dollars: f64) -> Option<u64> {
     const MICRO: f64 = 1_000_000.0;
-    const MOST_DOLLARS: f64 = 1_000_000.0;
-    let is_sensible = dollars.is_finite() && (0.0..=MOST_DOLLARS).contains(&dollars);
+    // A run that costs more than a million dollars is a misreading.
+    const DOLLARS_MAX: f64 = 1_000_000.0;
+    let is_plausible = dollars.is_finite() && (0.0..=DOLLARS_MAX).contains(&dollars);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "the range was checked in the line above"
     )]
-    is_sensible.then(|| (dollars * MICRO).round() as u64)
+    is_plausible.then(|| (dollars * MICRO).round() as u64)
 }
 
 #[cfg(test)]

@@ -1,41 +1,42 @@
-//! Versions of CLIs: read from what `--version` prints, compared with what was tried.
+//! Versions of CLIs: read from the output of `--version` and compared with the versions that were
+//! tried.
 
 use std::fmt;
 
 /// A version of three numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// Breaking changes.
+    /// The first number.
     pub major: u32,
-    /// New things.
+    /// The second number.
     pub minor: u32,
-    /// Repairs.
+    /// The third number.
     pub patch: u32,
 }
 
-/// A row of versions that must not be used.
+/// A range of versions that must not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BadVersion {
-    /// The first of them.
+    /// The oldest bad version.
     pub from: Version,
-    /// The last of them.
+    /// The newest bad version.
     pub to: Version,
-    /// What is wrong, for people.
+    /// What is wrong with them, for people.
     pub why: &'static str,
 }
 
-/// Says what is known of a version.
+/// What is known about a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VersionVerdict {
-    /// It lies within the versions that were tried.
+    /// It lies within the range of versions that were tried.
     Tried,
-    /// It is older than any that was tried; it may not know a flag of ours.
+    /// It is older than any that was tried, so it may not know a flag of ours.
     Older,
     /// It is newer than any that was tried.
     Newer,
     /// It is known not to work.
     Bad {
-        /// What is wrong, for people.
+        /// What is wrong with it, for people.
         why: &'static str,
     },
 }
@@ -50,16 +51,17 @@ impl Version {
         }
     }
 
-    /// Finds the first version in what `--version` printed: `codex-cli 0.166.0`, `2.1.325 (Claude
+    /// Finds the first version in the output of `--version`: `codex-cli 0.166.0`, `2.1.325 (Claude
     /// Code)`, `v1.18.33`.
     pub fn find(text: &str) -> Option<Self> {
-        let is_of_number = |c: char| c.is_ascii_digit() || c == '.';
-        text.split(|c: char| !is_of_number(c)).find_map(Self::parse)
+        text.split(|c: char| !c.is_ascii_digit() && c != '.')
+            .find_map(Self::parse)
     }
 
     fn parse(word: &str) -> Option<Self> {
         let mut numbers = word.split('.').map(|part| part.parse().ok());
         let (major, minor, patch) = (numbers.next()??, numbers.next()??, numbers.next()??);
+        // `1.2.3.4` is something else, not a version with a part too many.
         numbers.next().is_none().then_some(Self {
             major,
             minor,
@@ -74,7 +76,8 @@ impl fmt::Display for Version {
     }
 }
 
-/// Compares a version with the tried ones and the bad ones.
+/// Compares a version with the bad ones first, because a bad version may lie within the tried
+/// range.
 pub(crate) fn judge(
     version: Version,
     tried: (Version, Version),

@@ -1,29 +1,30 @@
-//! The log of opencode on standard error: what it keeps from its stream, why its own server failed
-//! and why it asks again.
+//! Reads opencode's log on standard error for what its stream leaves out: why its own server
+//! failed, and why it retries a request.
 //!
-//! Only lines of its own are read, and of those only the field that names an error.
+//! Only the log's own lines are read, and of those only the fields that name an error. Standard
+//! error may also hold what other programs printed.
 
 use crate::civil;
 use crate::evidence::Evidence;
 
-/// The error behind a reference that the stream gives instead of words.
+/// The error behind a reference, which the stream gives in place of a message.
 pub(super) fn error_of(log: &str, reference: &str) -> Option<String> {
-    let sign = format!(" ref={reference} ");
+    let wanted = format!(" ref={reference} ");
     let line = log
         .lines()
         .rev()
-        .find(|line| is_error(line) && line.contains(&sign))?;
+        .find(|line| is_error(line) && line.contains(&wanted))?;
     field(line, "error")
 }
 
-/// The last failed request, if nothing came of it: the model has done nothing since, to the
-/// millisecond.
+/// The last failed request, unless the model made progress after it. Both times have milliseconds;
+/// if they are equal, the failure counts.
 pub(super) fn last_failed_request(log: &str, progress_ms: u64) -> Option<Evidence> {
     let is_failed = |line: &&str| is_error(line) && line.contains(" message=\"stream error\" ");
     let line = log.lines().rev().find(is_failed)?;
     let at_ms = iso_ms(line.strip_prefix("timestamp=")?)?;
-    // A request that was refused has one text; one that broke off has the fields of what came
-    // instead.
+    // A refused request is logged with one text. A stream that broke off is logged with the fields
+    // of the error that arrived in it.
     let text = field(line, "error.error").or_else(|| field(line, "error.error.message"));
     let mut evidence = Evidence::of_text(&text.unwrap_or_default());
     for name in ["error.error.code", "error.error.type"] {
@@ -36,18 +37,18 @@ fn is_error(line: &str) -> bool {
     line.starts_with("timestamp=") && line.contains(" level=ERROR ")
 }
 
-/// The value of a field, with or without quotes; quotes inside are written as in JSON.
+/// The value of a field, with or without quotes. Quoted values are escaped as in JSON.
 fn field(line: &str, name: &str) -> Option<String> {
-    let sign = format!(" {name}=");
-    let value = &line[line.find(&sign)? + sign.len()..];
-    let quoted = serde_json::Deserializer::from_str(value)
-        .into_iter::<String>()
-        .next();
-    let bare = || value.split(' ').next().map(str::to_owned);
-    quoted.and_then(Result::ok).or_else(bare)
+    let key = format!(" {name}=");
+    let value = &line[line.find(&key)? + key.len()..];
+    let mut strings = serde_json::Deserializer::from_str(value).into_iter::<String>();
+    match strings.next() {
+        Some(Ok(quoted)) => Some(quoted),
+        Some(Err(_)) | None => value.split(' ').next().map(str::to_owned),
+    }
 }
 
-/// `2026-11-16T03:42:12.705Z` in milliseconds since 1970.
+/// Reads `2026-11-16T03:42:12.705Z` as milliseconds since 1970.
 fn iso_ms(text: &str) -> Option<u64> {
     let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<u32>().ok();
     let days = civil::days(i64::from(number(0..4)?), number(5..7)?, number(8..10)?)?;

@@ -1,12 +1,15 @@
-//! Small steps over a text in lower case: numbers, words, durations.
+//! A cursor over a lower-case text that reads numbers, words and durations.
+//!
+//! It is `Copy`: a caller that may have to give up reads with a copy and assigns it back on
+//! success.
 
-/// A place in a text.
+/// A position in a text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scan<'a> {
     rest: &'a str,
 }
 
-/// Seconds of a unit; a plural `s` is not looked at.
+/// Seconds per unit. A plural `s` is removed before the lookup.
 const UNITS: [(&str, f64); 14] = [
     ("ms", 0.001),
     ("millisecond", 0.001),
@@ -24,7 +27,7 @@ const UNITS: [(&str, f64); 14] = [
     ("week", 604_800.0),
 ];
 
-/// A longer wait than this is a misreading.
+/// A wait longer than this is a misreading.
 const DURATION_SECS_MAX: f64 = 400.0 * 86_400.0;
 
 impl<'a> Scan<'a> {
@@ -32,7 +35,7 @@ impl<'a> Scan<'a> {
         Self { rest }
     }
 
-    /// Skips what stands between a sign and its time: `: `, ` in `, ` at `, `_at`.
+    /// Skips what stands between a sign and its time, such as `: `, ` in `, ` at ` or `_at`.
     pub(super) fn skip_fillers(&mut self) {
         loop {
             self.rest = self
@@ -71,7 +74,7 @@ impl<'a> Scan<'a> {
         self.rest
     }
 
-    /// The word here, if there is one, and goes behind it.
+    /// Reads the word here, if there is one.
     pub(super) fn word(&mut self) -> Option<&'a str> {
         let word = self.peek_word()?;
         self.rest = &self.rest[word.len()..];
@@ -86,7 +89,7 @@ impl<'a> Scan<'a> {
         (end > 0).then(|| &self.rest[..end])
     }
 
-    /// The digits here, if there are any, and goes behind them.
+    /// Reads the digits here, if there are any.
     pub(super) fn digits(&mut self) -> Option<&'a str> {
         let end = self
             .rest
@@ -97,7 +100,7 @@ impl<'a> Scan<'a> {
         (end > 0).then_some(digits)
     }
 
-    /// A whole number of at most so many digits, and goes behind it; stays otherwise.
+    /// Reads a whole number of at most `digits_max` digits. Does not move if there is none.
     pub(super) fn number(&mut self, digits_max: usize) -> Option<u32> {
         let mut ahead = *self;
         let number = ahead
@@ -109,14 +112,14 @@ impl<'a> Scan<'a> {
         Some(number)
     }
 
-    /// Goes behind a character if it is here.
-    pub(super) fn take(&mut self, sign: char) -> bool {
-        let after = self.rest.strip_prefix(sign);
+    /// Skips a character if it is the next one, and says whether it was.
+    pub(super) fn take(&mut self, wanted: char) -> bool {
+        let after = self.rest.strip_prefix(wanted);
         self.rest = after.unwrap_or(self.rest);
         after.is_some()
     }
 
-    /// A moment in seconds or milliseconds since 1970, which is known by its length.
+    /// Reads an epoch in seconds (10 digits) or milliseconds (13 digits).
     pub(super) fn epoch_ms(&mut self) -> Option<u64> {
         let mut ahead = *self;
         let digits = ahead.digits()?;
@@ -130,8 +133,8 @@ impl<'a> Scan<'a> {
         Some(ms)
     }
 
-    /// A duration: `8s`, `1.5s`, `3 hours 20 minutes`, `3h20m`, and a bare number where the sign
-    /// says what it means.
+    /// Reads a duration: `8s`, `1.5s`, `3 hours 20 minutes`, `3h20m`, or a bare number if the sign
+    /// before it gives it a meaning.
     pub(super) fn duration_ms(&mut self, is_bare_seconds: bool) -> Option<u64> {
         let mut ahead = *self;
         let mut secs = 0.0;
@@ -180,6 +183,7 @@ impl<'a> Scan<'a> {
         let mut spaced = ahead;
         spaced.skip_blanks();
         let unit = spaced.word().and_then(|word| {
+            // `s` and `ms` are units themselves.
             let singular = if word.len() > 2 {
                 word.trim_end_matches('s')
             } else {
@@ -192,8 +196,8 @@ impl<'a> Scan<'a> {
                 *self = spaced;
                 Some(number * secs)
             }
-            // `15 Nov` and `9:26` begin with a number too.
-            None if is_bare_seconds && ahead.is_at_an_end() => {
+            // Dates and times begin with a number too (`15 Nov`, `9:26`), so nothing may follow.
+            None if is_bare_seconds && ahead.is_at_end() => {
                 *self = ahead;
                 Some(number)
             }
@@ -201,7 +205,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn is_at_an_end(&self) -> bool {
+    fn is_at_end(&self) -> bool {
         let rest = self.rest.trim_start();
         rest.is_empty() || rest.starts_with(['.', ',', ';', ')', '}', ']', '"', '\''])
     }

@@ -1,4 +1,4 @@
-//! What our ACP client tells: ends, errors that agents put where they do not belong, and honest
+//! Events of our ACP client: ends, errors that agents report in odd places, and answers that merely
 //! talk about errors.
 
 use agents::{CommandSpec, Ended, Exit, Kind, Task};
@@ -80,7 +80,7 @@ fn an_error_means() {
             json!({"code": -32603, "message": "Internal error", "data": {"codexErrorInfo": "unauthorized"}}),
             "not logged in",
         ),
-        // gemini's code is the status of its request.
+        // gemini gives the HTTP status of its request as the code.
         (
             json!({"code": 429, "message": "Please retry in 5.0s.\nSuggested retry after 5s."}),
             "rate limited for 5000 ms",
@@ -90,13 +90,13 @@ fn an_error_means() {
             "overloaded",
         ),
         (json!({"code": 503, "message": "?"}), "overloaded"),
-        // opencode's has nothing but words.
+        // opencode gives only a message.
         (
             json!({"code": -32603, "message": "Internal error: Rate limit reached. Please try again in 8s.",
                 "data": {"service": "session", "errorName": "APIError"}}),
             "rate limited for 8000 ms",
         ),
-        // What every internal error is called is no word about a server.
+        // `Internal error` is what every such error is called; it does not mean a server failed.
         (
             json!({"code": -32603, "message": "Internal error"}),
             "protocol: error -32603 without a word",
@@ -269,8 +269,8 @@ fn what_could_not_be_allowed_is_told() {
     );
 }
 
-/// An agent that never gets to its turn: all there is, is what our client says, and what the agent
-/// printed.
+/// An agent that never starts its turn: the only evidence is what our client says and what the
+/// agent printed.
 #[test]
 fn a_turn_that_never_began_is() {
     let quiet = |stderr: &str| {
@@ -357,8 +357,8 @@ fn a_turn_that_was_cut_off_is() {
     }
 }
 
-/// Who is asked to end answers that it was cancelled, and ends its tools first; why it was asked
-/// decides.
+/// An agent that is asked to end stops its tools and answers `cancelled`. Why it was asked decides
+/// the outcome.
 #[test]
 fn a_turn_that_was_cancelled_is() {
     let tool = json!({"type": "tool_started", "tool": "Bash", "detail": "sleep"});
@@ -400,7 +400,7 @@ fn a_turn_that_was_cancelled_is() {
     }
 }
 
-/// The agent's own arguments and variables may name the folder that is only for it.
+/// The operator's arguments and variables may name the agent's config home.
 #[test]
 fn the_config_home_is_filled_in() {
     let command = |kind: Kind| -> CommandSpec {

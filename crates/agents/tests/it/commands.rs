@@ -1,4 +1,4 @@
-//! The command line that each CLI gets for a task, whole.
+//! The whole command line that each CLI gets for a task.
 
 use std::path::PathBuf;
 
@@ -114,8 +114,8 @@ fn a_session_is_named_or_resumed_by() {
     }
 }
 
-/// The prompt goes in by standard input, which is closed after it; it is no argument, since those
-/// are short and seen by every user of the machine.
+/// The prompt is passed on standard input, which is then closed. It is not an argument, because
+/// those are limited in length and visible to every user of the machine.
 #[test]
 fn the_prompt_is_on_standard_input() {
     for kind in Kind::ALL {
@@ -128,8 +128,8 @@ fn the_prompt_is_on_standard_input() {
     }
 }
 
-/// Every CLI has a config home of ours, and the operator's credentials are linked into it, one file
-/// each.
+/// Every CLI has a config home of ours, into which one file with the operator's credentials is
+/// linked.
 #[test]
 fn i09_credentials_are_used_in_place() {
     let shown = |kind| {

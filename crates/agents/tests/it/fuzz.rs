@@ -1,4 +1,4 @@
-//! Recorded streams, damaged at random: no panic, and bounded whatever comes.
+//! Recorded streams, damaged at random: nothing panics, and memory stays bounded.
 //!
 //! `LOOPWRIGHT_FUZZ_SEED` replays one seed; without it the seed is fixed, so that every run tries
 //! the same inputs.
@@ -28,7 +28,7 @@ fn seeds() -> Vec<(Kind, Vec<u8>)> {
         .collect()
 }
 
-/// Pieces that parsers are fond of tripping over.
+/// Fragments that often break parsers.
 const PIECES: [&[u8]; 14] = [
     b"\n",
     b"\r\n",
@@ -131,7 +131,7 @@ fn damaged_streams_neither_panic_nor_grow() {
         for _ in 0..=random.below(8) {
             damage(&mut random, &mut bytes);
         }
-        // Some are read as if they came from another program.
+        // Some streams are given to the parser of another CLI.
         let kind = if random.below(8) == 0 {
             Kind::ALL[random.below(Kind::ALL.len())]
         } else {
@@ -148,7 +148,7 @@ fn damaged_streams_neither_panic_nor_grow() {
     }
 }
 
-/// The lines of a stream in any order, some twice, some missing: nobody promised an order.
+/// The lines of a stream in any order, some twice, some missing: no CLI promises an order.
 #[test]
 fn shuffled_streams_neither_panic_nor_grow() {
     for (index, (kind, stream)) in seeds().iter().enumerate() {
@@ -210,7 +210,7 @@ fn any_text_may_be_asked_for_a_reset() {
     }
 }
 
-/// A hundred megabytes in one line, and ten thousand events: what is kept stays small.
+/// A hundred megabytes in one line, and ten thousand events: the parser keeps little of them.
 #[test]
 fn a_flood_is_survived() {
     let chunk = vec![b'x'; 4_000_000];

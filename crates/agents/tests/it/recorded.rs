@@ -1,5 +1,4 @@
-//! Streams that were recorded from the real CLIs, the decoys included, each with what it must be
-//! taken for.
+//! Streams recorded from the real CLIs, decoys included, each with the outcome it must give.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +14,7 @@ fn stopped(signal: i32) -> Exit {
     Exit::with_signal(signal, Ended::Stopped)
 }
 
-/// A signal of ours that the program turned into an exit code.
+/// The end of a program that turned our signal into an exit code.
 fn stopped_with(code: i32) -> Exit {
     Exit {
         ended: Ended::Stopped,
@@ -29,7 +28,7 @@ fn table() -> Vec<Row> {
     [acp(), claude(), codex(), others()].concat()
 }
 
-/// What our client told of other agents.
+/// Streams that our ACP client recorded of other agents.
 fn acp() -> Vec<Row> {
     vec![
         ("acp.claude_ctxoverflow", code(3), "context overflow"),
@@ -120,7 +119,7 @@ fn codex() -> Vec<Row> {
 fn others() -> Vec<Row> {
     vec![
         ("gemini.ctxoverflow", code(144), "context overflow"),
-        // Its exit code says nothing of it, nor does its result say why.
+        // The exit code shows no failure, and the result does not say why it failed.
         ("gemini.drop", code(0), "network"),
         ("gemini.err401", code(145), "not logged in"),
         ("gemini.err401", code(144), "not logged in"),
@@ -133,8 +132,8 @@ fn others() -> Vec<Row> {
         ("gemini.sigterm_tool", stopped(9), "interrupted"),
         ("gemini.success", code(0), "done"),
         ("gemini.toolerror", code(0), "done"),
-        // It goes round for ever: whoever ends it, and be it right after it has summed itself up,
-        // it is not done.
+        // It loops forever. It is not done, even if it is ended right after it compacted its
+        // session.
         (
             "opencode.ctxoverflow",
             Exit::with_signal(9, Ended::WallTimeout),
@@ -146,7 +145,7 @@ fn others() -> Vec<Row> {
             "context overflow",
         ),
         ("opencode.ctxoverflow", stopped(15), "interrupted"),
-        // It knows no reason for the end of a stream and asks again, for ever.
+        // After a broken stream the reason is `unknown`, and it retries forever.
         (
             "opencode.drop",
             Exit::with_signal(9, Ended::WallTimeout),
@@ -157,7 +156,7 @@ fn others() -> Vec<Row> {
             code(1),
             "protocol: ProviderModelNotFoundError: Model not found: openai/gpt-5. Did you mean: gpt-5, gpt-5.6, gpt-5.1?",
         ),
-        // It asks again in silence, but for its log.
+        // It retries silently; only its log shows it.
         (
             "opencode.retrying",
             Exit::with_signal(9, Ended::IdleTimeout),
@@ -168,7 +167,7 @@ fn others() -> Vec<Row> {
             Exit::with_signal(9, Ended::WallTimeout),
             "overloaded",
         ),
-        // It summed itself up and went on to a good end, of which its exit code knows nothing.
+        // It compacted its session and then succeeded, but its exit code is 1.
         ("opencode.recovered", code(1), "done"),
         (
             "opencode.recovered",
@@ -304,7 +303,7 @@ fn a_success_tells_what_was_done() {
             "acp.gemini_success",
             "All done. | execute Some(false) | 2400 0 60 | None",
         ),
-        // opencode tells the tokens of its last request only.
+        // Over ACP opencode reports only the tokens of its last request.
         (
             "acp.opencode_success",
             "All done. | execute Some(false) | 1000 200 30 | None",
@@ -334,8 +333,7 @@ fn a_success_tells_what_was_done() {
     }
 }
 
-/// The first run of the resumed session used as much as the second: 1000 anew, 200 cached, 30
-/// written.
+/// Both runs of the resumed session used the same: 1000 input tokens, 200 cached, 30 output.
 #[test]
 fn a_resumed_session_is_counted_once() {
     for (case, cost) in [("codex", None), ("claude", Some(3510))] {

@@ -1,10 +1,10 @@
-//! Plays recorded streams to a parser.
+//! Feeds recorded streams to a parser.
 
 use std::path::PathBuf;
 
 use agents::{Clock, Exit, Kind, Outcome, Parser, RunSummary};
 
-/// 2026-11-15 19:31:50 UTC, within the day of the recordings.
+/// 2026-11-15 19:31:50 UTC, the day on which the streams were recorded.
 pub(crate) const NOW_MS: u64 = 1_794_771_110_000;
 
 pub(crate) fn clock() -> Clock {
@@ -15,7 +15,7 @@ pub(crate) fn cases() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cases")
 }
 
-/// The recorded output of a case such as `codex.success`; a run that printed nothing has no file.
+/// The recorded output of a case such as `codex.success`. A run that printed nothing has no file.
 pub(crate) fn stdout(case: &str) -> Vec<u8> {
     std::fs::read(cases().join(format!("{case}.jsonl"))).unwrap_or_default()
 }

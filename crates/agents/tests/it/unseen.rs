@@ -1,5 +1,5 @@
-//! Samples that nobody recorded and that a stranger might bring: other wordings, other formats of
-//! times, decoys, damage.
+//! Samples that were not recorded but may well occur: other wordings, other time formats, decoys,
+//! damaged streams.
 
 use agents::{Ended, Exit, Kind};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn seen(kind: Kind, text: &str, exit: &Exit) -> String {
     word(&read(kind, text.as_bytes(), exit).outcome)
 }
 
-/// Compares all rows before it complains, so that one run tells all of them.
+/// Compares all rows before it fails, so that one run shows every mismatch.
 fn check<Row: std::fmt::Debug>(rows: impl IntoIterator<Item = (Row, String, &'static str)>) {
     let differs = |(row, seen, expected): (Row, String, &str)| {
         (seen != expected).then(|| format!("{row:?}\n  is      {seen}\n  must be {expected}"))
@@ -56,7 +56,7 @@ fn pi(message: &str) -> String {
     ])
 }
 
-/// Now is 2026-11-15 19:31:50 UTC.
+/// The current time is 2026-11-15 19:31:50 UTC.
 #[test]
 fn claude_words_its_limits() {
     let rows = [
@@ -158,7 +158,7 @@ fn claude_words_its_limits() {
     }
 }
 
-/// What it was told of the plan's allowance counts where the end does not say better.
+/// An earlier event about the plan's allowance counts unless the result is more specific.
 #[test]
 fn claude_is_told_of_its_allowance() {
     let told = |status: &str| {
@@ -209,7 +209,7 @@ fn claude_is_told_of_its_allowance() {
                 Exit::with_code(0),
                 "done",
             ),
-            // Usage beyond the plan answered, and then the connection broke.
+            // Paid usage beyond the plan answered, and then the connection broke.
             (
                 vec![
                     told("rejected"),
@@ -389,8 +389,7 @@ fn gemini_words_its_failures() {
     );
 }
 
-/// What tools print, what models say, what is on standard error: none of it makes a limit of a
-/// success or of another failure.
+/// Tool output, model text and standard error never turn a success or another failure into a limit.
 #[test]
 fn decoys_are_not_taken() {
     let loud = "You've hit your usage limit. Try again at 9:26 PM. 429 Too Many Requests. Not logged in · Please run /login. \
@@ -440,7 +439,7 @@ fn decoys_are_not_taken() {
             loudly(1),
             "overloaded",
         ),
-        // The turn was cut off, and nothing that was said on the way tells why.
+        // The turn was cut off, and nothing in the stream shows why.
         (
             Kind::Claude,
             vec![begin.clone(), tool(loud), said.clone()],
@@ -469,7 +468,7 @@ fn decoys_are_not_taken() {
             loudly(0),
             "done",
         ),
-        // Nothing was said between the notice and the end, and it ended well all the same.
+        // Nothing came between the retry notice and the end, yet the run succeeded.
         (
             Kind::Codex,
             vec![thread.clone(), message.clone(), notice, turn],
@@ -498,7 +497,7 @@ fn decoys_are_not_taken() {
     }
 }
 
-/// Of two ends the last one counts: a session that goes on after its first result, for good or ill.
+/// If a stream has two results, the last one counts.
 #[test]
 fn the_last_of_two_ends_counts() {
     let end = |more: Value| {
@@ -529,8 +528,8 @@ fn the_last_of_two_ends_counts() {
     }
 }
 
-/// The same streams with other ends of lines, a mark before them, unknown events and noise between
-/// them, and a torn line behind them are the same runs.
+/// The same streams with other line ends, a byte order mark, unknown events and noise in between,
+/// and a torn last line give the same results.
 #[test]
 fn damage_around_a_stream_changes_nothing() {
     for (case, code, expected) in [
@@ -574,7 +573,7 @@ fn damage_around_a_stream_changes_nothing() {
     }
 }
 
-/// Words for the same few troubles, as makers, gateways and libraries put them.
+/// Messages for the same few failures, as providers, gateways and libraries word them.
 #[test]
 fn troubles_go_by_many_names() {
     let rows = [

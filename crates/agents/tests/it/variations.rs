@@ -1,5 +1,5 @@
-//! Streams that were not recorded: other wordings, other orders of fields, cut and noisy ones, and
-//! traps.
+//! Streams that were not recorded: other wordings, other orders of fields, cut and noisy streams,
+//! and decoys.
 
 use agents::{Ended, Exit, Kind};
 use serde_json::{Value, json};
@@ -34,7 +34,7 @@ fn codex_fails_with() {
             "You’ve hit your usage limit. Try again at Nov 20th, 2026 12:55 AM.",
             "usage limit until +365050s",
         ),
-        // It would have named another day, so this one is over.
+        // codex would have named another day, so this time is over.
         (
             "You’ve hit your usage limit. Try again at 7:29 PM.",
             "usage limit",
@@ -241,7 +241,7 @@ fn claude_finishes_with() {
             Exit::with_code(0),
             "permission denied",
         ),
-        // It had finished and did not go away.
+        // It had finished but did not exit.
         (end(json!({})), hung, "done"),
         (
             end(json!({})),
@@ -546,8 +546,8 @@ fn a_watchdog_blames_whoever_was_waited_for() {
     }
 }
 
-/// A success stays one whatever is printed around it, and whatever its tools and its model speak
-/// of.
+/// A success stays a success whatever is printed around it, and whatever its tools and its model
+/// write about.
 #[test]
 fn noise_changes_nothing() {
     let loud = "429 Too Many Requests: rate limit, usage limit reached|1794790000, not logged in";
@@ -585,8 +585,8 @@ fn noise_changes_nothing() {
     }
 }
 
-/// Fields in another order are the same fields, and a stream that ends in the middle of a line has
-/// not ended well.
+/// The order of fields does not matter, and a stream that ends in the middle of a line is not
+/// finished.
 #[test]
 fn cut_anywhere_a_stream_is_never_done() {
     for case in [

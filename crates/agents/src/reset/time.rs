@@ -1,4 +1,5 @@
-//! A moment as people write it: a day, a time of day, a zone, each of which may be missing.
+//! Reads a point in time as people write it: a day, a time of day and a zone, each of which may be
+//! missing.
 
 use super::scan::Scan;
 use crate::civil;
@@ -32,7 +33,7 @@ const WEEKDAYS: [&str; 7] = [
     "sunday",
 ];
 
-/// Zones with one meaning everywhere (RFC 822), in hours.
+/// The zones that RFC 822 defines, in hours from UTC. Other abbreviations are ambiguous.
 const ZONES: [(&str, i64); 12] = [
     ("utc", 0),
     ("gmt", 0),
@@ -48,31 +49,31 @@ const ZONES: [(&str, i64); 12] = [
     ("pdt", -7),
 ];
 
-/// Says what a time of day means that has passed.
+/// What a time of day means that has already passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Passed {
-    /// Tomorrow.
+    /// It means tomorrow.
     #[default]
     IsTomorrow,
-    /// That it is over: the CLI would have named the day if it were another one.
+    /// The limit is over: this CLI names the day if it is not today.
     IsOver,
 }
 
-/// Which day.
+/// The day that a text names.
 enum Day {
-    /// Not said.
+    /// No day is named.
     Any,
-    /// So many days from today.
+    /// Days from today: 0 for `today`, 1 for `tomorrow`.
     Ahead(i64),
-    /// The next of that name.
+    /// The next day with this name, counted from Monday as 0.
     Weekday(i64),
-    /// A date of this year or the next.
+    /// A month and a day without a year: this year's or the next one's.
     OfMonth(u32, u32),
-    /// A date.
+    /// A full date, in days since 1970.
     Date(i64),
 }
 
-/// Reads a moment, in milliseconds since 1970.
+/// Reads a point in time, in milliseconds since 1970.
 pub(super) fn read(scan: &mut Scan<'_>, passed: Passed, clock: &Clock) -> Option<u64> {
     let day = read_day(scan);
     scan.skip_blanks();
@@ -85,6 +86,7 @@ pub(super) fn read(scan: &mut Scan<'_>, passed: Passed, clock: &Clock) -> Option
     if time.is_some() {
         *scan = ahead;
     }
+    // A date alone means its midnight. A weekday or `tomorrow` alone is too vague to wait for.
     if time.is_none() && !matches!(day, Day::Date(_) | Day::OfMonth(..)) {
         return None;
     }
@@ -94,7 +96,7 @@ pub(super) fn read(scan: &mut Scan<'_>, passed: Passed, clock: &Clock) -> Option
     u64::try_from(at).ok()?.checked_mul(1000)
 }
 
-/// Puts day and time together, in seconds of local time.
+/// Combines a day and a time of day into seconds of local time.
 fn settle(day: &Day, time: i64, now: i64, passed: Passed) -> Option<i64> {
     let today = now.div_euclid(DAY);
     let at = |day: i64| day * DAY + time;
@@ -116,8 +118,8 @@ fn settle(day: &Day, time: i64, now: i64, passed: Passed) -> Option<i64> {
     }
 }
 
-/// A time of day that has passed means tomorrow. Within its own minute it has not passed yet:
-/// seconds are not written, so the end of that minute is meant at the latest.
+/// The next time it is this time of day. Within the named minute the time has not passed yet:
+/// seconds are not written, so the minute's end is meant at the latest.
 fn next_time_of_day(today: i64, now: i64) -> i64 {
     if today > now {
         today
@@ -150,7 +152,7 @@ fn try_day(scan: &mut Scan<'_>) -> Option<Day> {
             scan.word();
             scan.take('.');
             scan.skip_blanks();
-            // `Sun, 15 Nov 2026`: the date says it better.
+            // In `Sun, 15 Nov 2026` the date is more exact than the weekday.
             let mut ahead = *scan;
             let date = read_written_date(&mut ahead);
             if date.is_some() {
@@ -162,7 +164,7 @@ fn try_day(scan: &mut Scan<'_>) -> Option<Day> {
     read_written_date(scan)
 }
 
-/// `2026-11-16`, and the `t` behind it.
+/// Reads `2026-11-16`, and the `t` that separates it from a time.
 fn read_iso_date(scan: &mut Scan<'_>) -> Option<Day> {
     let mut ahead = *scan;
     let year = ahead.number(4).filter(|year| *year >= 1970)?;
@@ -181,7 +183,7 @@ fn read_iso_date(scan: &mut Scan<'_>) -> Option<Day> {
     civil::days(i64::from(year), month, day).map(Day::Date)
 }
 
-/// `Sep 29th, 2026` or `29 September 2026`, the year as one likes.
+/// Reads `Sep 29th, 2026` or `29 September 2026`, with or without the year.
 fn read_written_date(scan: &mut Scan<'_>) -> Option<Day> {
     let mut ahead = *scan;
     let first = ahead.number(2);
@@ -219,7 +221,7 @@ fn skip_ordinal(scan: &mut Scan<'_>) {
     }
 }
 
-/// Names may be cut, down to three letters.
+/// The index of a name, which may be abbreviated to as few as three letters.
 fn name_index(names: &[&str], word: &str) -> Option<i64> {
     let at = names
         .iter()
@@ -227,7 +229,8 @@ fn name_index(names: &[&str], word: &str) -> Option<i64> {
     i64::try_from(at).ok()
 }
 
-/// A time of day in seconds: `9:26 pm`, `3pm`, `15:00`, `00:46:00.123`. A bare number is none.
+/// Reads a time of day in seconds: `9:26 pm`, `3pm`, `15:00`, `00:46:00.123`. A bare number is not
+/// a time.
 fn read_time(scan: &mut Scan<'_>) -> Option<i64> {
     let hour = i64::from(scan.number(2)?);
     let has_minutes = scan.take(':');
@@ -241,6 +244,7 @@ fn read_time(scan: &mut Scan<'_>) -> Option<i64> {
     } else {
         0
     };
+    // Skip a fraction, but leave the full stop of a sentence alone.
     if scan.rest().starts_with('.') && scan.rest()[1..].starts_with(|c: char| c.is_ascii_digit()) {
         scan.take('.');
         scan.digits();
@@ -252,6 +256,7 @@ fn read_time(scan: &mut Scan<'_>) -> Option<i64> {
             *scan = ahead;
             hour % 12 + if half.starts_with('p') { 12 } else { 0 }
         }
+        // `13pm` is a misreading.
         Some("am" | "pm") => return None,
         _ if has_minutes => hour,
         _ => return None,
@@ -260,8 +265,8 @@ fn read_time(scan: &mut Scan<'_>) -> Option<i64> {
     is_time.then_some(hour * HOUR + minute * MINUTE + second)
 }
 
-/// The offset of the zone that is named here in seconds, the machine's own where none is named,
-/// nothing where it is not known.
+/// The offset of the zone that follows, in seconds: the machine's own if none is named, `None` if
+/// the zone is unknown.
 fn read_zone(scan: &mut Scan<'_>, clock: &Clock) -> Option<i64> {
     let local = i64::from(clock.local_offset_secs);
     let text = scan.rest().trim_start();
@@ -272,6 +277,8 @@ fn read_zone(scan: &mut Scan<'_>, clock: &Clock) -> Option<i64> {
         .find(|c: char| !(c.is_ascii_alphanumeric() || "/_+-:".contains(c)))
         .unwrap_or(text.len());
     let word = text[..end].trim_end_matches([':', '-']);
+    // `Asia/Nowhere` is a zone even if it is unknown. Any other unknown word just goes on with the
+    // sentence, and then no zone was named.
     if word.contains('/') && word.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return named_zone(word, clock);
     }
@@ -279,11 +286,11 @@ fn read_zone(scan: &mut Scan<'_>, clock: &Clock) -> Option<i64> {
 }
 
 fn named_zone(name: &str, clock: &Clock) -> Option<i64> {
-    let by_operator = clock
+    let known = clock
         .zones
         .iter()
         .find(|(zone, _)| zone.eq_ignore_ascii_case(name));
-    if let Some((_, offset)) = by_operator {
+    if let Some((_, offset)) = known {
         return Some(i64::from(*offset));
     }
     let end = name.find(['+', '-']).unwrap_or(name.len());
@@ -291,22 +298,20 @@ fn named_zone(name: &str, clock: &Clock) -> Option<i64> {
     if base.is_empty() && offset.is_empty() {
         return None;
     }
-    let hours = if base.is_empty() {
+    let base_hours = if base.is_empty() {
         0
     } else {
         ZONES.iter().find(|(zone, _)| *zone == base)?.1
     };
-    Some(
-        hours * HOUR
-            + if offset.is_empty() {
-                0
-            } else {
-                read_offset(offset)?
-            },
-    )
+    let offset_secs = if offset.is_empty() {
+        0
+    } else {
+        read_offset(offset)?
+    };
+    Some(base_hours * HOUR + offset_secs)
 }
 
-/// `+02:00`, `+0200`, `-8`.
+/// Reads `+02:00`, `+0200` or `-8` as seconds.
 fn read_offset(text: &str) -> Option<i64> {
     let sign = if text.starts_with('-') { -1 } else { 1 };
     let digits: String = text[1..].chars().filter(|c| *c != ':').collect();
@@ -316,5 +321,6 @@ fn read_offset(text: &str) -> Option<i64> {
     } else {
         (number, 0)
     };
+    // No zone is further than 14 hours from UTC.
     (hours <= 14 && minutes < 60).then_some(sign * (hours * HOUR + minutes * MINUTE))
 }
