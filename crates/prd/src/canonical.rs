@@ -1,23 +1,23 @@
-//! Writes a PRD in its canonical form, as JSON or YAML; reading that back gives the same PRD.
+//! Writes a PRD in its canonical form, as JSON or YAML. Reading that back gives the same PRD.
 //!
-//! It makes a whole new text. To change one story's state in somebody's own file, use `mark`.
+//! This produces a whole new text. To change one story's state in the author's file, use `mark`.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use crate::keys::Squashed;
-use crate::story::{Check, Criterion, Extra, Prd, Story, StoryState, is_invisible};
+use crate::story::{Check, Criterion, Extra, Group, Prd, Story, StoryState, is_invisible};
 
-/// How the canonical form is written.
+/// The syntax of the canonical form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Syntax {
-    /// JSON with two blanks of indentation.
+    /// JSON, indented by two spaces.
     Json,
-    /// YAML blocks.
+    /// YAML in block style.
     Yaml,
 }
 
-/// The whole PRD as a text with a final newline.
+/// Writes the whole PRD, with a final newline.
 pub fn canonical(prd: &Prd, syntax: Syntax) -> String {
     let tree = document(prd);
     let mut out = String::new();
@@ -25,6 +25,7 @@ pub fn canonical(prd: &Prd, syntax: Syntax) -> String {
         Syntax::Json => write_json(&tree, 0, &mut out),
         Syntax::Yaml => write_yaml(&tree, 0, &mut out),
     }
+    // YAML blocks already end with a newline.
     if !out.ends_with('\n') {
         out.push('\n');
     }
@@ -45,8 +46,10 @@ fn put_some(entries: &mut Entries, key: &str, value: Option<&String>) {
     entries.extend(value.map(|value| (key.to_owned(), text(value))));
 }
 
-/// The keys of the canonical form: what stands under one of them has its shape.
+/// The document's keys in the canonical form. An unknown key must not have one of these names,
+/// because its value would be read as that field.
 const OF_DOCUMENT: &[&str] = &["title", "description", "branch", "checks", "stories"];
+/// A story's keys in the canonical form, with the same rule.
 const OF_STORY: &[&str] = &[
     "id",
     "title",
@@ -64,14 +67,15 @@ const OF_STORY: &[&str] = &[
     "group",
 ];
 
-/// Adds the keys that were only kept. One that has the name of a key of ours, in
-/// any spelling, gets an `x-` in front, so that it is not taken for ours.
+/// Adds the keys that the reader kept without understanding them. A key that is also one of ours,
+/// in any spelling, is prefixed with `x-` so that the reader does not take it for ours.
 fn put_extra(entries: &mut Entries, extra: &Entries, ours: &[&str]) {
     let mut taken: HashSet<String> = extra.iter().map(|(key, _)| key.clone()).collect();
     for (key, value) in extra {
         let mut free = key.clone();
-        let spelt = Squashed::new(key);
-        if ours.iter().any(|name| spelt.is_squashed(name)) {
+        let squashed = Squashed::new(key);
+        if ours.iter().any(|name| squashed.is_squashed(name)) {
+            // The prefixed key may exist too, so keep going until one is free.
             while !taken.insert(free.clone()) {
                 free.insert_str(0, "x-");
             }
@@ -94,20 +98,6 @@ fn document(prd: &Prd) -> Extra {
         Extra::List(prd.stories.iter().map(story).collect()),
     );
     if !prd.groups.is_empty() {
-        let group = |group: &crate::story::Group| {
-            let named = group
-                .extra
-                .iter()
-                .any(|(_, value)| *value == text(&group.name));
-            let name = (!named).then(|| ("group".to_owned(), text(&group.name)));
-            let mut entries = Vec::from_iter(name);
-            put_extra(
-                &mut entries,
-                &group.extra,
-                if named { &[] } else { &["group"] },
-            );
-            Extra::Map(entries)
-        };
         put(
             &mut entries,
             "groups",
@@ -118,6 +108,25 @@ fn document(prd: &Prd) -> Extra {
     Extra::Map(entries)
 }
 
+/// A group with everything that it said besides its stories. Most groups say their own name in one
+/// of their keys; only the others get a `group` key.
+fn group(group: &Group) -> Extra {
+    let says_its_name = group
+        .extra
+        .iter()
+        .any(|(_, value)| *value == text(&group.name));
+    let mut entries = Vec::new();
+    if says_its_name {
+        put_extra(&mut entries, &group.extra, &[]);
+    } else {
+        put(&mut entries, "group", text(&group.name));
+        put_extra(&mut entries, &group.extra, &["group"]);
+    }
+    Extra::Map(entries)
+}
+
+/// A story. The keys of `keys::ALWAYS_WRITTEN` are written even if they are empty. The reader
+/// relies on that: it does not keep an unusable value under one of them.
 fn story(story: &Story) -> Extra {
     let mut entries = Vec::new();
     put(&mut entries, "id", text(story.id.as_str()));
@@ -150,6 +159,7 @@ fn story(story: &Story) -> Extra {
         ),
     );
     match story.state {
+        // `passes` already says these two.
         StoryState::Open | StoryState::Passed => {}
         StoryState::Skipped => put(&mut entries, "skipped", Extra::Bool(true)),
         state @ (StoryState::WontFix
@@ -187,14 +197,17 @@ fn criterion(criterion: &Criterion) -> Extra {
 }
 
 fn checks(checks: &[Check]) -> Extra {
-    let one = |check: &Check| match &check.name {
+    Extra::List(checks.iter().map(check).collect())
+}
+
+fn check(check: &Check) -> Extra {
+    match &check.name {
         None => text(&check.text),
         Some(name) => Extra::Map(vec![
             ("name".to_owned(), text(name)),
             ("command".to_owned(), text(&check.text)),
         ]),
-    };
-    Extra::List(checks.iter().map(one).collect())
+    }
 }
 
 fn indent(depth: usize, out: &mut String) {
@@ -234,12 +247,14 @@ fn write_json(value: &Extra, depth: usize, out: &mut String) {
     }
 }
 
-/// YAML and people write numbers that JSON does not know (`007`, `+1`, `.5`): those become text.
+/// A number as JSON. YAML and people write numbers that JSON does not have (`007`, `+1`, `.5`);
+/// those become text rather than change their digits.
 fn json_number(number: &str) -> String {
     let digits = number.strip_prefix('-').unwrap_or(number);
     let leading = digits.as_bytes();
     let starts_well = leading.first().is_some_and(u8::is_ascii_digit)
         && !(leading.first() == Some(&b'0') && leading.get(1).is_some_and(u8::is_ascii_digit));
+    // `1.` and `1.e5` are not JSON either.
     let dots_well = !digits.ends_with('.') && !digits.contains(".e") && !digits.contains(".E");
     if starts_well && dots_well {
         return number.to_owned();
@@ -249,7 +264,8 @@ fn json_number(number: &str) -> String {
     quoted
 }
 
-/// Text in double quotes, readable as JSON and as YAML; what is not to be seen is escaped.
+/// Writes text in double quotes, valid as JSON and as YAML. Control and invisible characters are
+/// escaped, so that a person can see them.
 fn write_quoted(text: &str, out: &mut String) {
     out.push('"');
     for character in text.chars() {
@@ -260,7 +276,8 @@ fn write_quoted(text: &str, out: &mut String) {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             hidden if hidden.is_control() || is_invisible(hidden) => {
-                // Writing to a String cannot fail.
+                // All of these characters lie below U+10000, so four digits are enough. Writing to
+                // a String cannot fail.
                 let _ = write!(out, "\\u{:04x}", u32::from(hidden));
             }
             shown => out.push(shown),
@@ -269,7 +286,8 @@ fn write_quoted(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// A value in YAML, beginning at the present place; lists and maps begin on a line of their own.
+/// Writes a YAML value at the current position. The caller has already started a new line for a
+/// list, and for a map unless it follows a dash.
 fn write_yaml(value: &Extra, depth: usize, out: &mut String) {
     match value {
         Extra::List(items) if !items.is_empty() => {
@@ -281,6 +299,7 @@ fn write_yaml(value: &Extra, depth: usize, out: &mut String) {
         }
         Extra::Map(entries) if !entries.is_empty() => {
             for (index, (key, item)) in entries.iter().enumerate() {
+                // The first entry of a map that follows a dash is already indented by it.
                 if index > 0 || depth == 0 || out.ends_with('\n') {
                     indent(depth, out);
                 }
@@ -292,7 +311,8 @@ fn write_yaml(value: &Extra, depth: usize, out: &mut String) {
     }
 }
 
-/// A key with its colon. YAML allows 1024 characters for one; a longer key must be announced.
+/// Writes a key with its colon. YAML allows 1024 characters for a simple key; a longer one must be
+/// written with `?`. The limit here is lower to leave room for quotes and escapes.
 fn write_yaml_key(key: &str, depth: usize, out: &mut String) {
     const KEY_BYTES_MAX: usize = 500;
     if key.len() <= KEY_BYTES_MAX {
@@ -314,7 +334,7 @@ fn is_block(value: &Extra) -> bool {
     }
 }
 
-/// What follows a dash: a map goes on in the same line, a list begins a new one.
+/// Writes what follows a dash: a map continues on the same line, a list starts a new one.
 fn write_yaml_item(item: &Extra, depth: usize, out: &mut String) {
     match item {
         Extra::Map(_) if is_block(item) => write_yaml(item, depth, out),
@@ -343,17 +363,19 @@ fn write_yaml_entry(item: &Extra, depth: usize, out: &mut String) {
 fn write_scalar(value: &Extra, out: &mut String) {
     match value {
         Extra::Text(text) => write_word(text, out),
+        // JSON's scalars and its empty list and object are valid YAML.
         other => write_json(other, 0, out),
     }
 }
 
-/// Text without quotes where nobody could misread it, else in quotes.
+/// Writes text without quotes if no YAML reader can misread it, otherwise in quotes.
 fn write_word(text: &str, out: &mut String) {
     let plain_letter = |letter: char| {
         letter.is_ascii_alphanumeric()
             || matches!(letter, ' ' | '_' | '-' | '.' | ',' | '(' | ')' | '/')
     };
     let starts_well = text.starts_with(|first: char| first.is_ascii_alphabetic());
+    // Besides `true`, `false` and `null`, YAML 1.1 readers take these words for booleans.
     let special = matches!(
         text.to_ascii_lowercase().as_str(),
         "true" | "false" | "null" | "yes" | "no" | "on" | "off" | "y" | "n"

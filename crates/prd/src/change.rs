@@ -1,7 +1,7 @@
-//! What the reader read differently from how it was written: every normalisation, with its place.
+//! Everything that the reader normalised, with its place.
 //!
-//! A change is small (a kind and a span) because a large PRD has many; its sentence is made when
-//! somebody looks.
+//! A change is small (a kind and a span) because a large PRD has many of them. Its sentence is made
+//! only when it is shown.
 
 use crate::diagnostic::shown;
 use crate::limits::CHANGES_MAX;
@@ -11,7 +11,7 @@ use crate::story::{Priority, StoryState};
 /// One thing that was normalised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Where.
+    /// The place in the file.
     pub at: Span,
     pub(crate) kind: ChangeKind,
 }
@@ -20,11 +20,12 @@ pub struct Change {
 pub(crate) enum ChangeKind {
     /// The key at the span is another spelling of this one.
     Key(&'static str),
-    /// The document stood inside the key at the span.
+    /// The document was wrapped in the key at the span.
     Wrapper,
-    /// Stories stood in groups under the key at the span.
+    /// Stories were in groups under the key at the span.
     Ungrouped,
     IdFromNumber,
+    // Boxed without a capacity, because the largest variant sets the size of all changes.
     IdFromPosition(Box<str>),
     IdFromKey,
     IdFromFileName(Box<str>),
@@ -48,8 +49,9 @@ pub(crate) enum ChangeKind {
 }
 
 impl Change {
-    /// The sentence for people; equal sentences may be counted together.
+    /// The change as a sentence. Equal sentences may be counted together.
     pub fn describe(&self, sources: &Sources) -> String {
+        // The span of a quoted key or value includes its quotes.
         let text = shown(sources.text(self.at).trim_matches(['"', '\'']));
         match &self.kind {
             ChangeKind::Key(canonical) => format!("`{text}` read as `{canonical}`"),
@@ -122,8 +124,9 @@ impl Changes {
         }
     }
 
-    /// All that was kept, in file order, and how many were not.
+    /// The changes that were kept, in file order, and how many were not.
     pub(crate) fn finish(mut self) -> (Vec<Change>, usize) {
+        // Changes arrive step by step: all ids first, then the stories, then the dependencies.
         self.kept.sort_by_key(|change| change.at);
         (self.kept, self.left_out)
     }

@@ -1,8 +1,8 @@
-//! Everything the reader can complain about: one maker per code, so that the list of makers is the
-//! list of complaints.
+//! Everything the reader can report: one constructor per code, so that the list of constructors is
+//! the list of diagnostics.
 //!
-//! A diagnostic is data; `render` draws it for a terminal and the CLI turns it into JSON. No text
-//! in here decides anything: programs branch on the code and the severity.
+//! A diagnostic is data: `render` draws it for a terminal, and the CLI turns it into JSON. Programs
+//! branch on the code and the severity, never on a text.
 
 use crate::limits::{
     CYCLE_STORIES_SHOWN_MAX, DIAGNOSTICS_PER_CODE_MAX, ID_CHARS_MAX, MORE_PLACES_MAX,
@@ -10,12 +10,12 @@ use crate::limits::{
 use crate::source::Span;
 use crate::story::{StoryId, UnusableId};
 
-/// How bad it is.
+/// How serious a diagnostic is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// A loop cannot be started from this PRD.
     Error,
-    /// It can, but a person should look.
+    /// A loop can be started, but a person should look at this.
     Warning,
 }
 
@@ -29,7 +29,7 @@ impl Severity {
     }
 }
 
-/// One complaint: what, where and what to do about it.
+/// One finding: what is wrong, where, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Stable code with a page in `docs/errors/`.
@@ -38,17 +38,17 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// One lower-case sentence without a full stop.
     pub message: String,
-    /// The place, if there is one in a file.
+    /// The place in a file, if there is one.
     pub at: Option<Span>,
-    /// What stands at the marker under the source line; may be empty.
+    /// The text beside the marker under the source line. May be empty.
     pub label: String,
-    /// What the person could do.
+    /// What the person can do about it.
     pub help: Option<String>,
-    /// Further places of the same complaint.
+    /// Further places with the same problem.
     pub more: Vec<Span>,
 }
 
-/// Where a dependency comes from.
+/// Where a dependency was written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum NamedBy<'a> {
     DependsOn(&'a StoryId),
@@ -56,7 +56,8 @@ pub(crate) enum NamedBy<'a> {
     Edge,
 }
 
-/// A value that a field cannot have: what was found, what was done instead, what would be right.
+/// A value that a field cannot have: what was found, what the reader did instead, and what would be
+/// right.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unusable<'a> {
     pub(crate) field: &'a str,
@@ -65,7 +66,7 @@ pub(crate) struct Unusable<'a> {
     pub(crate) help: &'a str,
 }
 
-/// What kind of syntax slip was repaired while reading.
+/// The kind of a syntax mistake that was repaired while reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Repair {
     Comment,
@@ -78,6 +79,7 @@ pub(crate) enum Repair {
 }
 
 impl Repair {
+    /// The message and the label.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Comment => (
@@ -209,7 +211,7 @@ impl Diagnostic {
         }
     }
 
-    /// PRD006: a story says nothing about itself.
+    /// PRD006: a story has no text at all.
     pub(crate) fn missing_title(id: &str, at: Span) -> Self {
         Self::error(
             "PRD006",
@@ -219,7 +221,7 @@ impl Diagnostic {
         .help("give it a `title`, or at least a `description`")
     }
 
-    /// PRD006 as a warning: there is no title, but something else to call the story by.
+    /// PRD006 as a warning: there is no title, but another text can serve as one.
     pub(crate) fn title_borrowed(id: &StoryId, from: &str, at: Span) -> Self {
         Self::warning(
             "PRD006",
@@ -239,7 +241,7 @@ impl Diagnostic {
         .help("add `acceptance_criteria`, one checkable sentence each: the verdict is given per criterion")
     }
 
-    /// PRD008: two stories have one id.
+    /// PRD008: two stories have the same id.
     pub(crate) fn duplicate_id(id: &StoryId, at: Span, first: Span) -> Self {
         Self::error("PRD008", format!("two stories have the id `{id}`"))
             .at(at, "this id is taken")
@@ -260,6 +262,7 @@ impl Diagnostic {
                 cycle.len() - CYCLE_STORIES_SHOWN_MAX
             ));
         }
+        // Repeat the first story to show that the path closes.
         path.extend(cycle.first().map(|id| format!("`{id}`")));
         let message = if cycle.len() == 1 {
             format!("story {} depends on itself", path[0])
@@ -276,7 +279,7 @@ impl Diagnostic {
         }
     }
 
-    /// PRD010: an id that cannot be used in refs, file names and commit subjects.
+    /// PRD010: an id cannot be used in refs, file names and commit subjects.
     pub(crate) fn unusable_id(id: &str, because: UnusableId, at: Span) -> Self {
         let because = match because {
             UnusableId::Empty => "it is empty".to_owned(),
@@ -303,7 +306,7 @@ impl Diagnostic {
         .help("use letters, digits, `-`, `_` and `.`, for example `login-1`")
     }
 
-    /// PRD011: the story asks for an agent that is not known.
+    /// PRD011: a story asks for an unknown agent.
     pub(crate) fn unknown_tool(
         tool: &str,
         story: &StoryId,
@@ -331,7 +334,7 @@ impl Diagnostic {
         .help(help)
     }
 
-    /// PRD012: a bound of the reader was hit.
+    /// PRD012: the input exceeds one of the reader's limits.
     pub(crate) fn limit_exceeded(what: &str, limit: &str, at: Option<Span>, help: &str) -> Self {
         let found = Self::error("PRD012", format!("{what}: the limit is {limit}")).help(help);
         match at {
@@ -340,7 +343,9 @@ impl Diagnostic {
         }
     }
 
-    /// PRD013: a slip in the syntax was repaired while reading; the file itself is as it was.
+    /// PRD013: a syntax mistake was repaired while reading. The file itself is unchanged. One
+    /// diagnostic covers all places of a kind, because a generated file may repeat a mistake
+    /// hundreds of times.
     pub(crate) fn repaired(repair: Repair, places: &[Span]) -> Option<Self> {
         let (message, label) = repair.words();
         let (first, rest) = places.split_first()?;
@@ -357,7 +362,7 @@ impl Diagnostic {
         )
     }
 
-    /// PRD014: one key stands twice in one object, perhaps in two spellings.
+    /// PRD014: an object has the same key twice, perhaps in two spellings.
     pub(crate) fn duplicate_key(
         key: &str,
         other: &str,
@@ -385,6 +390,7 @@ impl Diagnostic {
             instead,
             help,
         } = unusable;
+        // A field with a space is a description (`an edge`), not a key to be quoted.
         let field = if field.contains(' ') {
             (*field).to_owned()
         } else {
@@ -396,7 +402,7 @@ impl Diagnostic {
             .help(*help)
     }
 
-    /// PRD016: two state fields of a story say different things.
+    /// PRD016: two state fields of a story contradict each other.
     pub(crate) fn contradictory_state(
         id: &StoryId,
         winner: &str,
@@ -413,7 +419,7 @@ impl Diagnostic {
         found.help("bring both in line; `loopwright prd mark` sets every state field of a story")
     }
 
-    /// PRD017: something in a list of stories is not a story.
+    /// PRD017: an item in a list of stories is not a story.
     pub(crate) fn not_a_story(found: &str, at: Span) -> Self {
         Self::warning(
             "PRD017",
@@ -433,7 +439,7 @@ impl Diagnostic {
         .help("a ticket begins with `---`, then `id:`, `title:` and so on as YAML, then `---`")
     }
 
-    /// PRD018: a status word that the reader does not know.
+    /// PRD018: a status word is unknown.
     pub(crate) fn unknown_status(word: &str, id: &StoryId, at: Span) -> Self {
         let message = format!(
             "story `{id}` has the status `{}`, which is not known and was passed over",
@@ -444,7 +450,7 @@ impl Diagnostic {
             .help("known are pending, in-progress, done, skipped, wont-fix, blocked, stuck and failed")
     }
 
-    /// PRD019: the file is no longer what was read.
+    /// PRD019: the file changed after it was read.
     pub fn file_changed(name: &str) -> Self {
         Self::error(
             "PRD019",
@@ -463,8 +469,8 @@ impl Diagnostic {
     }
 }
 
-/// Text from a file, made safe and short enough to stand in a message: hostile files may hold
-/// terminal escapes.
+/// Makes text from a file safe and short enough for a message. A hostile file may contain terminal
+/// escapes.
 pub(crate) fn shown(text: &str) -> String {
     const SHOWN_CHARS_MAX: usize = 80;
     let mut out: String = text.chars().take(SHOWN_CHARS_MAX).map(visible).collect();
@@ -474,7 +480,7 @@ pub(crate) fn shown(text: &str) -> String {
     out
 }
 
-/// A character as it may be shown: control and direction-changing ones become a replacement mark.
+/// Replaces a control or direction-changing character with a replacement mark.
 pub(crate) fn visible(character: char) -> char {
     if character.is_control() || crate::story::is_invisible(character) {
         '\u{FFFD}'
@@ -483,7 +489,7 @@ pub(crate) fn visible(character: char) -> char {
     }
 }
 
-/// Collects complaints, bounded per code so that a hostile file cannot make the answer larger than
+/// Collects diagnostics, bounded per code so that a hostile file cannot make the output larger than
 /// itself.
 #[derive(Debug, Default)]
 pub(crate) struct Complaints {
@@ -494,6 +500,7 @@ pub(crate) struct Complaints {
 
 impl Complaints {
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        // Counted even if it is not kept: the two hundredth error is still an error.
         self.has_error |= diagnostic.severity == Severity::Error;
         let count = self.counts.entry(diagnostic.code).or_default();
         *count += 1;
@@ -502,7 +509,7 @@ impl Complaints {
         }
     }
 
-    /// How many of this code there were; costly helps can be left out when there are many.
+    /// How many diagnostics of a code there were, so that a costly help can be left out after many.
     pub(crate) fn count(&self, code: &str) -> usize {
         self.counts.get(code).copied().unwrap_or_default()
     }
@@ -511,16 +518,14 @@ impl Complaints {
         self.has_error
     }
 
-    /// All that was kept, in file order, and per code how many were left out.
+    /// The diagnostics that were kept, in file order, and per code how many were left out.
     pub(crate) fn finish(mut self) -> (Vec<Diagnostic>, Vec<(&'static str, usize)>) {
+        // Those without a place come first. Diagnostics of one place keep their order.
         self.kept.sort_by_key(|diagnostic| diagnostic.at);
-        let over = |(code, count): (&'static str, usize)| {
-            Some((code, count.checked_sub(DIAGNOSTICS_PER_CODE_MAX)?))
-        };
         let left_out = self
             .counts
             .into_iter()
-            .filter_map(over)
+            .map(|(code, count)| (code, count.saturating_sub(DIAGNOSTICS_PER_CODE_MAX)))
             .filter(|(_, count)| *count > 0)
             .collect();
         (self.kept, left_out)

@@ -1,11 +1,11 @@
-//! Draws the dependencies for graph programs: Graphviz `dot` and Mermaid.
+//! Writes the dependencies in a graph language: Graphviz `dot` or Mermaid.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use crate::story::{Prd, Story, StoryState};
 
-/// The language of the drawing.
+/// A graph language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GraphFormat {
     /// Graphviz.
@@ -14,8 +14,9 @@ pub enum GraphFormat {
     Mermaid,
 }
 
-/// All stories and what they wait for, as a drawing.
+/// Writes all stories and what they wait for as a graph.
 pub fn graph(prd: &Prd, format: GraphFormat) -> String {
+    // Nodes are numbered, because a story's id may hold characters that neither language allows.
     let number_of: HashMap<&str, usize> = prd
         .stories
         .iter()
@@ -78,11 +79,13 @@ fn label(story: &Story) -> String {
 }
 
 fn dot_label(story: &Story) -> String {
+    // Line breaks and other control characters are already replaced in the label.
     label(story).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 fn dot_style(state: StoryState) -> &'static str {
     match state {
+        // Colours only support the label, which names the state too.
         StoryState::Open => "",
         StoryState::Passed => ", color=gray, fontcolor=gray",
         StoryState::Skipped | StoryState::WontFix => ", style=\"rounded,dashed\"",
@@ -90,7 +93,7 @@ fn dot_style(state: StoryState) -> &'static str {
     }
 }
 
-/// Mermaid reads `#…;` as an entity and has no backslash escapes.
+/// Escapes a label for Mermaid, which reads `#…;` as an entity and has no backslash escapes.
 fn mermaid_label(story: &Story) -> String {
     let mut out = String::new();
     for letter in label(story).chars() {

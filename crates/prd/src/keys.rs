@@ -1,29 +1,33 @@
-//! The vocabulary: which keys and words of the wild mean what. Plain tables, nothing else.
+//! The vocabulary: what the keys and words found in real PRDs mean.
 //!
-//! Keys are compared without case, blanks, dashes and underscores, so `acceptanceCriteria`,
-//! `acceptance_criteria` and `Acceptance Criteria` are one. Lists are in order of precedence.
+//! Keys are compared without case, spaces, dashes and underscores, so `acceptanceCriteria`,
+//! `acceptance_criteria` and `Acceptance Criteria` are the same key. Lists are in order of
+//! precedence.
 
 use crate::node::{Entry, Map};
 use crate::story::{Priority, StoryState};
 
-/// Keys under which a document keeps its stories; the first that holds objects wins.
+/// Keys under which a document keeps its stories. The first that holds objects wins.
 pub(crate) const CONTAINERS: &[&str] = &[
     "userstories",
     "stories",
     "tasks",
     "items",
     "features",
+    // Also a name for criteria; as a container it must hold objects.
     "requirements",
     "units",
     "tickets",
     "workitems",
     "backlog",
+    // The groups come last: a flat list of stories beside them wins.
     "epics",
     "phases",
     "milestones",
     "sprints",
 ];
-/// Containers that mean stories wherever they stand.
+/// Containers that mean stories wherever they appear. `tasks` or `items` inside an unknown object
+/// may be anything.
 pub(crate) const CERTAIN_CONTAINERS: &[&str] = &["userstories", "stories"];
 /// Containers whose entries may themselves hold stories.
 pub(crate) const GROUPS: &[&str] = &["epics", "phases", "milestones", "sprints", "features"];
@@ -60,6 +64,7 @@ pub(crate) const CRITERIA: &[&str] = &[
     "testcases",
     "tests",
     "definitionofdone",
+    // Parts of a story rather than criteria, so they count only if there is nothing better.
     "subtasks",
     "deliverables",
     "tasks",
@@ -103,7 +108,8 @@ pub(crate) const DOCUMENT_DESCRIPTION: &[&str] = &[
     "taskdescription",
 ];
 pub(crate) const BRANCH: &[&str] = &["branchname", "branch"];
-/// Keys that hold commands or rules for every story, and the name that each gives to a single one.
+/// Keys that hold commands or rules for every story, each with the name it gives to a single
+/// command.
 pub(crate) const CHECKS: &[(&str, Option<&str>)] = &[
     ("qualitygates", None),
     ("checks", None),
@@ -117,7 +123,7 @@ pub(crate) const CHECKS: &[(&str, Option<&str>)] = &[
     ("typecheckcommand", Some("typecheck")),
     ("buildcommand", Some("build")),
 ];
-/// Objects of a document in which checks may stand, one level down.
+/// Objects of a document that may contain checks, one level down.
 pub(crate) const CHECK_HOLDERS: &[&str] = &[
     "context",
     "projectcontext",
@@ -126,6 +132,7 @@ pub(crate) const CHECK_HOLDERS: &[&str] = &[
     "agentguidance",
 ];
 
+/// Keys that hold the sentence of a criterion written as an object.
 pub(crate) const CRITERION_TEXT: &[&str] = &[
     "text",
     "criterion",
@@ -138,6 +145,7 @@ pub(crate) const CRITERION_TEXT: &[&str] = &[
     "step",
     "expected",
 ];
+/// Keys that hold the command of a criterion or a check written as an object.
 pub(crate) const CRITERION_COMMAND: &[&str] = &[
     "command",
     "cmd",
@@ -174,8 +182,8 @@ pub(crate) fn is_known(key: &str) -> bool {
         .any(|names| names.iter().any(|name| key.is(name)))
 }
 
-/// A key without case, blanks, dashes and underscores, on the stack: this runs for every key of
-/// every story.
+/// A key without case, spaces, dashes and underscores. It lives on the stack, because one is made
+/// for every key of every story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Squashed {
     letters: [u8; Self::MAX],
@@ -183,6 +191,7 @@ pub(crate) struct Squashed {
 }
 
 impl Squashed {
+    /// No name in the tables is this long.
     const MAX: usize = 31;
 
     pub(crate) fn new(key: &str) -> Self {
@@ -196,7 +205,7 @@ impl Squashed {
         {
             let length = usize::from(squashed.length);
             if length == Self::MAX {
-                // Longer than any key we know: make it equal to none.
+                // Longer than any known key, so make it equal to none.
                 return Self {
                     letters: [0; Self::MAX],
                     length: 0,
@@ -213,7 +222,7 @@ impl Squashed {
     }
 }
 
-/// The map's entries with their keys squashed once, for many look-ups.
+/// A map's entries with their keys squashed once, for many lookups.
 pub(crate) struct Fields<'a, 's> {
     entries: &'a [Entry<'s>],
     keys: Vec<Squashed>,
@@ -231,8 +240,8 @@ impl<'a, 's> Fields<'a, 's> {
         }
     }
 
-    /// The entry of the first of these names that is there; of doubles the last, as JSON readers
-    /// take it.
+    /// The entry of the first of these names that is present. Of duplicate keys the last one
+    /// counts, as in other JSON readers.
     pub(crate) fn first(&self, names: &[&str]) -> Option<&'a Entry<'s>> {
         self.all(names).next()
     }
@@ -242,8 +251,8 @@ impl<'a, 's> Fields<'a, 's> {
         names.iter().filter_map(|name| self.named(name))
     }
 
-    /// Known keys that stand twice in different spellings; only looked for in maps of a story's
-    /// size.
+    /// Known keys that occur twice in different spellings. The search is quadratic, so it stops at
+    /// a size that no story reaches.
     pub(crate) fn two_spellings(&self) -> Vec<(&'a Entry<'s>, &'a Entry<'s>)> {
         const ENTRIES_MAX: usize = 64;
         let mut found = Vec::new();
@@ -259,6 +268,7 @@ impl<'a, 's> Fields<'a, 's> {
         found
     }
 
+    /// The last entry of this name.
     pub(crate) fn named(&self, name: &str) -> Option<&'a Entry<'s>> {
         let index = self.keys.iter().rposition(|key| key.is(name))?;
         self.entries.get(index)
@@ -342,8 +352,9 @@ const WORDS_BLOCKED: &[&str] = &["blocked"];
 const WORDS_STUCK: &[&str] = &["stuck", "needs-human", "needs human"];
 const WORDS_FAILED: &[&str] = &["failed", "fail", "failing", "error"];
 
-/// What a status word means; nothing when it is not known.
+/// The state that a status word means, `None` if the word is unknown.
 pub(crate) fn state_of_word(word: &str) -> Option<StoryState> {
+    // `won't` is written with either apostrophe, or with none.
     let found = Squashed::new(&word.replace(['\'', '’'], ""));
     let among = |words: &[&str]| words.iter().any(|word| found.is_squashed(word));
     [
@@ -361,8 +372,8 @@ pub(crate) fn state_of_word(word: &str) -> Option<StoryState> {
 }
 
 impl Squashed {
-    /// Compares with a word that is itself written with dashes, blanks or apostrophes for people to
-    /// read.
+    /// Compares with a word that the tables write with dashes, spaces or apostrophes, to be
+    /// readable.
     pub(crate) fn is_squashed(&self, word: &str) -> bool {
         let plain = word
             .bytes()
@@ -371,7 +382,7 @@ impl Squashed {
     }
 }
 
-/// What a priority word means: critical, high, medium, low, or P0, P1, ….
+/// The priority that a word means: critical, high, medium, low, or P0, P1, ….
 pub(crate) fn priority_of_word(word: &str) -> Option<Priority> {
     let word = word.to_ascii_lowercase();
     let number = match word.as_str() {
@@ -380,6 +391,7 @@ pub(crate) fn priority_of_word(word: &str) -> Option<Priority> {
         "medium" | "normal" | "moderate" | "med" | "could" | "could-have" => 2,
         "low" | "minor" | "nice-to-have" => 3,
         "lowest" | "trivial" | "optional" => 4,
+        // `P0` to `P99`.
         _ => word
             .strip_prefix('p')
             .filter(|digits| digits.len() <= 2)?
@@ -390,7 +402,7 @@ pub(crate) fn priority_of_word(word: &str) -> Option<Priority> {
     Some(Priority::whole(number))
 }
 
-/// The agents that can always be asked for, with the other names that people use for them.
+/// The agents that a story can always ask for, with the other names that people use for them.
 pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("codex", &["openai-codex", "codex-cli", "openai codex"]),
     (

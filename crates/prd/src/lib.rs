@@ -1,9 +1,10 @@
-//! What a human wrote, as a checked [`Prd`], or every complaint about it.
+//! Reads what a person wrote into a validated [`Prd`], and reports everything that is wrong with
+//! it.
 //!
-//! Pure: bytes in, values out. It reads the whole family of PRD files found in the wild (JSON with
-//! slips, YAML, task graphs, folders of Markdown tickets), says with its place everything that it
-//! normalised, and can change the state of one story in the original text without touching any
-//! other byte. It reads and writes no file itself.
+//! Pure: bytes in, values out. The reader accepts the whole family of PRD files found in the wild
+//! (JSON with mistakes, YAML, task graphs, folders of Markdown tickets). It reports everything that
+//! it normalised, with its place, and can change the state of one story in the original text
+//! without touching any other byte. It reads and writes no files itself.
 
 mod canonical;
 mod change;

@@ -1,8 +1,8 @@
 //! Writes a story's new state into the author's own text and leaves every other byte as it was.
 //!
-//! It uses the field and the word that the file itself uses, and proves its work before giving it
-//! back: the new text is read again and must differ from the old in that one state. Putting it on
-//! the disk is somebody else's.
+//! It uses the field and the word that the file itself uses. It verifies the result before
+//! returning it: the new text is read again and must differ from the old one in that state alone.
+//! Writing the file is the caller's job.
 
 mod insert;
 mod vocabulary;
@@ -21,12 +21,12 @@ use crate::source::{Sources, Span};
 use crate::story::{Prd, StoryState};
 use vocabulary::{StateField, Vocabulary};
 
-/// The state that a story gets.
+/// The new state of a story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// It was accepted.
+    /// The story was accepted.
     Passed,
-    /// It was set aside.
+    /// The story was set aside.
     Skipped,
 }
 
@@ -48,7 +48,7 @@ pub struct Marked {
     pub text: String,
 }
 
-/// Marks one story; refuses when that cannot be done without changing something else.
+/// Marks one story. Refuses if that cannot be done without changing something else.
 pub fn mark(
     reading: &Reading,
     id: &str,
@@ -65,7 +65,7 @@ pub fn mark(
         file: edit.file,
         text,
     };
-    if proves(reading, before, id, mark, &marked, options) {
+    if is_verified(reading, before, id, mark, &marked, options) {
         return Ok(marked);
     }
     let message = format!("the state of `{id}` cannot be written without changing something else");
@@ -79,14 +79,14 @@ struct Plan {
     edits: Vec<Edit>,
 }
 
-/// Bytes to replace; an empty range inserts.
+/// A replacement of some bytes. An empty range inserts.
 pub(crate) struct Edit {
     pub(crate) range: Range<usize>,
     pub(crate) text: String,
 }
 
-/// Finds the story again in a fresh parse (the reading keeps no tree) and says which bytes must
-/// change.
+/// Finds the story in a fresh parse, since the reading keeps no tree, and works out which bytes
+/// must change.
 fn plan(
     reading: &Reading,
     before: &Prd,
@@ -123,6 +123,7 @@ fn plan(
             "give each story an id of its own".to_owned(),
         ));
     }
+    // The bytes of an alias's target belong to another story as well.
     if found.node.origin == Origin::Shared {
         let message =
             format!("the story `{id}` is a YAML alias: marking it would mark other places too");
@@ -168,6 +169,7 @@ fn refusal(message: String, at: Option<Span>, help: String) -> Box<Diagnostic> {
 }
 
 fn apply(text: &str, mut edits: Vec<Edit>) -> String {
+    // Edits cannot overlap, since each one replaces the value of another entry or adds a new entry.
     edits.sort_by_key(|edit| edit.range.start);
     let mut out = String::with_capacity(text.len() + 32);
     let mut at = 0;
@@ -180,8 +182,8 @@ fn apply(text: &str, mut edits: Vec<Edit>) -> String {
     out
 }
 
-/// Reads the new text: it must be the same PRD but for that one state.
-fn proves(
+/// Reads the new text and checks that it is the same PRD except for that one state.
+fn is_verified(
     reading: &Reading,
     before: &Prd,
     id: &str,
@@ -202,6 +204,7 @@ fn proves(
             };
             (source.name().to_owned(), text.as_bytes().to_vec())
         });
+    // All files of a folder are read again, because ids may depend on the other tickets.
     let mut files: Vec<(String, Vec<u8>)> = texts.collect();
     let input = match (reading.format, files.pop()) {
         (read::Format::Json | read::Format::Yaml, Some((name, bytes))) => {
@@ -234,8 +237,10 @@ struct Marker<'r, 'a, 's> {
 }
 
 impl<'s> Marker<'_, '_, 's> {
-    /// All edits, or nothing when there is no place for a state field.
+    /// All edits, or `None` if there is no place for a state field. Every state field that the
+    /// story has is changed, so that no two of them contradict each other afterwards.
     fn edits(&self, mark: Mark) -> Option<Vec<Edit>> {
+        // A field that came in through an alias or a merge key is written elsewhere.
         let own = |entry: &&Entry<'_>| {
             entry.value.origin == Origin::Own
                 && self
@@ -246,11 +251,9 @@ impl<'s> Marker<'_, '_, 's> {
                     .contains(&(entry.key_span.start as usize))
         };
         let fields = StateFields::of(self.found.map);
-        let (flag, skipped, status) = (
-            fields.flag.filter(own),
-            fields.skipped.filter(own),
-            fields.status.filter(own),
-        );
+        let flag = fields.flag.filter(own);
+        let skipped = fields.skipped.filter(own);
+        let status = fields.status.filter(own);
         let mut edits = Vec::new();
         let passed = mark == Mark::Passed;
         let replaceable = [flag, status, skipped]
@@ -273,26 +276,27 @@ impl<'s> Marker<'_, '_, 's> {
             status_follows.and_then(|entry| self.set_word(entry, self.vocabulary.word_for(mark))),
         );
         edits.extend(skipped.and_then(|entry| self.set_flag(entry, !passed)));
-        let said = match mark {
+        // A flag cannot say `skipped`, and `skipped` cannot say that a story passed.
+        let has_field = match mark {
             Mark::Passed => flag.is_some() || status.is_some(),
             Mark::Skipped => skipped.is_some() || status.is_some(),
         };
-        if !said {
+        if !has_field {
             edits.push(self.add_field(mark)?);
         }
         Some(edits)
     }
 
-    /// A block scalar, or bytes that a comment has part in, are not ours to replace: a YAML value
-    /// must be one token.
+    /// Says whether a value can be replaced as a whole. A YAML value must be one token: a block
+    /// scalar or bytes that may include a comment are left alone.
     fn is_one_token(&self, entry: &Entry<'_>) -> bool {
         let old = self.sources.text(entry.value.span);
         self.found.map.style == MapStyle::Json
             || !(old.contains('\n') || old.contains(" #") || old.contains("\t#"))
     }
 
-    /// A status word is changed when it says something else; beside a flag only when we know what
-    /// it says.
+    /// Says whether the status word must change. An unknown word beside a flag stays when the story
+    /// passes: the flag wins, and the word may mean something to the author.
     fn status_differs(&self, entry: &Entry<'_>, mark: Mark) -> bool {
         let alone = StateFields::of(self.found.map).flag.is_none();
         status_meaning(&entry.value).map_or(alone || mark == Mark::Skipped, |state| {
@@ -306,27 +310,30 @@ impl<'s> Marker<'_, '_, 's> {
             (Mark::Passed | Mark::Skipped, StateField::Status(key)) => {
                 (key, Some(self.vocabulary.word_for(mark)))
             }
+            // A flag is yes or no and cannot say `skipped`, so that gets a field of its own.
             (Mark::Skipped, StateField::Flag(_)) => ("skipped", None),
         };
         let value = word.map_or_else(|| "true".to_owned(), |word| self.literal(word, ""));
         insert::entry(self.sources, self.found, key, &value)
     }
 
+    /// Sets a flag in the way that the author writes flags: as a number, as `yes` or as `true`.
     fn set_flag(&self, entry: &Entry<'s>, meaning: bool) -> Option<Edit> {
         if flag_meaning(&entry.value) == Some(meaning) {
             return None;
         }
-        let yes_no = |yes: &'static str, no: &'static str| if meaning { yes } else { no };
+        let pick = |yes: &'static str, no: &'static str| if meaning { yes } else { no };
         let old = self.sources.text(entry.value.span);
         let text = match &entry.value.value {
-            Value::Number(_) => yes_no("1", "0").to_owned(),
+            Value::Number(_) => pick("1", "0").to_owned(),
             Value::Text(text) if matches!(text.to_lowercase().as_str(), "yes" | "no") => {
-                self.literal(yes_no("yes", "no"), old)
+                self.literal(pick("yes", "no"), old)
             }
             Value::Text(text) if matches!(text.to_lowercase().as_str(), "true" | "false") => {
-                self.literal(yes_no("true", "false"), old)
+                self.literal(pick("true", "false"), old)
             }
-            _ => yes_no("true", "false").to_owned(),
+            // Null, a date or a status word becomes a plain boolean.
+            _ => pick("true", "false").to_owned(),
         };
         Some(self.replace(entry, text))
     }
@@ -341,7 +348,7 @@ impl<'s> Marker<'_, '_, 's> {
         (text != old).then(|| self.replace(entry, text))
     }
 
-    /// A word as this syntax writes it; in YAML with the quotes of what stood there before.
+    /// A word as this syntax writes it, in YAML with the quotes of the value it replaces.
     fn literal(&self, word: &str, old: &str) -> String {
         let json = self.found.map.style == MapStyle::Json;
         match old.chars().next() {
@@ -360,8 +367,8 @@ impl<'s> Marker<'_, '_, 's> {
         self.fill(entry, &entry.value, &text)
     }
 
-    /// A YAML key without a value: what it gets goes behind the colon, which may be missing in
-    /// `{key}`.
+    /// Gives a value to a YAML key that has none. The value goes after the colon, which may be
+    /// missing in `{key}`.
     fn fill(&self, entry: &Entry<'s>, value: &Node<'s>, text: &str) -> Edit {
         let source = self
             .sources

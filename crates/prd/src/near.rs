@@ -1,28 +1,31 @@
-//! Finds the word that somebody probably meant.
+//! Finds the word that was probably meant.
 
-/// The nearest of some words, when it is near enough to be a slip of the hand.
+/// The most similar of some words, if it is similar enough to be a typo.
 pub fn nearest<'w>(wanted: &str, words: impl Iterator<Item = &'w str>) -> Option<&'w str> {
     const WORD_CHARS_MAX: usize = 64;
     let wanted: Vec<char> = wanted.to_lowercase().chars().take(WORD_CHARS_MAX).collect();
-    // Between very short words everything is near everything.
+    // Very short words are all similar to each other, so allow no difference.
     let allowed = if wanted.len() < 4 {
         0
     } else {
         (wanted.len() / 4).clamp(1, 3)
     };
-    let measured = words.filter_map(|word| {
+    let similar = words.filter_map(|word| {
         let letters: Vec<char> = word.to_lowercase().chars().take(WORD_CHARS_MAX).collect();
-        let near = letters.len().abs_diff(wanted.len()) <= allowed;
-        near.then(|| (distance(&wanted, &letters), word))
-            .filter(|(distance, _)| *distance <= allowed)
+        // The lengths alone rule most words out, before the costly comparison.
+        if letters.len().abs_diff(wanted.len()) > allowed {
+            return None;
+        }
+        let distance = distance(&wanted, &letters);
+        (distance <= allowed).then_some((distance, word))
     });
-    measured
+    similar
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, word)| word)
 }
 
-/// How many letters must be put in, taken out, exchanged or swapped with their neighbour to turn
-/// one word into the other.
+/// How many letters must be inserted, deleted, replaced or swapped with their neighbour to turn one
+/// word into the other (the optimal string alignment distance, which needs only three rows).
 fn distance(from: &[char], to: &[char]) -> usize {
     let mut before_last: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=to.len()).collect();

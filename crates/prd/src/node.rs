@@ -1,13 +1,13 @@
-//! The tree that every parser produces: values with the exact place of each in its file.
+//! The tree that every parser produces: values with their exact place in the file.
 //!
-//! It keeps numbers as their text (so that 1e999 or a 40-digit id survives) and map entries in file
-//! order with doubles. It knows nothing of stories.
+//! Numbers are kept as text, so that 1e999 or a 40-digit id survives. Map entries are kept in file
+//! order, duplicates included. The tree knows nothing about stories.
 
 use std::borrow::Cow;
 
 use crate::source::Span;
 
-/// A value and where it stands.
+/// A value and its place.
 #[derive(Debug, Clone)]
 pub(crate) struct Node<'s> {
     pub(crate) value: Value<'s>,
@@ -18,9 +18,10 @@ pub(crate) struct Node<'s> {
 /// Whether the bytes at a node's span belong to it alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// Written at its place.
+    /// It is written at its place.
     Own,
-    /// Came in through a YAML alias or merge key: changing its bytes would change other places too.
+    /// It came in through a YAML alias or merge key: changing its bytes would change other places
+    /// too.
     Shared,
 }
 
@@ -34,7 +35,7 @@ pub(crate) enum Value<'s> {
     Map(Map<'s>),
 }
 
-/// How a map is written, which decides how an entry is added to it.
+/// How a map is written. `mark` needs it to add an entry in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MapStyle {
     Json,
@@ -57,7 +58,7 @@ pub(crate) struct Entry<'s> {
     pub(crate) value: Node<'s>,
 }
 
-/// A key that stands twice in one map.
+/// A key that occurs twice in one map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DoubleKey {
     pub(crate) key: String,
@@ -102,7 +103,7 @@ impl<'s> Node<'s> {
         }
     }
 
-    /// The text of a word or number, trimmed; nothing for null, lists, maps and blank text.
+    /// The trimmed text of a word, number or boolean. `None` for null, lists, maps and blank text.
     pub(crate) fn as_word(&self) -> Option<&str> {
         let word = match &self.value {
             Value::Text(text) | Value::Number(text) => text.trim(),
@@ -113,7 +114,7 @@ impl<'s> Node<'s> {
         (!word.is_empty()).then_some(word)
     }
 
-    /// What kind of value it is, as a person would call it.
+    /// The kind of the value, in words for people.
     pub(crate) fn kind(&self) -> &'static str {
         match &self.value {
             Value::Null => "null",
@@ -125,7 +126,8 @@ impl<'s> Node<'s> {
         }
     }
 
-    /// Says whether two values mean the same, wherever they stand and whatever the order of keys.
+    /// Says whether two values are equal, wherever they are written. Keys must be in the same
+    /// order.
     fn same_as(&self, other: &Self) -> bool {
         match (&self.value, &other.value) {
             (Value::Null, Value::Null) => true,
@@ -145,9 +147,10 @@ impl<'s> Node<'s> {
 }
 
 impl Map<'_> {
-    /// Every key that stands more than once, in file order. Sorting keeps this fast for maps with
-    /// many keys.
+    /// Every key that occurs more than once, in file order. Maps with many keys are sorted, because
+    /// comparing all pairs would be quadratic.
     pub(crate) fn doubles(&self) -> Vec<DoubleKey> {
+        // Comparing all pairs of a small object is fast and needs no allocation.
         const FEW: usize = 12;
         let entries = &self.entries;
         let mut found = Vec::new();

@@ -1,27 +1,27 @@
-//! The order in which a loop would take the stories, if every one passed: by priority, then as they
-//! stand in the file, each after everything that it depends on.
+//! The order in which a loop would take the stories if every one passed: by priority, then by
+//! position in the file, each after everything that it depends on.
 //!
-//! It looks at the PRD alone; a running loop also knows what was skipped on the way.
+//! It looks at the PRD alone. A running loop also knows which stories it has skipped.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use crate::story::{Prd, Story, StoryId, StoryState};
 
-/// All stories of a PRD, by what would become of them.
+/// All stories of a PRD, by what a loop would do with them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Order<'p> {
-    /// Those that would run, first to last.
+    /// The stories that would run, first to last.
     pub runs: Vec<&'p Story>,
-    /// Those that can never begin, each with the dependencies that will not pass.
+    /// The stories that can never start, each with the dependencies that will not pass.
     pub held: Vec<(&'p Story, Vec<&'p StoryId>)>,
-    /// Those that are neither open nor passed.
+    /// The stories that are neither open nor passed.
     pub set_aside: Vec<&'p Story>,
-    /// Those that have passed.
+    /// The stories that have passed.
     pub passed: Vec<&'p Story>,
 }
 
-/// Puts the stories in order. Takes time linear in stories and dependencies, but for the heap's
+/// Puts the stories in order, in time linear in stories and dependencies apart from the heap's
 /// logarithm.
 pub fn order(prd: &Prd) -> Order<'_> {
     let stories = &prd.stories;
@@ -30,21 +30,9 @@ pub fn order(prd: &Prd) -> Order<'_> {
         .zip(0..)
         .map(|(story, index)| (story.id.as_str(), index))
         .collect();
-    let state_of = |id: &StoryId| index_of.get(id.as_str()).map(|index| stories[*index].state);
-    let mut waiting_for: Vec<usize> = vec![0; stories.len()];
-    let mut releases: Vec<Vec<usize>> = vec![Vec::new(); stories.len()];
-    for (index, story) in stories.iter().enumerate() {
-        for on in story
-            .depends_on
-            .iter()
-            .filter(|on| state_of(on) != Some(StoryState::Passed))
-        {
-            waiting_for[index] += 1;
-            if let Some(on) = index_of.get(on.as_str()) {
-                releases[*on].push(index);
-            }
-        }
-    }
+    let (mut waiting_for, releases) = open_dependencies(stories, &index_of);
+    // The heap pops its largest item, so reverse the rank. A story without a priority comes after
+    // all that have one.
     let rank = |index: usize| {
         Reverse((
             stories[index].priority.is_none(),
@@ -59,6 +47,8 @@ pub fn order(prd: &Prd) -> Order<'_> {
         .collect();
     let mut will_run = vec![false; stories.len()];
     let mut runs = Vec::new();
+    // A story in a cycle, or behind one that is set aside, never becomes ready and ends up in
+    // `held`.
     while let Some(Reverse((_, _, index))) = ready.pop() {
         will_run[index] = true;
         runs.push(&stories[index]);
@@ -74,22 +64,19 @@ pub fn order(prd: &Prd) -> Order<'_> {
             .get(id.as_str())
             .is_some_and(|&on| will_run[on] || stories[on].state == StoryState::Passed)
     };
-    let held_by = |story: &'_ Story| story.depends_on.iter().filter(|on| !passes(on)).count() > 0;
-    let open_held = stories
+    let held = stories
         .iter()
         .zip(&will_run)
-        .filter(|(story, runs)| story.state == StoryState::Open && !**runs);
+        .filter(|(story, will_run)| story.state == StoryState::Open && !**will_run)
+        .map(|(story, _)| {
+            let missing: Vec<&StoryId> = story.depends_on.iter().filter(|on| !passes(on)).collect();
+            (story, missing)
+        })
+        .filter(|(_, missing)| !missing.is_empty())
+        .collect();
     Order {
         runs,
-        held: open_held
-            .filter(|(story, _)| held_by(story))
-            .map(|(story, _)| {
-                (
-                    story,
-                    story.depends_on.iter().filter(|on| !passes(on)).collect(),
-                )
-            })
-            .collect(),
+        held,
         set_aside: stories
             .iter()
             .filter(|story| !matches!(story.state, StoryState::Open | StoryState::Passed))
@@ -99,4 +86,27 @@ pub fn order(prd: &Prd) -> Order<'_> {
             .filter(|story| story.state == StoryState::Passed)
             .collect(),
     }
+}
+
+/// For each story, how many dependencies have not passed yet, and which stories wait for it.
+fn open_dependencies(
+    stories: &[Story],
+    index_of: &HashMap<&str, usize>,
+) -> (Vec<usize>, Vec<Vec<usize>>) {
+    let mut waiting_for = vec![0; stories.len()];
+    let mut releases = vec![Vec::new(); stories.len()];
+    for (index, story) in stories.iter().enumerate() {
+        for on in &story.depends_on {
+            match index_of.get(on.as_str()) {
+                Some(&on) if stories[on].state == StoryState::Passed => {}
+                Some(&on) => {
+                    waiting_for[index] += 1;
+                    releases[on].push(index);
+                }
+                // Nothing can release a story from a dependency that does not exist.
+                None => waiting_for[index] += 1,
+            }
+        }
+    }
+    (waiting_for, releases)
 }

@@ -1,7 +1,7 @@
 //! Draws a diagnostic for a terminal: code, place, source line with a marker, help.
 //!
-//! Text from files is shown with control characters replaced and long lines cut to a window,
-//! because a PRD may come from anybody. Colour never carries meaning alone.
+//! A PRD may come from anybody, so control characters in text from files are replaced and long
+//! lines are cut to a window. Colour never carries meaning alone.
 
 use std::fmt::Write as _;
 
@@ -28,10 +28,10 @@ impl Paint {
     }
 }
 
-/// How many characters of a source line are shown at most.
+/// The most characters of a source line that are shown.
 const LINE_CHARS_MAX: usize = 100;
 
-/// The diagnostic as text, several lines, with a final newline.
+/// Draws a diagnostic as several lines with a final newline.
 pub fn render(diagnostic: &Diagnostic, sources: &Sources, paint: Paint) -> String {
     let colour = match diagnostic.severity {
         Severity::Error => "1;31",
@@ -52,6 +52,7 @@ pub fn render(diagnostic: &Diagnostic, sources: &Sources, paint: Paint) -> Strin
         .iter()
         .map(|place| sources.place(*place))
         .collect();
+    // Writing to a String cannot fail, here and below.
     if !more.is_empty() {
         let _ = writeln!(out, "{:margin$} = also at {}", "", more.join(", "));
     }
@@ -61,7 +62,7 @@ pub fn render(diagnostic: &Diagnostic, sources: &Sources, paint: Paint) -> Strin
     out
 }
 
-/// Draws place, line and marker; gives the width of the line numbers.
+/// Draws the place, the source line and the marker. Returns the width of the line number.
 fn draw_source(
     out: &mut String,
     diagnostic: &Diagnostic,
@@ -77,6 +78,7 @@ fn draw_source(
     let margin = line_number.len();
     let bar = paint.wrap("1;34", "|");
     let (line_start, line) = source.line_at(at.start as usize);
+    // A span may reach over the end of its line; the marker then covers only this line.
     let from = line.floor_char_boundary(at.start as usize - line_start);
     let to = line
         .floor_char_boundary((at.end as usize).saturating_sub(line_start))
@@ -109,7 +111,7 @@ fn draw_source(
     margin
 }
 
-/// The shown part of a line, and where the marker stands under it, in terminal columns.
+/// The visible part of a line and the marker's position under it, in terminal columns.
 struct Window {
     text: String,
     marker_offset: usize,
@@ -117,8 +119,11 @@ struct Window {
 }
 
 impl Window {
-    /// Never walks further than the window is wide: a minified file is one line of megabytes.
+    /// Cuts a window around a marked range. It never walks further than the window is wide, because
+    /// a minified file is one line of megabytes.
     fn around(line: &str, from: usize, to: usize) -> Self {
+        // Show the line from its start if the marker still fits with some room after it, otherwise
+        // only a little of what comes before it.
         const BEFORE_CHARS_MAX: usize = LINE_CHARS_MAX - 20;
         const BEFORE_CHARS_SHOWN: usize = 30;
         let back = |count: usize| {
@@ -155,11 +160,14 @@ impl Window {
         if shown.next().is_some() {
             window.push('…', Part::After);
         }
+        // An empty span, such as the place of a missing comma, still needs a marker.
         window.marker_width = window.marker_width.max(1);
         window
     }
 
     fn push(&mut self, character: char, part: Part) {
+        // A tab's width depends on its column, so it is shown as one space to keep the marker
+        // aligned.
         let shown = if character == '\t' {
             ' '
         } else {

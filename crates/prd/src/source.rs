@@ -1,7 +1,7 @@
 //! The texts that a PRD was read from, and places in them.
 //!
-//! A place is a byte range of one file, so that writing back can change exactly those bytes. Lines
-//! and columns are worked out only when a person is shown one. Nothing here touches the disk.
+//! A place is a byte range of one file, so that `mark` can change exactly those bytes. Lines and
+//! columns are computed only when a person is shown one. Nothing here touches the disk.
 
 use std::sync::OnceLock;
 
@@ -10,9 +10,9 @@ use std::sync::OnceLock;
 pub struct Span {
     /// Index of the file in [`Sources`].
     pub file: u32,
-    /// First byte.
+    /// Offset of the first byte.
     pub start: u32,
-    /// Byte after the last.
+    /// Offset after the last byte.
     pub end: u32,
 }
 
@@ -37,12 +37,12 @@ impl Span {
     }
 }
 
-/// A line and a column as people count them, from 1; the column counts characters.
+/// A line and a column as people count them, starting at 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// Line, from 1.
+    /// Line number, starting at 1.
     pub line_number: usize,
-    /// Column in characters, from 1.
+    /// Column in characters, starting at 1.
     pub column_number: usize,
 }
 
@@ -51,12 +51,13 @@ pub struct Position {
 pub struct Source {
     name: String,
     text: String,
+    /// Offsets of all line starts. Computed on first use: a PRD without diagnostics needs none.
     line_starts: OnceLock<Vec<u32>>,
     char_marks: OnceLock<Vec<u32>>,
 }
 
 impl Source {
-    /// A text under the name that people know it by.
+    /// Makes a source from a name that people know and a text.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -76,7 +77,7 @@ impl Source {
         &self.text
     }
 
-    /// Where a byte offset stands, as people count.
+    /// The line and column of a byte offset.
     pub fn position(&self, offset: usize) -> Position {
         let starts = self.line_starts();
         let line_index = starts
@@ -92,8 +93,8 @@ impl Source {
         }
     }
 
-    /// How many characters stand before a byte offset. Counted in blocks once, because a minified
-    /// PRD is one line of megabytes, and thousands of places in it may be asked for.
+    /// How many characters come before a byte offset. They are counted once per block, because a
+    /// minified PRD is one line of megabytes and may have thousands of places to show.
     fn chars_before(&self, offset: usize) -> usize {
         let offset = self.text.floor_char_boundary(offset);
         let block = offset / Self::BLOCK_BYTES;
@@ -104,15 +105,14 @@ impl Source {
 
     const BLOCK_BYTES: usize = 4096;
 
-    /// For every block, how many characters stand before the character that its first byte belongs
-    /// to.
+    /// For every block, how many characters come before the one that its first byte belongs to.
     fn char_marks(&self) -> &[u32] {
         self.char_marks.get_or_init(|| {
             let starts_character = |byte: &u8| (*byte & 0xC0) != 0x80;
             let mut marks = Vec::with_capacity(self.text.len() / Self::BLOCK_BYTES + 1);
             let mut count: u32 = 0;
             for (index, block) in self.text.as_bytes().chunks(Self::BLOCK_BYTES).enumerate() {
-                // A block that begins inside a character counts from that character's first byte.
+                // A block that starts inside a character counts from that character's first byte.
                 let inside = !self.text.is_char_boundary(index * Self::BLOCK_BYTES);
                 marks.push(count - u32::from(inside));
                 for _ in block.iter().filter(|byte| starts_character(byte)) {
@@ -168,14 +168,15 @@ impl Sources {
         self.0.get(span.file as usize)
     }
 
-    /// The bytes of a span as text; empty when the span is not of these sources.
+    /// The text of a span, empty if the span is not in these sources.
     pub fn text(&self, span: Span) -> &str {
         self.file(span)
             .and_then(|source| source.text().get(span.range()))
+            // `get` also covers a span of other sources that happens to cut a character.
             .unwrap_or_default()
     }
 
-    /// `name:line:column` of a span's start.
+    /// The start of a span as `name:line:column`.
     pub fn place(&self, span: Span) -> String {
         let Some(source) = self.file(span) else {
             return String::new();

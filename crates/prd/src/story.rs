@@ -1,7 +1,7 @@
-//! The PRD in its canonical meaning: validated ids, one state per story, criteria as sentences.
+//! The PRD as a value: validated ids, one state per story, criteria as sentences.
 //!
-//! Values here are only made by the reader, so whoever holds a `Prd` holds unique, usable ids. How
-//! it looks as a file is `canonical`'s concern.
+//! Only the reader makes these values, so the ids in a `Prd` are unique and usable. How a PRD looks
+//! as a file is `canonical`'s concern.
 
 use std::fmt;
 
@@ -10,50 +10,50 @@ use crate::limits::ID_CHARS_MAX;
 /// What a person wants built: stories in file order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Prd {
-    /// What the whole is called.
+    /// The title of the whole PRD.
     pub title: Option<String>,
-    /// What the whole is about.
+    /// The description of the whole PRD.
     pub description: Option<String>,
-    /// The branch that the author had in mind.
+    /// The branch that the author named.
     pub branch: Option<String>,
     /// Commands or rules that hold for every story.
     pub checks: Vec<Check>,
     /// The stories, in file order; ids are unique.
     pub stories: Vec<Story>,
-    /// Phases, epics or milestones that the stories were grouped in.
+    /// The phases, epics or milestones that the stories were grouped in.
     pub groups: Vec<Group>,
-    /// Keys of the document that we do not know, kept as they were.
+    /// Unknown keys of the document, kept as they were.
     pub extra: Vec<(String, Extra)>,
 }
 
-/// One item of the PRD.
+/// One story of the PRD.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Story {
-    /// The author's own word for it.
+    /// The author's id for the story.
     pub id: StoryId,
-    /// One line.
+    /// The title, one line.
     pub title: String,
-    /// The rest of what the author says.
+    /// Everything else that the author says about the story.
     pub description: String,
-    /// When it is done; never empty.
+    /// When the story is done. Never empty.
     pub criteria: Vec<Criterion>,
-    /// Low number first; stories without one come last.
+    /// The priority, lowest number first. Stories without one come last.
     pub priority: Option<Priority>,
-    /// Where it stands.
+    /// The state that the file gives.
     pub state: StoryState,
-    /// Stories that must pass before this one begins.
+    /// Stories that must pass before this one starts.
     pub depends_on: Vec<StoryId>,
-    /// The agent that the author wants for it.
+    /// The agent that the author asks for.
     pub tool: Option<String>,
-    /// The model that the author wants for it.
+    /// The model that the author asks for.
     pub model: Option<String>,
     /// Files that the author expects to change.
     pub files: Vec<String>,
-    /// Commands that belong to this story alone.
+    /// Commands for this story alone.
     pub checks: Vec<Check>,
-    /// The group that it stood in.
+    /// The name of the story's group.
     pub group: Option<String>,
-    /// Keys that we do not know, kept as they were.
+    /// Unknown keys, kept as they were.
     pub extra: Vec<(String, Extra)>,
 }
 
@@ -62,49 +62,49 @@ pub struct Story {
 pub struct Criterion {
     /// The sentence.
     pub text: String,
-    /// A command that shows it, where the author gave one.
+    /// A command that checks it, if the author gave one.
     pub command: Option<String>,
 }
 
 /// A command or rule of the project that every story must meet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
-    /// `test`, `lint`, …, where the author named it.
+    /// A name such as `test` or `lint`, if the author gave one.
     pub name: Option<String>,
-    /// The author's words: mostly a command line, at times a sentence.
+    /// What the author wrote: usually a command line, sometimes a sentence.
     pub text: String,
 }
 
 /// A phase, epic or milestone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// Its id, name or position.
+    /// The group's id, name or position.
     pub name: String,
-    /// What it says beside its stories.
+    /// The group's keys besides its stories.
     pub extra: Vec<(String, Extra)>,
 }
 
-/// A value that we keep without understanding it. Numbers are their text, so that none is bent.
+/// A value that we keep without understanding it. Numbers are kept as text, so that none changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Extra {
-    /// `null`
+    /// `null`.
     Null,
-    /// `true` or `false`
+    /// `true` or `false`.
     Bool(bool),
     /// A number as it was written.
     Number(String),
-    /// Text
+    /// A text.
     Text(String),
-    /// A list
+    /// A list.
     List(Vec<Extra>),
-    /// An object, in file order
+    /// An object, in file order.
     Map(Vec<(String, Extra)>),
 }
 
-/// Where a story stands.
+/// The state of a story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum StoryState {
-    /// Not begun, or begun and not finished: it will run.
+    /// Not finished: it will run.
     Open,
     /// Done.
     Passed,
@@ -112,16 +112,16 @@ pub enum StoryState {
     Skipped,
     /// Decided against.
     WontFix,
-    /// Waits for something outside the PRD.
+    /// Waiting for something outside the PRD.
     Blocked,
-    /// Somebody could not go on.
+    /// Unable to continue without a person.
     Stuck,
-    /// Tried and not achieved.
+    /// Tried without success.
     Failed,
 }
 
 impl StoryState {
-    /// The word for it in output.
+    /// The state's name in output.
     pub fn word(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -135,21 +135,21 @@ impl StoryState {
     }
 }
 
-/// How soon a story is wanted, in thousandths so that `1.5` has a place: low comes first.
+/// A story's priority; low comes first. It is kept in thousandths, because people write `1.5` too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Priority(i64);
 
 impl Priority {
-    /// The largest size of a priority, either way.
+    /// The largest absolute value of a priority.
     const MAX: f64 = 1e9;
 
-    /// From a number as written; nothing when it is not a sane one.
+    /// Reads a number as written, or `None` if it is not a number or out of range.
     pub(crate) fn from_number(text: &str) -> Option<Self> {
         let number: f64 = text.parse().ok()?;
         (number.abs() <= Self::MAX).then(|| Self::rounded(number))
     }
 
-    /// From a whole number.
+    /// Makes a priority from a whole number.
     pub(crate) const fn whole(number: i64) -> Self {
         Self(number * 1000)
     }
@@ -165,8 +165,10 @@ impl Priority {
 
 impl fmt::Display for Priority {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (sign, size) = (if self.0 < 0 { "-" } else { "" }, self.0.unsigned_abs());
-        let (whole, rest) = (size / 1000, size % 1000);
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let thousandths = self.0.unsigned_abs();
+        let whole = thousandths / 1000;
+        let rest = thousandths % 1000;
         if rest == 0 {
             return write!(out, "{sign}{whole}");
         }
@@ -175,18 +177,18 @@ impl fmt::Display for Priority {
     }
 }
 
-/// The author's word for a story, safe to use in file names, options and commit subjects. It may
-/// hold blanks and other characters that git refuses in refs: whoever makes a ref from it must
-/// escape those.
+/// The author's id for a story, safe to use in file names, options and commit subjects. It may
+/// contain spaces and other characters that git refuses in refs; code that makes a ref from it must
+/// escape them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StoryId(String);
 
-/// Why a word cannot be an id.
+/// Why a text cannot be an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnusableId {
-    /// Nothing but blanks.
+    /// It is empty or blank.
     Empty,
-    /// A blank at either end.
+    /// It has whitespace at either end.
     OuterBlank,
     /// Control, direction-changing or zero-width characters.
     ControlCharacter,
@@ -203,11 +205,12 @@ pub enum UnusableId {
 }
 
 impl StoryId {
-    /// Checks a word.
+    /// Validates an id.
     pub fn new(word: &str) -> Result<Self, UnusableId> {
         if word.trim().is_empty() {
             return Err(UnusableId::Empty);
         }
+        // The reader has trimmed a given id already, but not a file's name.
         if word.trim() != word {
             return Err(UnusableId::OuterBlank);
         }
@@ -232,7 +235,7 @@ impl StoryId {
         Ok(Self(word.to_owned()))
     }
 
-    /// The word itself.
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -250,8 +253,8 @@ impl std::borrow::Borrow<str> for StoryId {
     }
 }
 
-/// Characters that change how a line reads without being seen: direction marks, zero-width and line
-/// separators.
+/// Says whether a character changes how a line reads without being visible: direction marks,
+/// zero-width characters and line separators. They can make two ids look the same.
 pub(crate) fn is_invisible(character: char) -> bool {
     matches!(character, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{2069}' | '\u{FEFF}' | '\u{061C}')
 }

@@ -1,11 +1,11 @@
-//! Adds one entry to a map in the author's text, in the style of the entries that are there.
+//! Adds one entry to a map in the author's text, in the style of the existing entries.
 
 use super::Edit;
 use crate::node::{Entry, MapStyle, Origin, Value};
 use crate::read::locate::Found;
 use crate::source::Sources;
 
-/// The edit that adds `key: value`; nothing when the map has no place for it.
+/// The edit that adds `key: value`, or `None` if the map has no place for it.
 pub(super) fn entry(
     sources: &Sources,
     found: &Found<'_, '_>,
@@ -14,6 +14,7 @@ pub(super) fn entry(
 ) -> Option<Edit> {
     let text = sources.file(found.node.span)?.text();
     let inside = found.node.span.range();
+    // Merged entries are written elsewhere, so they say nothing about the style of this map.
     let own: Vec<&Entry<'_>> = found
         .map
         .entries
@@ -30,7 +31,7 @@ pub(super) fn entry(
     }
 }
 
-/// `{…, key: value}`, behind the last value, with the blanks and line ends of the entry before.
+/// Adds to `{…}` after the last value, with the whitespace and line ends of the entry before.
 fn flow(
     text: &str,
     open: usize,
@@ -48,6 +49,7 @@ fn flow(
     } else {
         key.to_owned()
     };
+    // An anchor or a tag may come before the brace, so look for it.
     let Some((last, before)) = own.split_last() else {
         let brace = open + text[open..].find('{')? + 1;
         return Some(Edit {
@@ -67,6 +69,8 @@ fn flow(
         gap.chars()
             .all(|letter| letter.is_whitespace() || letter == ',')
     };
+    // The gap before the last entry shows how the author separates entries. If a comment is in it,
+    // use only the indentation.
     let separator = match gap {
         gap if gap.matches(',').count() == 1 && blank(gap) => gap.to_owned(),
         gap if !gap.contains(',') && blank(gap) && !gap.is_empty() => format!(",{gap}"),
@@ -75,6 +79,7 @@ fn flow(
     };
     let colon = text.get(last.key_span.end as usize..last.value.span.start as usize)?;
     let plain_colon = colon.trim() == ":" && !colon.contains('\n');
+    // YAML reads `key:value` without a space as one word, so a bare colon is not copied there.
     let colon = if plain_colon && !(style == MapStyle::YamlFlow && colon == ":") {
         colon
     } else {
@@ -86,8 +91,8 @@ fn flow(
     })
 }
 
-/// The line end and indentation of the line that a place stands in; one blank when it does not
-/// begin its line.
+/// The line end and indentation of the line that an offset is in, or one space if the offset is not
+/// the first thing on its line.
 fn own_line(text: &str, at: usize) -> String {
     let line_start = text[..at].rfind('\n').map_or(0, |found| found + 1);
     let indentation = &text[line_start..at];
@@ -102,12 +107,13 @@ fn own_line(text: &str, at: usize) -> String {
     format!("{line_end}{indentation}")
 }
 
-/// A line of its own: behind the last entry that fits on one line, else before the first entry.
+/// Adds a line of its own: after the last one-line entry, or before the first entry if all of them
+/// span lines.
 fn block(text: &str, own: &[&Entry<'_>], key: &str, value: &str) -> Option<Edit> {
     let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let indentation = block_indentation(text, own.first()?)?;
-    let behind = own.iter().rev().find_map(|entry| end_of_line(text, entry));
-    if let Some(at) = behind {
+    let line_ending = own.iter().rev().find_map(|entry| end_of_line(text, entry));
+    if let Some(at) = line_ending {
         return Some(Edit {
             range: at..at,
             text: format!("{line_end}{indentation}{key}: {value}"),
@@ -120,9 +126,10 @@ fn block(text: &str, own: &[&Entry<'_>], key: &str, value: &str) -> Option<Edit>
     })
 }
 
-/// The blanks that put a key under the given one; a list's dash counts as a blank.
+/// The spaces that put a key under the given one. A list's dash counts as a space.
 fn block_indentation(text: &str, entry: &Entry<'_>) -> Option<String> {
     let key_start = entry.key_span.start as usize;
+    // A byte order mark takes no column.
     let line_start = text[..key_start]
         .rfind(['\n', '\u{FEFF}'])
         .map_or(0, |found| {
@@ -135,8 +142,8 @@ fn block_indentation(text: &str, entry: &Entry<'_>) -> Option<String> {
         .then(|| " ".repeat(before.len()))
 }
 
-/// Where the line of a one-line entry ends, before its line end; nothing when its value spans
-/// lines.
+/// The offset at the end of a one-line entry's line, before the line break. `None` if the value
+/// spans lines.
 fn end_of_line(text: &str, entry: &Entry<'_>) -> Option<usize> {
     if matches!(entry.value.value, Value::List(_) | Value::Map(_))
         || entry.value.origin == Origin::Shared
@@ -155,6 +162,7 @@ fn end_of_line(text: &str, entry: &Entry<'_>) -> Option<usize> {
     } else {
         line
     };
+    // Only a comment may follow, and YAML wants whitespace before its `#`.
     let comment = after_colon.trim_start();
     (comment.is_empty() || (comment.starts_with('#') && comment.len() < after_colon.len()))
         .then(|| value_end + line.len())

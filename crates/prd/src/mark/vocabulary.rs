@@ -1,5 +1,5 @@
-//! How a file speaks of states: which field, which words. A story without a state field gets the
-//! one that its neighbours have.
+//! How a file writes states: in which field, with which words. A story without a state field gets
+//! the one that the other stories have.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) enum StateField<'v> {
     Status(&'v str),
 }
 
-/// What the stories of a file use, counted.
+/// The fields and words that most stories of a file use, with their counts.
 #[derive(Debug, Default)]
 pub(super) struct Vocabulary {
     flag: Option<(String, usize)>,
@@ -26,8 +26,10 @@ pub(super) struct Vocabulary {
 
 impl Vocabulary {
     pub(super) fn of<'a, 's: 'a>(stories: impl Iterator<Item = &'a Map<'s>>) -> Self {
-        let (mut flags, mut statuses) = (BTreeMap::new(), BTreeMap::new());
-        let (mut passed, mut skipped) = (BTreeMap::new(), BTreeMap::new());
+        let mut flags = BTreeMap::new();
+        let mut statuses = BTreeMap::new();
+        let mut passed = BTreeMap::new();
+        let mut skipped = BTreeMap::new();
         for map in stories {
             let fields = StateFields::of(map);
             if let Some(flag) = fields.flag {
@@ -46,16 +48,15 @@ impl Vocabulary {
                 *words.entry(word).or_insert(0) += 1;
             }
         }
-        let word = |words| most(words).map(|(word, _)| word);
         Self {
-            flag: most(flags),
-            status: most(statuses),
-            passed_word: word(passed),
-            skipped_word: word(skipped),
+            flag: most_common(flags),
+            status: most_common(statuses),
+            passed_word: most_common(passed).map(|(word, _)| word),
+            skipped_word: most_common(skipped).map(|(word, _)| word),
         }
     }
 
-    /// The field for a story that has none.
+    /// The field to add to a story that has none. On a tie the flag wins.
     pub(super) fn field(&self) -> StateField<'_> {
         match (&self.flag, &self.status) {
             (Some((_, flags)), Some((status, statuses))) if statuses > flags => {
@@ -67,7 +68,7 @@ impl Vocabulary {
         }
     }
 
-    /// The status word of this file for a state.
+    /// The file's own status word for a state.
     pub(super) fn word_for(&self, mark: Mark) -> &str {
         match mark {
             Mark::Passed => self.passed_word.as_deref().unwrap_or("done"),
@@ -76,15 +77,16 @@ impl Vocabulary {
     }
 }
 
-fn most(counts: BTreeMap<&str, usize>) -> Option<(String, usize)> {
+/// The most common word. The map is sorted, so that a tie is always decided the same way.
+fn most_common(counts: BTreeMap<&str, usize>) -> Option<(String, usize)> {
     counts
         .into_iter()
         .max_by_key(|(_, count)| *count)
         .map(|(word, count)| (word.to_owned(), count))
 }
 
-/// A word in the capitals of another: `PENDING` → `DONE`, `Pending` → `Done`. A word that has
-/// capitals of its own, as one taken from the file may, stays as it is.
+/// A word in the case of another: `PENDING` → `DONE`, `Pending` → `Done`. A word that already has
+/// capitals, as one taken from the file may, stays as it is.
 pub(super) fn in_case_of(like: &str, word: &str) -> String {
     let has_capitals = |word: &str| word.chars().any(char::is_uppercase);
     let all_capitals = !like.chars().any(char::is_lowercase) && has_capitals(like);

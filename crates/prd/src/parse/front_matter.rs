@@ -1,9 +1,8 @@
-//! A Markdown ticket: YAML front matter between two `---` lines, and a body with headings and
-//! lists.
+//! Splits a Markdown ticket: YAML front matter between two `---` lines, and a body with headings
+//! and lists.
 //!
-//! It finds the pieces; the front matter goes through the YAML parser. It is not a Markdown parser:
-//! it knows headings, list items, paragraphs and code fences, which is all that criteria are
-//! written with.
+//! The YAML parser reads the front matter. This is not a Markdown parser: it knows headings, list
+//! items, paragraphs and code fences, which is all that criteria are written with.
 
 use super::Piece;
 use crate::source::Span;
@@ -15,13 +14,13 @@ pub(crate) struct Ticket<'s> {
     pub(crate) body: Piece<'s>,
 }
 
-/// What a Markdown file turned out to be.
+/// The kind of a Markdown file.
 #[derive(Debug)]
 pub(crate) enum Split<'s> {
     Ticket(Ticket<'s>),
-    /// It opens with `---`, at the place given, and never closes.
+    /// The file opens with `---`, at this place, and the front matter is never closed.
     NeverClosed(Span),
-    /// It opens with something else: its first line.
+    /// The file opens with something else: the place of its first line.
     NoFrontMatter(Span),
 }
 
@@ -37,6 +36,7 @@ pub(crate) fn split(piece: Piece<'_>) -> Split<'_> {
     let mut at = front_from;
     for line in text[front_from..].split_inclusive('\n') {
         let next = at + line.len();
+        // YAML also ends a document with `...`.
         if matches!(line.trim_end(), "---" | "...") {
             let part = |from: usize, to: usize| Piece {
                 text: &text[from..to],
@@ -53,46 +53,52 @@ pub(crate) fn split(piece: Piece<'_>) -> Split<'_> {
     Split::NeverClosed(first_span)
 }
 
-/// What a ticket's body says.
+/// The content of a ticket's body.
 #[derive(Debug, Default)]
 pub(crate) struct Body<'s> {
-    /// The first heading of the first level.
+    /// The first heading of level 1.
     pub(crate) heading: Option<&'s str>,
-    /// Each criterion: its text, and where its first line stands in the file.
+    /// Each criterion: its text, and the offset of its first line in the file.
     pub(crate) criteria: Vec<(String, usize)>,
     /// Everything else.
     pub(crate) description: String,
 }
 
-/// Reads the body: what stands under a heading that speaks of acceptance is criteria, the rest is
+/// Reads the body: the text under a heading about acceptance holds the criteria, the rest is the
 /// description.
 pub(crate) fn read_body(body: Piece<'_>) -> Body<'_> {
     let mut out = Body::default();
     let mut at = body.base;
-    let (mut in_criteria_level, mut inside_code, mut item_open) = (None, false, false);
+    // The level of the heading that started the criteria, while they last.
+    let mut criteria_level = None;
+    let mut inside_code = false;
+    let mut item_open = false;
     for line in body.text.split_inclusive('\n') {
         let place = at;
         at += line.len();
         let bare = line.trim();
+        // Inside a code block a `#` is a comment, not a heading, and a `-` is no list item.
         let fences = bare.starts_with("```") || bare.starts_with("~~~");
         if !inside_code
             && !fences
             && let Some((level, heading)) = heading(bare)
         {
             item_open = false;
+            // The first heading is the ticket's title, so it is not part of the description.
             if level == 1 && out.heading.is_none() {
                 out.heading = Some(heading);
                 continue;
             }
-            if in_criteria_level.is_none_or(|open: usize| level <= open) {
-                in_criteria_level = speaks_of_acceptance(heading).then_some(level);
+            // A deeper heading only divides the criteria; one of the same level or above ends them.
+            if criteria_level.is_none_or(|open: usize| level <= open) {
+                criteria_level = is_about_acceptance(heading).then_some(level);
             }
-            if in_criteria_level.is_some() {
+            if criteria_level.is_some() {
                 continue;
             }
         }
         inside_code ^= fences;
-        if in_criteria_level.is_none() {
+        if criteria_level.is_none() {
             out.description.push_str(line);
         } else if bare.is_empty() && !inside_code {
             item_open = false;
@@ -110,6 +116,8 @@ pub(crate) fn read_body(body: Piece<'_>) -> Body<'_> {
     out
 }
 
+/// Adds a line to the criteria: a list item or a new paragraph starts one, any other line and all
+/// lines of a code block continue the last one.
 fn add_criterion_line(
     criteria: &mut Vec<(String, usize)>,
     bare: &str,
@@ -135,30 +143,34 @@ fn heading(line: &str) -> Option<(usize, &str)> {
         .then(|| (level, text.trim().trim_end_matches('#').trim()))
 }
 
-fn speaks_of_acceptance(heading: &str) -> bool {
+fn is_about_acceptance(heading: &str) -> bool {
     let heading = heading.to_lowercase();
     ["acceptance", "criteria", "definition of done", "done when"]
         .iter()
         .any(|words| heading.contains(words))
 }
 
-/// The text of a list item without its bullet, number and check box.
+/// The text of a list item without its bullet, number and check box. A ticked box says nothing
+/// about the story's state: only its state fields do.
 fn list_item(line: &str) -> Option<&str> {
-    let numbered = || {
-        let rest = line.trim_start_matches(|first: char| first.is_ascii_digit());
-        (rest.len() < line.len())
-            .then(|| rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") ")))
-            .flatten()
-    };
     let text = ["- ", "* ", "+ "]
         .iter()
         .find_map(|bullet| line.strip_prefix(bullet))
-        .or_else(numbered)?
+        .or_else(|| numbered_item(line))?
         .trim();
     let unboxed = ["[ ]", "[x]", "[X]"]
         .iter()
         .find_map(|mark| text.strip_prefix(mark));
     Some(unboxed.unwrap_or(text).trim())
+}
+
+/// The text behind `1. ` or `1) `.
+fn numbered_item(line: &str) -> Option<&str> {
+    let rest = line.trim_start_matches(|first: char| first.is_ascii_digit());
+    if rest.len() == line.len() {
+        return None;
+    }
+    rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! JSON as people and models write it: comments, trailing and missing commas, raw control
-//! characters, unknown escapes, Python's words and a code fence around the whole are repaired, and
-//! every repaired place is named.
+//! JSON as people and models write it. The parser repairs comments, trailing and missing commas,
+//! raw control characters, unknown escapes, Python's words and a code fence around the document,
+//! and reports every repaired place.
 //!
 //! It does not guess at structure: an open bracket or quote at the end of the file is an error,
 //! because what was cut off there is lost.
@@ -13,7 +13,7 @@ use crate::limits::{DEPTH_MAX, NODES_MAX};
 use crate::node::{Entry, Map, MapStyle, Node, Value};
 use crate::source::Span;
 
-/// Parses one document; an empty one gives no node.
+/// Parses one document. An empty one has no node.
 pub(crate) fn parse<'s>(piece: Piece<'s>, findings: &mut Findings) -> Parsed<'s> {
     let mut parser = Parser {
         piece,
@@ -43,8 +43,8 @@ struct Parser<'s, 'f> {
     at: usize,
     nodes: usize,
     findings: &'f mut Findings,
-    /// The last string that ran over a line end: if the structure breaks later, its closing quote
-    /// may be the cause.
+    /// The start of the last string that contains a line break. If the structure breaks later, its
+    /// missing closing quote is the likely cause.
     long_string: Option<usize>,
 }
 
@@ -61,7 +61,7 @@ impl<'s> Parser<'s, '_> {
         self.piece.span(start, self.at)
     }
 
-    /// A syntax fault at the present character.
+    /// A syntax fault at the current character.
     fn fault(&self, message: impl Into<String>) -> Fault {
         let width = self.piece.text[self.at..]
             .chars()
@@ -88,7 +88,8 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
-    /// The file ends inside a list or an object: both ends are named.
+    /// The fault of a file that ends inside a list or an object. It names the end of the file and
+    /// the bracket that is not closed.
     fn never_closed(&self, open: usize) -> Fault {
         let text = self.piece.text.trim_end();
         let end = text.len();
@@ -106,6 +107,8 @@ impl<'s> Parser<'s, '_> {
         }
     }
 
+    /// The line number of an offset. It counts from the start each time, which is fine because a
+    /// parser stops at its first fault.
     fn line_of(&self, offset: usize) -> usize {
         self.piece.text[..offset].matches('\n').count() + 1
     }
@@ -117,12 +120,14 @@ impl<'s> Parser<'s, '_> {
             let line_end = text[start..]
                 .find('\n')
                 .map_or(text.len(), |found| start + found);
+            // Skip the whole line: the fence may name a language, as in "```json".
             self.at = line_end;
             self.findings
                 .repaired(Repair::CodeFence, self.piece.span(start, line_end));
         }
     }
 
+    /// Skips the closing fence. It was reported with the opening one.
     fn close_fence(&mut self) {
         if self.starts_with(b"```") && self.piece.text[self.at..].trim_end().len() == 3 {
             self.at = self.bytes.len();
@@ -135,9 +140,9 @@ impl<'s> Parser<'s, '_> {
                 Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
                 Some(b'/') if self.starts_with(b"//") => self.skip_line_comment(),
                 Some(b'/') if self.starts_with(b"/*") => self.skip_block_comment()?,
+                // Comments as in Python and YAML.
                 Some(b'#') => self.skip_line_comment(),
-                // A no-break space or a byte order mark in the middle: invisible, and no value
-                // starts with one.
+                // A no-break space or a byte order mark is invisible, and no value starts with one.
                 Some(0xC2) if self.starts_with("\u{A0}".as_bytes()) => self.at += 2,
                 Some(0xEF) if self.starts_with("\u{FEFF}".as_bytes()) => self.at += 3,
                 _ => return Ok(()),
@@ -166,6 +171,7 @@ impl<'s> Parser<'s, '_> {
     }
 
     fn value(&mut self, depth: usize) -> Result<Node<'s>, Fault> {
+        // Every value costs far more memory than its bytes: `[[],[],…` has one per three bytes.
         self.nodes += 1;
         if self.nodes > NODES_MAX {
             return Err(Fault::TooManyValues {
@@ -238,12 +244,13 @@ impl<'s> Parser<'s, '_> {
         })
     }
 
-    /// Moves to the next item of a list or map, or past its closing bracket. Commas are mended
+    /// Moves to the next item of a list or map, or past its closing bracket. Commas are repaired
     /// here.
     fn next_item(&mut self, open: usize, close: u8, after_item: bool) -> Result<bool, Fault> {
         let item_end = self.at;
         self.skip_blank()?;
         let mut commas = 0;
+        // Several commas in a row, or one before the first item, are all too many.
         while self.peek() == Some(b',') {
             commas += 1;
             self.at += 1;
@@ -261,9 +268,11 @@ impl<'s> Parser<'s, '_> {
             }
             None => Err(self.never_closed(open)),
             Some(byte) if after_item && commas == 0 => {
-                let may_begin = byte == b'"'
+                // A comma is missing only if a new item clearly starts here. In a map that is a
+                // quoted key, in a list any value but a bare word.
+                let starts_item = byte == b'"'
                     || (close == b']' && matches!(byte, b'{' | b'[' | b'-' | b'0'..=b'9'));
-                if !may_begin {
+                if !starts_item {
                     return Err(self.unexpected(if close == b']' {
                         "`,` or `]`"
                     } else {
@@ -271,6 +280,7 @@ impl<'s> Parser<'s, '_> {
                     }));
                 }
                 self.findings
+                    // The comma belongs after the last item, not before the next line's.
                     .repaired(Repair::MissingComma, self.piece.span(item_end, item_end));
                 Ok(true)
             }
@@ -311,7 +321,7 @@ impl<'s> Parser<'s, '_> {
             .position(|byte| !is_part(byte))
             .unwrap_or(rest.len());
         let text = &self.piece.text[start..start + length];
-        // Rust reads every JSON number, however large; what it refuses is not a number (`1-2`,
+        // Rust parses every JSON number, however large. What it refuses is not a number (`1-2`,
         // `--3`).
         if text.parse::<f64>().is_err() {
             return Err(self.fault("not a number"));
@@ -320,7 +330,7 @@ impl<'s> Parser<'s, '_> {
         Ok(Value::Number(Cow::Borrowed(text)))
     }
 
-    /// A string; borrowed from the file unless an escape makes that impossible.
+    /// Reads a string. It is borrowed from the file unless it has an escape.
     fn string(&mut self) -> Result<Cow<'s, str>, Fault> {
         let open = self.at;
         let mut from = open + 1;
@@ -332,6 +342,7 @@ impl<'s> Parser<'s, '_> {
                 .iter()
                 .position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1F))
             else {
+                // Point at the opening quote; the end of the file would show nothing.
                 self.at = open;
                 return Err(self.fault("this string is never closed"));
             };
@@ -357,6 +368,7 @@ impl<'s> Parser<'s, '_> {
                     }
                     from = self.at;
                 }
+                // A raw control character stays in the string as it is, so nothing is copied here.
                 control => {
                     self.at += 1;
                     if control == b'\n' {
@@ -370,7 +382,7 @@ impl<'s> Parser<'s, '_> {
     }
 }
 
-/// What an escape means, how long it is, and whether JSON knows it.
+/// The meaning of an escape, its length, and whether it is valid JSON.
 struct Escape {
     meaning: char,
     length: usize,
@@ -394,7 +406,7 @@ fn escape(text: &str) -> Escape {
         Some(b'r') => known('\r'),
         Some(b't') => known('\t'),
         Some(b'u') => unicode_escape(text),
-        // The backslash stands for itself: `\d` in a pattern was meant that way.
+        // The backslash stands for itself, as the author of a pattern with `\d` meant it.
         _ => Escape {
             meaning: '\\',
             length: 1,
@@ -403,6 +415,8 @@ fn escape(text: &str) -> Escape {
     }
 }
 
+/// Reads `\uXXXX`, or a surrogate pair of two such escapes. A lone surrogate becomes a replacement
+/// character.
 fn unicode_escape(text: &str) -> Escape {
     let unit = |at: usize| {
         let digits = text
@@ -419,6 +433,7 @@ fn unicode_escape(text: &str) -> Escape {
             known: false,
         };
     };
+    // Every unit but a surrogate is a character by itself.
     if let Some(meaning) = char::from_u32(first) {
         return Escape {
             meaning,

@@ -1,7 +1,7 @@
-//! Text in, tree out: one parser per syntax, all with the same result.
+//! Text in, tree out: one parser per syntax, all with the same kind of result.
 //!
-//! Parsers know values and places, not stories. Each stops at the first fault that cannot be
-//! repaired, because what follows it is guesswork.
+//! Parsers know values and places, not stories. Each stops at the first fault that it cannot
+//! repair, because anything after that would be guesswork.
 
 pub(crate) mod front_matter;
 pub(crate) mod json;
@@ -13,7 +13,7 @@ use crate::limits::{DEPTH_MAX, NODES_MAX, SPLIT, grouped};
 use crate::node::{DoubleKey, Map, Node};
 use crate::source::Span;
 
-/// The slice of a file that a parser is given, and where it stands in the file.
+/// The part of a file that a parser is given, and its offset in the file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Piece<'s> {
     pub(crate) file: u32,
@@ -28,7 +28,7 @@ impl Piece<'_> {
     }
 }
 
-/// What a parser found beside the tree.
+/// What a parser found besides the tree.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     repairs: Vec<(Repair, Span)>,
@@ -36,6 +36,7 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
+    /// A hostile file may have a mistake per byte. Far fewer are shown in any case.
     const KEPT_MAX: usize = 100_000;
 
     fn repaired(&mut self, repair: Repair, span: Span) {
@@ -44,14 +45,16 @@ impl Findings {
         }
     }
 
-    /// Notes the keys that stand twice in a finished map.
+    /// Notes the duplicate keys of a finished map.
     fn look_for_doubles(&mut self, map: &Map<'_>) {
         let room = Self::KEPT_MAX - self.doubles.len();
         self.doubles.extend(map.doubles().into_iter().take(room));
     }
 
-    /// Turns the findings into complaints: one per kind of repair, one per double key.
+    /// Turns the findings into diagnostics: one per kind of repair, one per duplicate key.
     pub(crate) fn report(mut self, complaints: &mut Complaints) {
+        // By kind, then by place. A file with a thousand trailing commas has one mistake, not a
+        // thousand.
         self.repairs.sort_unstable();
         for group in self.repairs.chunk_by(|a, b| a.0 == b.0) {
             let places: Vec<Span> = group.iter().map(|(_, span)| *span).collect();
@@ -69,8 +72,7 @@ impl Findings {
             same_value,
         } in self.doubles
         {
-            // A field that we act on with two different values: nobody can know which one was
-            // meant.
+            // If a field that we act on has two different values, nobody can know which was meant.
             let matters = !same_value && keys::is_known(&key);
             let severity = if matters {
                 Severity::Error
@@ -126,5 +128,5 @@ impl Fault {
     }
 }
 
-/// A parsed document: its root, or nothing when the document is empty.
+/// A parsed document: its root, or `None` if the document is empty.
 pub(crate) type Parsed<'s> = Result<Option<Node<'s>>, Fault>;

@@ -1,7 +1,7 @@
-//! YAML events to our tree, with every alias expanded under a budget and every place kept.
+//! Builds our tree from YAML events, with aliases expanded within a budget and every place kept.
 //!
-//! Scanning is `saphyr-parser`'s; what a plain word means (number, yes/no, nothing) is decided here
-//! by the YAML 1.2 core rules. Only the first document of a stream is read.
+//! `saphyr-parser` does the scanning. What a plain word means (a number, a boolean, null) is
+//! decided here by the YAML 1.2 core rules. Only the first document of a stream is read.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -13,7 +13,7 @@ use crate::limits::{DEPTH_MAX, NODES_MAX};
 use crate::node::{Entry, Map, MapStyle, Node, Origin, Value};
 use crate::source::Span;
 
-/// Parses the first document; an empty one gives no node.
+/// Parses the first document. An empty one has no node.
 pub(crate) fn parse<'s>(piece: Piece<'s>, findings: &mut Findings) -> Parsed<'s> {
     let mut builder = Builder {
         piece,
@@ -28,6 +28,7 @@ pub(crate) fn parse<'s>(piece: Piece<'s>, findings: &mut Findings) -> Parsed<'s>
     while let Some(event) = parser.next_event() {
         let (event, at) = event.map_err(|error| builder.scan_fault(&error))?;
         match event {
+            // Stop here, so that a fault in a later document does not matter.
             Event::DocumentEnd | Event::StreamEnd => break,
             event => builder.take(event, &at)?,
         }
@@ -40,10 +41,12 @@ pub(crate) fn parse<'s>(piece: Piece<'s>, findings: &mut Findings) -> Parsed<'s>
 /// A list or map that is still being read.
 struct Open<'s> {
     start: usize,
+    /// The scanner's number for the anchor, 0 for none.
     anchor: usize,
+    /// How many nodes there were before it.
     first_node: usize,
     kind: OpenKind<'s>,
-    /// How deep its children reach below it.
+    /// How many levels its children reach below it.
     height: usize,
 }
 
@@ -55,7 +58,8 @@ enum OpenKind<'s> {
     },
 }
 
-/// A finished value that an alias may name: the value, how many nodes it holds and how deep it is.
+/// A finished value that an alias may name, with its number of nodes and its depth. Both are known
+/// before the alias is expanded, so an expansion over the limit is never made.
 struct Anchored<'s> {
     node: Node<'s>,
     nodes: usize,
@@ -85,8 +89,8 @@ impl<'s> Builder<'s, '_> {
         self.piece.span(start, end.max(start))
     }
 
-    /// The scanner's end of a quoted scalar may lie behind the comment that follows it; the closing
-    /// quote is what counts.
+    /// The span of a scalar. The scanner may report the end of a quoted scalar after the comment
+    /// that follows it, so the closing quote is looked for here.
     fn scalar_span(&self, at: &EventSpan, style: ScalarStyle) -> Span {
         let (start, end) = self.bytes(at);
         let length = match style {
@@ -107,6 +111,7 @@ impl<'s> Builder<'s, '_> {
             .next()
             .map_or(0, char::len_utf8);
         let at = self.piece.span(start, start + width);
+        // The scanner has a depth limit of its own, which it reports only by this text.
         if error.info() == "recursion limit exceeded" {
             return Fault::TooDeep { at };
         }
@@ -124,8 +129,8 @@ impl<'s> Builder<'s, '_> {
         }
     }
 
-    /// A tab that indents the line of a fault or one of the next two: the likeliest cause, and not
-    /// to be seen.
+    /// A tab that indents the line of a fault or one of the next two. It is the likeliest cause,
+    /// and people cannot see it.
     fn tab_near(&self, fault: usize) -> Option<Span> {
         let mut at = self.piece.text[..fault]
             .rfind('\n')
@@ -169,6 +174,8 @@ impl<'s> Builder<'s, '_> {
         }
     }
 
+    /// The style of a map that starts here. A map inside a flow list without a brace of its own is
+    /// a lone pair, `[id: a]`.
     fn map_style(&self, at: &EventSpan) -> MapStyle {
         let (start, end) = self.bytes(at);
         if self.piece.text[start..end].ends_with('{') {
@@ -223,8 +230,8 @@ impl<'s> Builder<'s, '_> {
             return Ok(());
         };
         let (_, end) = self.bytes(at);
-        // The end of a block collection is reported at the next token: what lies between is blank
-        // or comment.
+        // The scanner reports the end of a block collection at the next token. In between there is
+        // only whitespace and comments.
         let blank_from = start + self.piece.text[start..end.max(start)].trim_end().len();
         let span = self.piece.span(start, blank_from);
         let value = match kind {
@@ -240,6 +247,8 @@ impl<'s> Builder<'s, '_> {
 
     fn alias(&mut self, anchor: usize, at: &EventSpan) -> Result<(), Fault> {
         let span = self.span(at);
+        // The scanner refuses unknown names, so a missing anchor belongs to a value that is still
+        // open: the alias would contain itself.
         let Some(anchored) = self.anchors.get(&anchor) else {
             let message = "this alias names a value that it is itself part of".to_owned();
             return Err(Fault::Syntax {
@@ -248,7 +257,8 @@ impl<'s> Builder<'s, '_> {
                 help: None,
             });
         };
-        let (nodes, height) = (anchored.nodes, anchored.height);
+        let nodes = anchored.nodes;
+        let height = anchored.height;
         if self.nodes + nodes > NODES_MAX {
             return Err(Fault::TooManyValues { at: span });
         }
@@ -257,15 +267,14 @@ impl<'s> Builder<'s, '_> {
         }
         let mut node = anchored.node.clone();
         share(&mut node);
-        // The alias itself may be replaced by another value: those bytes are its own.
-        (node.span, node.origin) = (
-            span,
-            if height == 0 {
-                Origin::Own
-            } else {
-                Origin::Shared
-            },
-        );
+        // The bytes of `*name` are the alias's own, so a scalar alias may be replaced by another
+        // value. Nothing inside a list or map may.
+        node.span = span;
+        node.origin = if height == 0 {
+            Origin::Own
+        } else {
+            Origin::Shared
+        };
         let first_node = self.nodes;
         self.nodes += nodes;
         self.place(node, 0, first_node, height)
@@ -305,6 +314,7 @@ impl<'s> Builder<'s, '_> {
                     key_span,
                     value: node,
                 }),
+                // Keys and values of a map arrive in turn.
                 None => *key = Some((key_text(&node)?, node.span)),
             },
         }
@@ -312,7 +322,7 @@ impl<'s> Builder<'s, '_> {
     }
 }
 
-/// How far a quoted scalar reaches, with the anchor or tag before it.
+/// The length of a quoted scalar, including an anchor or tag before it.
 fn quoted_length(text: &str, quote: u8) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = bytes.iter().position(|byte| *byte == quote)? + 1;
@@ -357,12 +367,14 @@ fn share(node: &mut Node<'_>) {
     }
 }
 
-/// Brings in what `<<: *name` names; keys that the map has itself win, as YAML 1.1 says.
+/// Merges the maps that `<<: *name` names. The map's own keys win, as YAML 1.1 says. YAML 1.2 has
+/// no merge keys any more, but people still write them.
 fn merge_shared(map: &mut Map<'_>) {
     let Some(at) = map.entries.iter().position(|entry| entry.key == "<<") else {
         return;
     };
     let is_map = |node: &Node<'_>| node.as_map().is_some();
+    // A `<<` that names no maps is kept as an ordinary key.
     let value = &map.entries[at].value;
     if !is_map(value)
         && !value
@@ -397,6 +409,7 @@ fn merge_shared(map: &mut Map<'_>) {
 }
 
 fn scalar<'s>(text: Cow<'s, str>, style: ScalarStyle, tag: Option<&Tag>) -> Value<'s> {
+    // Only `!!str` is heeded. Other tags mean nothing to a PRD.
     let forced_text = tag.is_some_and(|tag| tag.is_yaml_core_schema() && tag.suffix == "str");
     if style != ScalarStyle::Plain || forced_text {
         return Value::Text(text);
@@ -410,6 +423,8 @@ fn scalar<'s>(text: Cow<'s, str>, style: ScalarStyle, tag: Option<&Tag>) -> Valu
     }
 }
 
+/// Says whether a plain word is a decimal number. Rust also parses `inf` and `nan`, so the
+/// characters are checked first. Hexadecimal and octal numbers stay words.
 fn is_number(word: &str) -> bool {
     let digits = word.strip_prefix(['-', '+']).unwrap_or(word);
     let numeric =
@@ -419,9 +434,10 @@ fn is_number(word: &str) -> bool {
         && digits.parse::<f64>().is_ok()
 }
 
-/// Turns the scanner's character counts into byte offsets.
+/// Turns the scanner's character counts into byte offsets. Counting from the start for each value
+/// would be quadratic, and an offset per character would take four bytes each.
 struct Offsets {
-    /// Byte offset of every [`Self::STEP`]th character; none when all characters are one byte long.
+    /// Byte offset of every [`Self::STEP`]th character. `None` if the text is ASCII.
     marks: Option<Vec<u32>>,
 }
 
@@ -433,15 +449,15 @@ impl Offsets {
         reason = "FILE_BYTES_MAX is far below u32::MAX"
     )]
     fn new(text: &str) -> Self {
-        let mark = || {
-            text.char_indices()
-                .step_by(Self::STEP)
-                .map(|(offset, _)| offset as u32)
-                .collect()
-        };
-        Self {
-            marks: (!text.is_ascii()).then(mark),
+        if text.is_ascii() {
+            return Self { marks: None };
         }
+        let marks = text
+            .char_indices()
+            .step_by(Self::STEP)
+            .map(|(offset, _)| offset as u32)
+            .collect();
+        Self { marks: Some(marks) }
     }
 
     fn byte(&self, text: &str, char_index: usize) -> usize {

@@ -1,5 +1,5 @@
-//! Reads what the document says beside its stories: title, branch, checks, groups, and keys that we
-//! only keep.
+//! Reads what the document says besides its stories: title, branch, checks, groups, and unknown
+//! keys, which are kept as they are.
 
 use crate::change::ChangeKind;
 use crate::keys::{self, Fields};
@@ -10,7 +10,7 @@ use crate::read::locate::Layout;
 use crate::source::Span;
 use crate::story::{Check, Group, Prd, Story};
 
-/// Puts the PRD together; nothing when no story was usable.
+/// Builds the PRD, or `None` if no story was usable.
 pub(crate) fn read(
     layout: &Layout<'_, '_>,
     stories: Vec<Story>,
@@ -52,6 +52,8 @@ pub(crate) fn read(
     let branch = text(keys::BRANCH, "branch", context);
     let checks = read_checks(map, &mut used, context);
     let mut extra = fields::extras(map, &used);
+    // Keys around the wrapper are kept beside those inside it, under a prefixed name if one is
+    // taken.
     if let Some((outer, wrapper)) = layout.outer {
         for (mut key, value) in fields::extras(outer, &[wrapper.key_span]) {
             while extra.iter().any(|(taken, _)| *taken == key) {
@@ -71,7 +73,8 @@ pub(crate) fn read(
     })
 }
 
-/// `"project": {"name": "…"}`: the object is kept as it is, its name is the title.
+/// The title inside an object, as in `"project": {"name": "…"}`. The object itself is kept as it
+/// is.
 fn inner_title(fields: &Fields<'_, '_>) -> Option<String> {
     let maps = fields
         .all(keys::DOCUMENT_TITLE)
@@ -100,8 +103,8 @@ fn read_checks(map: &Map<'_>, used: &mut Vec<Span>, context: &mut Context<'_>) -
             all.extend(checks);
         }
     }
-    // Inside `context` and the like the object stays what it is; its commands are read all the
-    // same.
+    // The commands inside `context` and the like are read too, but the object is also kept as it
+    // is.
     for holder in fields
         .all(keys::CHECK_HOLDERS)
         .filter_map(|entry| entry.value.as_map())
@@ -114,6 +117,7 @@ fn read_checks(map: &Map<'_>, used: &mut Vec<Span>, context: &mut Context<'_>) -
             }
         }
     }
+    // The same command may be given in both places.
     let mut seen = std::collections::HashSet::new();
     all.retain(|check| seen.insert((check.name.clone(), check.text.clone())));
     all
@@ -128,25 +132,23 @@ fn check_entry<'a, 's>(
     Some((entry, fields::checks(&entry.value, name)?))
 }
 
-/// What each group is called: its id, else its name, else its position.
+/// The name of each group: its id, its name or its position.
 pub(crate) fn group_names(layout: &Layout<'_, '_>) -> Vec<String> {
-    let named = |(index, map): (usize, &Map<'_>)| {
-        let fields = Fields::of(map);
-        let word = fields
-            .all(&["id", "name", "title", "phase", "epic", "milestone"])
-            .find_map(|entry| match &entry.value.value {
-                Value::Text(_) | Value::Number(_) => entry.value.as_word(),
-                Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => None,
-            });
-        word.map_or_else(|| format!("group-{}", index + 1), str::to_owned)
-    };
     layout
         .groups
         .iter()
-        .map(|group| group.map)
-        .enumerate()
-        .map(named)
+        .zip(1..)
+        .map(|(group, number)| group_name(group.map).unwrap_or_else(|| format!("group-{number}")))
         .collect()
+}
+
+fn group_name(map: &Map<'_>) -> Option<String> {
+    Fields::of(map)
+        .all(&["id", "name", "title", "phase", "epic", "milestone"])
+        .find_map(|entry| match &entry.value.value {
+            Value::Text(_) | Value::Number(_) => entry.value.as_word().map(str::to_owned),
+            Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => None,
+        })
 }
 
 fn read_groups(layout: &Layout<'_, '_>) -> Vec<Group> {

@@ -1,6 +1,6 @@
 //! Reads the fields that come in many shapes: criteria, dependencies, checks, files.
 //!
-//! Each function takes a value and gives what it means, or nothing when it cannot be that field.
+//! Each function takes a value and returns its meaning, or nothing if it cannot be that field.
 
 use std::collections::HashSet;
 
@@ -12,9 +12,10 @@ use crate::read::Context;
 use crate::source::Span;
 use crate::story::{Check, Criterion, Extra};
 
-/// Criteria from a list, a text or an object; empty when the value holds none.
+/// Reads criteria from a list, a text or an object. Empty if the value holds none.
 pub(crate) fn criteria(node: &Node<'_>, context: &mut Context<'_>) -> Vec<Criterion> {
     match &node.value {
+        // `"tests": true` or `"steps": 3` holds no criteria.
         Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
         Value::Text(text) => {
             let found = criteria_of_text(text);
@@ -44,15 +45,17 @@ fn plain(text: impl Into<String>) -> Criterion {
     }
 }
 
-/// One text: a list when every line is a list item, else one criterion.
+/// Reads criteria from one text: several if every line is a list item, otherwise one.
 fn criteria_of_text(text: &str) -> Vec<Criterion> {
-    let bullet = |line: &str| {
-        ["- ", "* ", "• "]
-            .iter()
-            .find_map(|mark| line.trim().strip_prefix(mark).map(str::to_owned))
-    };
-    let lines = || text.lines().filter(|line| !line.trim().is_empty());
-    let items: Option<Vec<String>> = lines().map(bullet).collect();
+    let items: Option<Vec<String>> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| {
+            ["- ", "* ", "• "]
+                .iter()
+                .find_map(|bullet| line.trim().strip_prefix(bullet).map(str::to_owned))
+        })
+        .collect();
     match items {
         Some(items) if items.len() > 1 => items.into_iter().map(plain).collect(),
         _ if text.trim().is_empty() => Vec::new(),
@@ -94,7 +97,8 @@ fn not_a_criterion(node: &Node<'_>) -> Diagnostic {
     Diagnostic::unusable_value(&unusable, node.span, Severity::Warning)
 }
 
-/// An object with a text and perhaps a command, or with given/when/then, or with nothing but texts.
+/// Reads a criterion from an object: a text and perhaps a command, or given/when/then, or nothing
+/// but texts.
 fn criterion_of_map(map: &Map<'_>) -> Option<Criterion> {
     let fields = Fields::of(map);
     let text_of = |names: &[&str]| {
@@ -113,6 +117,7 @@ fn criterion_of_map(map: &Map<'_>) -> Option<Criterion> {
         (Some(text), Some(scenario)) => format!("{text} ({scenario})"),
         (Some(text), None) => text.to_owned(),
         (None, Some(scenario)) => scenario,
+        // A command alone is a criterion too: that it succeeds.
         (None, None) => command
             .as_ref()
             .map(|command| format!("`{command}` succeeds"))
@@ -140,22 +145,25 @@ fn given_when_then(map: &Map<'_>) -> Option<String> {
         .into_iter()
         .filter_map(part)
         .collect();
+    // A lone `when` or `then` is more likely something else.
     (parts.len() > 1).then(|| parts.join(", "))
 }
 
+/// All texts of an object with their keys: better than to drop a criterion in an unknown shape.
 fn all_texts(map: &Map<'_>) -> Option<String> {
-    let said = |entry: &Entry<'_>| {
-        entry
-            .value
-            .as_text()
-            .map(|text| format!("{}: {}", entry.key.trim(), text.trim()))
-    };
-    let parts: Vec<String> = map.entries.iter().filter_map(said).collect();
+    let parts: Vec<String> = map
+        .entries
+        .iter()
+        .filter_map(|entry| {
+            let text = entry.value.as_text()?;
+            Some(format!("{}: {}", entry.key.trim(), text.trim()))
+        })
+        .collect();
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// `{"api": ["…"], "cli": ["…"]}`: each text with its key. Anything deeper is not a list of
-/// criteria.
+/// Reads criteria from `{"api": ["…"], "cli": ["…"]}`: each text with its key. Anything deeper is
+/// not a list of criteria.
 fn criteria_of_map(map: &Map<'_>) -> Vec<Criterion> {
     let mut found = Vec::new();
     for entry in &map.entries {
@@ -166,7 +174,7 @@ fn criteria_of_map(map: &Map<'_>) -> Vec<Criterion> {
         for text in texts {
             match &text.value {
                 Value::Text(text) => {
-                    found.push(plain(format!("{}: {}", entry.key, text.trim()).trim()))
+                    found.push(plain(format!("{}: {}", entry.key, text.trim()).trim()));
                 }
                 Value::Null | Value::Bool(_) | Value::Number(_) => {}
                 Value::List(_) | Value::Map(_) => return Vec::new(),
@@ -176,15 +184,15 @@ fn criteria_of_map(map: &Map<'_>) -> Vec<Criterion> {
     found
 }
 
-/// A story that another one names, and where it does.
+/// A reference to a story, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wanted {
     pub(crate) id: String,
     pub(crate) at: Span,
 }
 
-/// The ids in `depends_on` or `blocks`: a list of words, numbers or objects with an id, or one text
-/// with commas.
+/// Reads the ids in `depends_on` or `blocks`: a list of words, numbers or objects with an id, or
+/// one text with commas.
 pub(crate) fn wanted(entry: &Entry<'_>, context: &mut Context<'_>) -> Vec<Wanted> {
     let node = &entry.value;
     match &node.value {
@@ -194,6 +202,7 @@ pub(crate) fn wanted(entry: &Entry<'_>, context: &mut Context<'_>) -> Vec<Wanted
             .filter_map(|item| one_wanted(&entry.key, item, context))
             .collect(),
         Value::Text(text) => {
+            // People write these for an empty list.
             let is_name = |word: &&str| {
                 !matches!(
                     word.to_lowercase().as_str(),
@@ -239,6 +248,7 @@ fn one_wanted(field: &str, node: &Node<'_>, context: &mut Context<'_>) -> Option
         Value::Bool(_) | Value::List(_) => None,
     };
     match id {
+        // An empty text names nothing, and is no mistake worth a warning.
         Some(id) if id.is_empty() => None,
         Some(id) => Some(Wanted { id, at: node.span }),
         None => {
@@ -259,7 +269,8 @@ fn not_a_dependency(field: &str, node: &Node<'_>) -> Diagnostic {
     Diagnostic::unusable_value(&unusable, node.span, Severity::Warning)
 }
 
-/// Commands or rules in whatever shape; nothing when the value is not one of those.
+/// Reads commands or rules in any shape. `None` if any part of the value is something else, so that
+/// the value is kept whole.
 pub(crate) fn checks(node: &Node<'_>, name: Option<&str>) -> Option<Vec<Check>> {
     let check = |name: Option<&str>, text: &str| Check {
         name: name.map(str::to_owned),
@@ -311,8 +322,8 @@ fn one_check(node: &Node<'_>, name: Option<&str>) -> Option<Check> {
     })
 }
 
-/// File names: a text, a list of texts, or objects with a path; nothing when the value is something
-/// else.
+/// Reads file names from a text, a list of texts, or objects with a path. `None` if the value is
+/// something else.
 pub(crate) fn files(node: &Node<'_>) -> Option<Vec<String>> {
     let one = |node: &Node<'_>| match &node.value {
         Value::Text(text) => Some(text.to_string()),
@@ -330,7 +341,7 @@ pub(crate) fn files(node: &Node<'_>) -> Option<Vec<String>> {
     }
 }
 
-/// A value kept as it is.
+/// Copies a value that is kept without being understood.
 pub(crate) fn extra(node: &Node<'_>) -> Extra {
     match &node.value {
         Value::Null => Extra::Null,
@@ -342,8 +353,8 @@ pub(crate) fn extra(node: &Node<'_>) -> Extra {
     }
 }
 
-/// The entries of a map whose keys were not used, kept as they are; of doubles the last, and none
-/// of a used key.
+/// Copies the entries of a map whose keys were not used. Of duplicate keys the last one is kept,
+/// and none if another entry with that key was used.
 pub(crate) fn extras(map: &Map<'_>, used: &[Span]) -> Vec<(String, Extra)> {
     let is_used = |entry: &&Entry<'_>| used.contains(&entry.key_span);
     let mut seen: HashSet<&str> = map
@@ -352,12 +363,11 @@ pub(crate) fn extras(map: &Map<'_>, used: &[Span]) -> Vec<(String, Extra)> {
         .filter(is_used)
         .map(|entry| entry.key.as_ref())
         .collect();
-    let last_first = map
+    let mut kept: Vec<(String, Extra)> = map
         .entries
         .iter()
         .rev()
-        .filter(|entry| seen.insert(entry.key.as_ref()));
-    let mut kept: Vec<(String, Extra)> = last_first
+        .filter(|entry| seen.insert(entry.key.as_ref()))
         .map(|entry| (entry.key.to_string(), extra(&entry.value)))
         .collect();
     kept.reverse();

@@ -1,6 +1,6 @@
 //! Finds the stories in a parsed document, wherever its author put them.
 //!
-//! It decides where stories are, not what they say. What it passes over it names.
+//! It decides where the stories are, not what they mean. It reports everything that it skips.
 
 use crate::change::ChangeKind;
 use crate::diagnostic::{Diagnostic, shown};
@@ -11,13 +11,13 @@ use crate::parse::front_matter::Body;
 use crate::read::{Context, Document, Format};
 use crate::source::Span;
 
-/// Where everything is.
+/// Where the parts of a document are.
 pub(crate) struct Layout<'a, 's> {
     pub(crate) stories: Vec<Found<'a, 's>>,
     pub(crate) groups: Vec<FoundGroup<'a, 's>>,
-    /// The object that holds the list of stories, where there is one.
+    /// The object that holds the list of stories, if there is one.
     pub(crate) root: Option<&'a Map<'s>>,
-    /// The object around `root`, and the entry of it that holds `root`.
+    /// The object around `root`, and its entry that holds `root`.
     pub(crate) outer: Option<(&'a Map<'s>, &'a Entry<'s>)>,
     /// The entry of `root` that holds the stories; for a task graph, `nodes`.
     pub(crate) container: Option<&'a Entry<'s>>,
@@ -30,8 +30,9 @@ pub(crate) struct Layout<'a, 's> {
 pub(crate) struct Found<'a, 's> {
     pub(crate) node: &'a Node<'s>,
     pub(crate) map: &'a Map<'s>,
-    /// The key that it stood under, when stories are kept as an object by id.
+    /// The entry that holds it, if the stories are an object with ids as keys.
     pub(crate) key: Option<&'a Entry<'s>>,
+    /// Index in the layout's groups.
     pub(crate) group: Option<usize>,
     pub(crate) body: Option<&'a Body<'s>>,
     /// The ticket's own file.
@@ -44,7 +45,7 @@ pub(crate) struct FoundGroup<'a, 's> {
     pub(crate) held_in: &'a Entry<'s>,
 }
 
-/// Finds all stories; nothing, with a complaint, when there are none or too many.
+/// Finds all stories. If there are none or too many, reports that and returns `None`.
 pub(crate) fn locate<'a, 's>(
     documents: &'a [Document<'s>],
     format: Format,
@@ -60,6 +61,7 @@ pub(crate) fn locate<'a, 's>(
     };
     match documents {
         [] => {
+            // A syntax error already explains why there is no document.
             if !context.complaints.has_error() {
                 let help = match format {
                     Format::Tickets => {
@@ -76,6 +78,7 @@ pub(crate) fn locate<'a, 's>(
             }
             return None;
         }
+        // Only tickets have a body, so this is a file of its own.
         [only] if only.body.is_none() => locate_in_document(only, &mut layout, context),
         tickets => tickets
             .iter()
@@ -111,14 +114,13 @@ fn take_ticket<'a, 's>(
     let node = &document.root;
     match node.as_map() {
         Some(map) => {
-            let (body, ticket) = (document.body.as_ref(), Some(document.file));
             layout.stories.push(Found {
                 node,
                 map,
                 key: None,
                 group: None,
-                body,
-                ticket,
+                body: document.body.as_ref(),
+                ticket: Some(document.file),
             });
         }
         None => context
@@ -127,6 +129,8 @@ fn take_ticket<'a, 's>(
     }
 }
 
+/// Looks in the likeliest places first: a bare list, a task graph, a known container, a known
+/// wrapper around one, and last any object with a list that can only mean stories.
 fn locate_in_document<'a, 's>(
     document: &'a Document<'s>,
     layout: &mut Layout<'a, 's>,
@@ -146,11 +150,13 @@ fn locate_in_document<'a, 's>(
     };
     let fields = Fields::of(map);
     layout.root = Some(map);
+    // `nodes` without `edges` is no task graph: the word is too common.
     let nodes = fields
         .named("nodes")
         .filter(|nodes| holds_objects(&nodes.value));
     if let (Some(nodes), Some(edges)) = (nodes, fields.named("edges")) {
-        (layout.container, layout.edges) = (Some(nodes), Some(edges));
+        layout.container = Some(nodes);
+        layout.edges = Some(edges);
         return take_container(nodes, layout, context);
     }
     if let Some(container) = container_of(map) {
@@ -158,6 +164,7 @@ fn locate_in_document<'a, 's>(
     }
     for wrapper in fields.all(keys::WRAPPERS) {
         let Some(inner) = wrapper.value.as_map() else {
+            // `"data": [{…}]`: the wrapper is itself the list of stories.
             if holds_objects(&wrapper.value) {
                 return take_from(map, wrapper, layout, context);
             }
@@ -169,7 +176,7 @@ fn locate_in_document<'a, 's>(
             return take_from(inner, container, layout, context);
         }
     }
-    // Under any other key only a list that can mean nothing else is taken for the stories.
+    // Under any other key, accept only a list that cannot mean anything else.
     for wrapper in &map.entries {
         let Some(inner) = wrapper.value.as_map() else {
             continue;
@@ -185,8 +192,8 @@ fn locate_in_document<'a, 's>(
     }
 }
 
-/// The entry that holds the stories: the first container with objects; groups that hold stories
-/// beat groups that do not.
+/// The entry that holds the stories: the first container with objects that is not a group, then the
+/// first with groups that hold stories, then any. A file may list its milestones beside its tasks.
 fn container_of<'a, 's>(map: &'a Map<'s>) -> Option<&'a Entry<'s>> {
     let fields = Fields::of(map);
     let holders = || {
@@ -194,6 +201,7 @@ fn container_of<'a, 's>(map: &'a Map<'s>) -> Option<&'a Entry<'s>> {
             .all(keys::CONTAINERS)
             .filter(|entry| holds_objects(&entry.value))
     };
+    // Features are groups in some files and stories in others, so they count as both.
     let is_group =
         |entry: &Entry<'_>| names(keys::GROUPS, &entry.key) && !names(&["features"], &entry.key);
     let nests = |entry: &&Entry<'s>| {
@@ -206,6 +214,7 @@ fn container_of<'a, 's>(map: &'a Map<'s>) -> Option<&'a Entry<'s>> {
         .or_else(|| holders().next())
 }
 
+/// Says whether a key, in any spelling, is in a list of names.
 fn names(list: &[&str], key: &str) -> bool {
     let key = Squashed::new(key);
     list.iter().any(|name| key.is(name))
@@ -217,7 +226,8 @@ fn take_from<'a, 's>(
     layout: &mut Layout<'a, 's>,
     context: &mut Context<'_>,
 ) {
-    (layout.root, layout.container) = (Some(root), Some(container));
+    layout.root = Some(root);
+    layout.container = Some(container);
     if container.key != "stories" {
         context.changed(container.key_span, ChangeKind::Key("stories"));
     }
@@ -245,15 +255,15 @@ fn take_container<'a, 's>(
     }
 }
 
-/// Where items stand: in which group, and in which list whose members may be groups themselves.
+/// The surroundings of some items: their group, and the container if its members may be groups.
 #[derive(Default, Clone, Copy)]
 struct Place<'a, 's> {
     groups_in: Option<&'a Entry<'s>>,
     group: Option<usize>,
 }
 
-/// Takes each object as a story, or, in a list of groups, what the group holds. Groups nest at most
-/// a few levels, bounded by the parser's depth.
+/// Takes each object as a story or, in a list of groups, the stories inside the group. The
+/// recursion is bounded by the parser's depth limit.
 fn take_items<'a, 's: 'a>(
     items: impl Iterator<Item = (Option<&'a Entry<'s>>, &'a Node<'s>)>,
     place: Place<'a, 's>,
@@ -304,26 +314,27 @@ fn take_group<'a, 's>(
     );
 }
 
-/// The stories that a member of a container of groups holds. A feature with criteria of its own is
-/// a story itself.
+/// The entry with the stories of a group. A feature with criteria of its own is a story, whatever
+/// else it holds.
 fn held_list<'a, 's>(container: &Entry<'_>, map: &'a Map<'s>) -> Option<&'a Entry<'s>> {
     let is_feature = names(&["features"], &container.key);
-    let own_criteria = || Fields::of(map).all(&keys::CRITERIA[..2]).next().is_some();
-    if is_feature && own_criteria() {
+    // Only the two certain names count: `steps` or `tasks` of a feature may be its stories.
+    let has_criteria = || Fields::of(map).all(&keys::CRITERIA[..2]).next().is_some();
+    if is_feature && has_criteria() {
         None
     } else {
         group_list(map)
     }
 }
 
-/// The entry of a group that holds objects, or an empty list where objects would be.
+/// The entry of a group that holds objects, or else an empty list where objects could be.
 fn group_list<'a, 's>(map: &'a Map<'s>) -> Option<&'a Entry<'s>> {
     let fields = Fields::of(map);
-    let empty = |entry: &&Entry<'_>| entry.value.as_list().is_some_and(<[_]>::is_empty);
-    let mut lists = fields.all(keys::IN_GROUP);
-    lists
+    let is_empty = |entry: &&Entry<'_>| entry.value.as_list().is_some_and(<[_]>::is_empty);
+    fields
+        .all(keys::IN_GROUP)
         .find(|entry| holds_objects(&entry.value))
-        .or_else(|| fields.all(keys::IN_GROUP).find(empty))
+        .or_else(|| fields.all(keys::IN_GROUP).find(is_empty))
 }
 
 /// Says whether a value is a list with at least one object, or an object of objects.
@@ -341,7 +352,7 @@ fn holds_objects(node: &Node<'_>) -> bool {
     }
 }
 
-/// What a list or an object of objects holds, with the key in the latter case.
+/// The members of a list or of an object of objects, in the latter case with their entries.
 fn members<'a, 's>(
     node: &'a Node<'s>,
 ) -> impl Iterator<Item = (Option<&'a Entry<'s>>, &'a Node<'s>)> {
@@ -357,7 +368,7 @@ fn members<'a, 's>(
     items.chain(entries.iter().map(|entry| (Some(entry), &entry.value)))
 }
 
-/// Explains as precisely as possible why there is nothing to do.
+/// Explains as precisely as possible why no stories were found.
 fn nothing_found(layout: &Layout<'_, '_>, root: &Node<'_>) -> Diagnostic {
     let add = "add at least one story with `id`, `title` and `acceptance_criteria`".to_owned();
     let Some(map) = layout.root else {
@@ -390,6 +401,7 @@ fn nothing_found(layout: &Layout<'_, '_>, root: &Node<'_>) -> Diagnostic {
         };
         return Diagnostic::no_stories(Some(entry.key_span), label, add);
     }
+    // The longest list of objects is probably what the author meant.
     let likely = map
         .entries
         .iter()

@@ -1,6 +1,6 @@
 //! From bytes to a `Prd`: parse, find the stories, read each, relate them to each other.
 //!
-//! Every step goes on after a complaint, so that a person sees all of them at once. Nothing here
+//! Every step continues after a problem, so that a person sees all of them at once. Nothing here
 //! reads a file.
 
 pub(crate) mod document;
@@ -19,36 +19,36 @@ use crate::parse::{Findings, Piece, json, yaml};
 use crate::source::{Source, Sources, Span};
 use crate::story::Prd;
 
-/// The bytes of a PRD, as somebody else read them from the disk.
+/// The bytes of a PRD, which the caller has read from disk.
 #[derive(Debug)]
 pub enum Input {
-    /// One file under the name that people know it by.
+    /// One file.
     File {
-        /// Its name; the ending decides the syntax.
+        /// The file's name as people know it. Its extension decides the syntax.
         name: String,
-        /// Its bytes.
+        /// The file's content.
         bytes: Vec<u8>,
     },
     /// A folder of Markdown tickets.
     Tickets {
         /// The folder's name.
         name: String,
-        /// Name and bytes of each ticket, in the order in which they count.
+        /// Name and content of each ticket, in the order of the stories.
         files: Vec<(String, Vec<u8>)>,
     },
 }
 
-/// What the reader must know from outside.
+/// What the reader needs to know from outside.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Names of further agents that a story's `tool` may name.
+    /// Further agents that a story's `tool` may name.
     pub tools: Vec<String>,
 }
 
 /// How the PRD is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// JSON, with or without slips.
+    /// JSON, with or without mistakes.
     Json,
     /// YAML.
     Yaml,
@@ -56,35 +56,35 @@ pub enum Format {
     Tickets,
 }
 
-/// Everything that reading a PRD gave.
+/// The result of reading a PRD.
 #[derive(Debug)]
 pub struct Reading {
     /// The texts that spans point into.
     pub sources: Sources,
-    /// How it was written.
+    /// How the PRD is written.
     pub format: Format,
-    /// The PRD, whenever there is at least one usable story, errors or not.
+    /// The PRD. There is one whenever at least one story is usable, even beside errors.
     pub prd: Option<Prd>,
-    /// All complaints, in file order.
+    /// All diagnostics, in file order.
     pub diagnostics: Vec<Diagnostic>,
-    /// Per code, how many complaints were too many to keep.
+    /// Per code, how many diagnostics were left out.
     pub diagnostics_left_out: Vec<(&'static str, usize)>,
     /// Everything that was normalised, in file order.
     pub changes: Vec<Change>,
-    /// How many normalisations were too many to keep.
+    /// How many changes were left out.
     pub changes_left_out: usize,
     has_errors: bool,
 }
 
 impl Reading {
-    /// Says whether a loop must not be started from this.
+    /// Says whether there are errors, so that no loop may be started from this PRD.
     pub fn has_errors(&self) -> bool {
         self.has_errors
     }
 }
 
-/// Reads a PRD. Never panics, whatever the bytes; memory and time are bounded by the size of the
-/// input.
+/// Reads a PRD. It never panics, whatever the bytes are, and its memory and time are bounded by the
+/// size of the input.
 pub fn read(input: Input, options: &Options) -> Reading {
     let mut context = Context {
         complaints: Complaints::default(),
@@ -92,6 +92,7 @@ pub fn read(input: Input, options: &Options) -> Reading {
         options,
     };
     let (sources, format) = to_sources(input, &mut context.complaints);
+    // Input that is too large or not text is not parsed at all.
     let prd = if context.complaints.has_error() {
         None
     } else {
@@ -120,7 +121,7 @@ fn read_sources(sources: &Sources, format: Format, context: &mut Context<'_>) ->
     document::read(&layout, relate::relate(drafts, &layout, context), context)
 }
 
-/// What every step writes its findings to.
+/// Where every step writes its findings.
 pub(crate) struct Context<'o> {
     pub(crate) complaints: Complaints,
     pub(crate) changes: Changes,
@@ -137,12 +138,12 @@ impl Context<'_> {
 pub(crate) struct Document<'s> {
     pub(crate) root: Node<'s>,
     pub(crate) file: u32,
-    /// What stands below the front matter of a ticket.
+    /// The text below the front matter of a ticket.
     pub(crate) body: Option<Body<'s>>,
 }
 
-/// Checks sizes and encoding; what cannot be shown as text is kept with replacement marks, for the
-/// complaint's sake.
+/// Checks sizes and encoding. Bytes that are not UTF-8 become replacement characters, so that the
+/// diagnostic can show the place.
 fn to_sources(input: Input, complaints: &mut Complaints) -> (Sources, Format) {
     let (files, format) = match input {
         Input::File { name, bytes } => {
@@ -166,6 +167,7 @@ fn to_sources(input: Input, complaints: &mut Complaints) -> (Sources, Format) {
         .map(|(_, bytes)| bytes.len())
         .max()
         .unwrap_or_default();
+    // The YAML limit also holds for each ticket, because its front matter is YAML.
     let over = match format {
         Format::Json | Format::Tickets if total > FILE_BYTES_MAX => Some((FILE_BYTES_MAX, "")),
         Format::Yaml if total > YAML_BYTES_MAX => Some((YAML_BYTES_MAX, "")),
@@ -189,6 +191,8 @@ fn to_sources(input: Input, complaints: &mut Complaints) -> (Sources, Format) {
     (Sources::new(texts.collect()), format)
 }
 
+/// Tells the format by the extension, or else by the first visible character: a brace, a bracket, a
+/// comment or a code fence begin JSON.
 fn detect_format(name: &str, bytes: &[u8]) -> Format {
     let ending = name
         .rsplit_once('.')
@@ -210,6 +214,7 @@ fn to_text(bytes: Vec<u8>, file: u32, complaints: &mut Complaints) -> String {
         Err(error) => {
             let at = error.utf8_error().valid_up_to();
             let bytes = error.into_bytes();
+            // UTF-16 text starts with one of these byte order marks.
             let utf16 = bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]);
             let help = if utf16 {
                 "it begins like UTF-16, as some Windows programs write: save it as UTF-8"
@@ -226,6 +231,7 @@ fn to_text(bytes: Vec<u8>, file: u32, complaints: &mut Complaints) -> String {
             return text;
         }
     };
+    // NUL is valid UTF-8, but no text has one.
     if let Some(at) = text.find('\0') {
         let help = "a PRD is plain text: this looks like a binary or a damaged file";
         complaints.push(Diagnostic::not_text(
@@ -237,7 +243,7 @@ fn to_text(bytes: Vec<u8>, file: u32, complaints: &mut Complaints) -> String {
     text
 }
 
-/// Parses every file; those that are broken are complained about and left out.
+/// Parses every file. Broken ones are reported and left out.
 pub(crate) fn parse<'s>(
     sources: &'s Sources,
     format: Format,
@@ -250,6 +256,8 @@ pub(crate) fn parse<'s>(
             .text()
             .strip_prefix(BYTE_ORDER_MARK)
             .unwrap_or(source.text());
+        // The base keeps spans right for the file with its byte order mark, which `mark` writes
+        // back.
         let piece = Piece {
             file,
             text,
@@ -265,6 +273,7 @@ pub(crate) fn parse<'s>(
                 .map_err(|fault| Box::new(fault.diagnostic("YAML"))),
             Format::Tickets => parse_ticket(piece, &mut findings),
         };
+        // Repairs are reported even if the file then turns out to be broken: they may be the cause.
         findings.report(&mut context.complaints);
         match parsed {
             Ok(Some((root, body))) => documents.push(Document { root, file, body }),

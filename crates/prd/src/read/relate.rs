@@ -1,7 +1,7 @@
-//! What stories say of each other: unique ids, dependencies that exist, no story that waits for
+//! Relates the stories to each other: unique ids, dependencies that exist, no story that waits for
 //! itself.
 //!
-//! All of it is linear in stories and dependencies, so that a hostile PRD costs no more than a
+//! All of this is linear in stories and dependencies, so that a hostile PRD costs no more than a
 //! large one.
 
 use std::collections::hash_map::Entry;
@@ -21,19 +21,20 @@ use crate::read::story::Draft;
 use crate::source::Span;
 use crate::story::{Story, StoryId, StoryState};
 
-/// Turns drafts into stories whose dependencies all exist. What does not exist is complained about
-/// and left out.
+/// Turns drafts into stories whose dependencies all exist. Dependencies that do not exist are
+/// reported and left out.
 pub(crate) fn relate(
     drafts: Vec<Draft>,
     layout: &Layout<'_, '_>,
     context: &mut Context<'_>,
 ) -> Vec<Story> {
-    let drafts = without_doubles(drafts, context);
+    let drafts = without_duplicates(drafts, context);
     let mut relations = Relations::new(&drafts, layout);
     for (index, draft) in drafts.iter().enumerate() {
         for wanted in &draft.depends_on {
             relations.depends(index, wanted, NamedBy::DependsOn(&draft.story.id), context);
         }
+        // `blocks` is a dependency seen from the other side.
         for wanted in &draft.blocks {
             if let Some(other) = relations.find(wanted, NamedBy::Blocks(&draft.story.id), context) {
                 context.changed(wanted.at, ChangeKind::DependencyFromBlocks);
@@ -50,23 +51,28 @@ pub(crate) fn relate(
             SPLIT,
         ));
     }
+    // Cycles are looked for among dependencies that exist, so an unknown one is reported only once.
     let edges = relations.edges_by_story;
     complain_about_cycles(&drafts, &edges, context);
     let names = group_names(layout);
     let ids: Vec<StoryId> = drafts.iter().map(|draft| draft.story.id.clone()).collect();
-    let finish = |(mut draft, edges): (Draft, Vec<(usize, Span)>)| {
-        draft.story.depends_on = edges.iter().map(|(on, _)| ids[*on].clone()).collect();
-        draft.story.group = draft
-            .group
-            .map(|group| names[group].clone())
-            .or(draft.story.group);
-        draft.story
-    };
-    drafts.into_iter().zip(edges).map(finish).collect()
+    drafts
+        .into_iter()
+        .zip(edges)
+        .map(|(mut draft, edges)| {
+            draft.story.depends_on = edges.iter().map(|(on, _)| ids[*on].clone()).collect();
+            // The group that holds the story wins over its own `group` field.
+            draft.story.group = draft
+                .group
+                .map(|group| names[group].clone())
+                .or(draft.story.group);
+            draft.story
+        })
+        .collect()
 }
 
-/// Keeps the first story of each id.
-fn without_doubles(drafts: Vec<Draft>, context: &mut Context<'_>) -> Vec<Draft> {
+/// Keeps the first story of each id and reports the others.
+fn without_duplicates(drafts: Vec<Draft>, context: &mut Context<'_>) -> Vec<Draft> {
     let mut first_at: HashMap<StoryId, Span> = HashMap::with_capacity(drafts.len());
     let mut kept = Vec::with_capacity(drafts.len());
     for draft in drafts {
@@ -82,14 +88,14 @@ fn without_doubles(drafts: Vec<Draft>, context: &mut Context<'_>) -> Vec<Draft> 
     kept
 }
 
-/// How many unknown dependencies get the help of a similar id.
+/// How many unknown dependencies get a similar id as help. Finding one takes a walk over all ids.
 const NEAR_SEARCHES_MAX: usize = 20;
 
 struct Relations<'d> {
     drafts: &'d [Draft],
     by_id: HashMap<&'d str, usize>,
     by_group: HashMap<String, Vec<usize>>,
-    /// For each story what it depends on and where that is said; no doubles.
+    /// For each story, what it depends on and where that is written, without duplicates.
     edges_by_story: Vec<Vec<(usize, Span)>>,
     seen: HashSet<(usize, usize)>,
     count: usize,
@@ -124,13 +130,15 @@ impl<'d> Relations<'d> {
     }
 
     fn add(&mut self, story: usize, on: usize, at: Span) {
+        // `<=` lets the count go one over the limit, which is how the caller sees that it was hit.
         if self.count <= DEPENDENCIES_MAX && self.seen.insert((story, on)) {
             self.count += 1;
             self.edges_by_story[story].push((on, at));
         }
     }
 
-    /// A dependency on a story, or on every story of a group.
+    /// Adds a dependency on a story, or on every story of a group. A story's id wins over a group
+    /// of the same name.
     fn depends(
         &mut self,
         story: usize,
@@ -144,6 +152,7 @@ impl<'d> Relations<'d> {
         match group.cloned() {
             Some(members) => {
                 context.changed(wanted.at, ChangeKind::DependencyOnGroup(members.len()));
+                // A story may depend on its own group: it waits for the others in it.
                 members
                     .into_iter()
                     .filter(|member| *member != story)
@@ -165,12 +174,12 @@ impl<'d> Relations<'d> {
     ) -> Option<usize> {
         let found = self.by_id.get(wanted.id.as_str()).copied();
         if found.is_none() {
-            // Looking for the word that was meant costs a walk over all ids: not for the hundredth
-            // slip.
-            let ids = || self.drafts.iter().map(|draft| draft.story.id.as_str());
-            let near = (context.complaints.count("PRD004") < NEAR_SEARCHES_MAX)
-                .then(|| nearest(&wanted.id, ids()))
-                .flatten();
+            let near = if context.complaints.count("PRD004") < NEAR_SEARCHES_MAX {
+                let ids = self.drafts.iter().map(|draft| draft.story.id.as_str());
+                nearest(&wanted.id, ids)
+            } else {
+                None
+            };
             context.complaints.push(Diagnostic::unknown_dependency(
                 &wanted.id, &named_by, wanted.at, near,
             ));
@@ -178,7 +187,7 @@ impl<'d> Relations<'d> {
         found
     }
 
-    /// The edges of a task graph: `to` waits for `from`.
+    /// Adds the edges of a task graph: `to` waits for `from`.
     fn edges(&mut self, layout: &Layout<'_, '_>, context: &mut Context<'_>) {
         let Some(entry) = layout.edges else { return };
         for edge in entry.value.as_list().unwrap_or_default() {
@@ -198,11 +207,10 @@ impl<'d> Relations<'d> {
                 ));
                 continue;
             };
-            let ends = (
-                self.find(&from, NamedBy::Edge, context),
-                self.find(&to, NamedBy::Edge, context),
-            );
-            if let (Some(from), Some(to)) = ends {
+            // Look both up first, so that both are reported if neither exists.
+            let from = self.find(&from, NamedBy::Edge, context);
+            let to = self.find(&to, NamedBy::Edge, context);
+            if let (Some(from), Some(to)) = (from, to) {
                 context.changed(edge.span, ChangeKind::DependencyFromEdge);
                 self.add(to, from, edge.span);
             }
@@ -210,6 +218,7 @@ impl<'d> Relations<'d> {
     }
 }
 
+/// The two ends of an edge, written as `{"from": …, "to": …}` or as `[from, to]`.
 fn edge_ends(edge: &Node<'_>) -> Option<(Wanted, Wanted)> {
     let end = |node: &Node<'_>| {
         Some(Wanted {
@@ -229,49 +238,57 @@ fn edge_ends(edge: &Node<'_>) -> Option<(Wanted, Wanted)> {
 
 type Edges = [Vec<(usize, Span)>];
 
-/// Complains once per knot of stories that wait for each other, with one whole cycle of it.
+/// Reports one whole cycle per knot. A knot is a set of stories that all wait for each other.
 ///
-/// A dependency on a passed story is no waiting, so such knots are looked for first without those;
-/// what is left is history that contradicts itself, which stops no loop.
+/// Nothing waits for a passed story, so the first search leaves those out. The second search finds
+/// what is left: cycles through passed stories, which contradict their own history but stop no
+/// loop.
 fn complain_about_cycles(drafts: &[Draft], edges: &Edges, context: &mut Context<'_>) {
-    let passed = |story: usize| drafts[story].story.state == StoryState::Passed;
-    let waiting = |(story, on): (usize, &Vec<(usize, Span)>)| {
-        let still = |(on, _): &&(usize, Span)| !passed(story) && !passed(*on);
-        on.iter().filter(still).copied().collect()
-    };
-    let unfinished: Vec<Vec<(usize, Span)>> = edges.iter().enumerate().map(waiting).collect();
-    let mut told = HashSet::new();
-    complain_about_knots(drafts, &unfinished, &mut told, context);
-    complain_about_knots(drafts, edges, &mut told, context);
+    let has_passed = |story: usize| drafts[story].story.state == StoryState::Passed;
+    let unfinished: Vec<Vec<(usize, Span)>> = edges
+        .iter()
+        .enumerate()
+        .map(|(story, dependencies)| {
+            dependencies
+                .iter()
+                .filter(|(on, _)| !has_passed(story) && !has_passed(*on))
+                .copied()
+                .collect()
+        })
+        .collect();
+    let mut reported = HashSet::new();
+    complain_about_knots(drafts, &unfinished, &mut reported, context);
+    complain_about_knots(drafts, edges, &mut reported, context);
 }
 
 fn complain_about_knots(
     drafts: &[Draft],
     edges: &Edges,
-    told: &mut HashSet<usize>,
+    reported: &mut HashSet<usize>,
     context: &mut Context<'_>,
 ) {
     let knot_of = knots(edges);
-    let told_knots: HashSet<usize> = told.iter().map(|story| knot_of[*story]).collect();
-    let mut done = HashSet::new();
+    let mut reported_knots: HashSet<usize> = reported.iter().map(|story| knot_of[*story]).collect();
     for start in 0..drafts.len() {
         let knot = knot_of[start];
-        if told_knots.contains(&knot) || done.contains(&knot) {
+        if reported_knots.contains(&knot) {
             continue;
         }
         let Some(cycle) = cycle_through(start, edges, &knot_of) else {
             continue;
         };
-        done.insert(knot);
-        told.extend(cycle.iter().map(|(story, _)| *story));
-        let waits = cycle
+        reported_knots.insert(knot);
+        reported.extend(cycle.iter().map(|(story, _)| *story));
+        let state = |story: usize| drafts[story].story.state;
+        // A cycle stops a loop only if one of its stories would run and none has passed.
+        let is_waiting = cycle
             .iter()
-            .any(|(story, _)| drafts[*story].story.state == StoryState::Open);
-        let stuck = waits
+            .any(|(story, _)| state(*story) == StoryState::Open);
+        let is_stuck = is_waiting
             && cycle
                 .iter()
-                .all(|(story, _)| drafts[*story].story.state != StoryState::Passed);
-        let severity = if stuck {
+                .all(|(story, _)| state(*story) != StoryState::Passed);
+        let severity = if is_stuck {
             Severity::Error
         } else {
             Severity::Warning
@@ -287,8 +304,8 @@ fn complain_about_knots(
     }
 }
 
-/// The shortest way from a story back to itself inside its knot: each story with the place where it
-/// names the next.
+/// The shortest cycle through a story inside its knot, by breadth-first search: each story with the
+/// place where it names the next. `None` if the story is not part of a cycle.
 fn cycle_through(start: usize, edges: &Edges, knot_of: &[usize]) -> Option<Vec<(usize, Span)>> {
     let mut came_from: HashMap<usize, (usize, Span)> = HashMap::new();
     let mut queue = VecDeque::from([start]);
@@ -316,14 +333,22 @@ fn cycle_through(start: usize, edges: &Edges, knot_of: &[usize]) -> Option<Vec<(
     None
 }
 
-/// Gives every story the number of its knot: two stories share one when each waits for the other
-/// (Tarjan's strongly connected components, with a stack of our own because a chain may be 100,000
-/// long).
+/// Gives every story the number of its knot. Two stories share one if each waits for the other.
+///
+/// These are Tarjan's strongly connected components. The walk has a stack of its own, because a
+/// chain of 100,000 dependencies would overflow the thread's.
 fn knots(edges: &Edges) -> Vec<usize> {
     const NEW: usize = usize::MAX;
     let count = edges.len();
-    let (mut order, mut low, mut knot) = (vec![NEW; count], vec![0; count], vec![NEW; count]);
-    let (mut next, mut stack, mut walk) = (0, Vec::new(), Vec::new());
+    // When each story was first visited, and the earliest story that it can reach.
+    let mut order = vec![NEW; count];
+    let mut low = vec![0; count];
+    let mut knot = vec![NEW; count];
+    let mut next = 0;
+    // Visited stories whose knot is not known yet.
+    let mut stack = Vec::new();
+    // The path of the walk: each story with the index of its next dependency.
+    let mut walk = Vec::new();
     for root in 0..count {
         if order[root] != NEW {
             continue;
@@ -331,12 +356,14 @@ fn knots(edges: &Edges) -> Vec<usize> {
         walk.push((root, 0));
         while let Some((story, edge)) = walk.pop() {
             if edge == 0 {
-                (order[story], low[story]) = (next, next);
+                order[story] = next;
+                low[story] = next;
                 next += 1;
                 stack.push(story);
             }
             if let Some(&(on, _)) = edges[story].get(edge) {
                 walk.push((story, edge + 1));
+                // Come back for the next dependency once this one has been walked.
                 if order[on] == NEW {
                     walk.push((on, 0));
                 } else if knot[on] == NEW {
@@ -344,6 +371,7 @@ fn knots(edges: &Edges) -> Vec<usize> {
                 }
                 continue;
             }
+            // A story that reaches nothing earlier than itself closes its knot.
             if low[story] == order[story] {
                 while let Some(member) = stack.pop() {
                     knot[member] = story;

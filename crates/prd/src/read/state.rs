@@ -1,6 +1,6 @@
-//! Where a story stands, from whatever state fields it has.
+//! Works out a story's state from whatever state fields it has.
 //!
-//! Reading and marking share this, so that what is written is what will be read.
+//! Reading and marking share this code, so that a mark is read back as it was meant.
 
 use crate::change::ChangeKind;
 use crate::diagnostic::{Diagnostic, Severity, Unusable, shown};
@@ -16,7 +16,7 @@ pub(crate) struct StateFields<'a, 's> {
     pub(crate) flag: Option<&'a Entry<'s>>,
     pub(crate) skipped: Option<&'a Entry<'s>>,
     pub(crate) status: Option<&'a Entry<'s>>,
-    /// Another flag that says something else than the first.
+    /// Another flag that contradicts the first.
     other_flag: Option<&'a Entry<'s>>,
 }
 
@@ -26,7 +26,8 @@ impl<'a, 's> StateFields<'a, 's> {
     }
 
     pub(crate) fn among(fields: &Fields<'a, 's>) -> Self {
-        let wordy =
+        // `"state": {…}` is some other data of the author's.
+        let is_scalar =
             |entry: &&Entry<'_>| !matches!(entry.value.value, Value::List(_) | Value::Map(_));
         let flag = fields.first(keys::FLAGS);
         let meaning = flag.and_then(|entry| flag_meaning(&entry.value));
@@ -39,13 +40,13 @@ impl<'a, 's> StateFields<'a, 's> {
             flag,
             other_flag: fields.all(keys::FLAGS).find(differs),
             skipped: fields.first(keys::SKIPPED),
-            status: fields.all(keys::STATUS).find(wordy),
+            status: fields.all(keys::STATUS).find(is_scalar),
         }
     }
 }
 
-/// Flags behind the first that say plainly yes or no; `"done": "2026-06-13"` is more than a state
-/// and is only kept.
+/// The flags after the first that are plain booleans. `"done": "2026-06-13"` says more than a
+/// state, so it is kept as it is.
 pub(crate) fn further_flags<'a, 's>(
     fields: &Fields<'a, 's>,
 ) -> impl Iterator<Item = &'a Entry<'s>> {
@@ -55,16 +56,17 @@ pub(crate) fn further_flags<'a, 's>(
         .filter(|entry| matches!(entry.value.value, Value::Bool(_)))
 }
 
-/// What a flag's value says: yes, no, or nothing that we understand.
+/// The meaning of a flag's value, or `None` if it is not understood.
 pub(crate) fn flag_meaning(node: &Node<'_>) -> Option<bool> {
     match &node.value {
         Value::Bool(flag) => Some(*flag),
         Value::Null => Some(false),
         Value::Number(text) => text.parse::<f64>().ok().map(|number| number != 0.0),
         Value::Text(text) => match text.trim().to_lowercase().as_str() {
+            // YAML 1.1's words for booleans, numbers and ticks.
             "" | "false" | "no" | "n" | "0" | "off" => Some(false),
             "true" | "yes" | "y" | "1" | "x" | "on" | "✓" | "✅" => Some(true),
-            // `"done": "2026-06-13"`: the day on which it was done.
+            // `"done": "2026-06-13"` gives the day on which it was done.
             date if date.starts_with(|first: char| first.is_ascii_digit()) => Some(true),
             word => match keys::state_of_word(word)? {
                 StoryState::Passed => Some(true),
@@ -80,12 +82,12 @@ pub(crate) fn flag_meaning(node: &Node<'_>) -> Option<bool> {
     }
 }
 
-/// What a status says.
+/// The meaning of a status, or `None` if the word is unknown.
 pub(crate) fn status_meaning(node: &Node<'_>) -> Option<StoryState> {
     node.as_word().and_then(keys::state_of_word)
 }
 
-/// Works out the state: a flag that says yes wins, then `skipped`, then the status word.
+/// Works out the state. A flag that says yes wins, then `skipped`, then the status word.
 pub(crate) fn read(
     id: &StoryId,
     fields: StateFields<'_, '_>,
@@ -102,13 +104,12 @@ pub(crate) fn read(
         .and_then(|entry| read_status(id, entry, context));
     let mut contradicts = |winner: Option<&Entry<'_>>, loser: Option<&Entry<'_>>| {
         if let (Some(winner), Some(loser)) = (winner, loser) {
-            let (at, other) = (winner.key_span, loser.key_span);
             context.complaints.push(Diagnostic::contradictory_state(
                 id,
                 &winner.key,
                 &loser.key,
-                at,
-                other,
+                winner.key_span,
+                loser.key_span,
             ));
         }
     };
@@ -116,6 +117,7 @@ pub(crate) fn read(
     if passed {
         if skipped {
             contradicts(fields.flag, fields.skipped);
+        // A status that was left at `pending` beside `passes: true` is not worth a warning.
         } else if !matches!(status, None | Some(StoryState::Passed | StoryState::Open)) {
             contradicts(fields.flag, fields.status);
         }
@@ -125,6 +127,7 @@ pub(crate) fn read(
         return StoryState::Skipped;
     }
     match (fields.flag, status) {
+        // With `passes: false` beside `status: done` the flag counts, so the story runs.
         (Some(_), Some(StoryState::Passed)) => {
             contradicts(fields.flag, fields.status);
             StoryState::Open
@@ -138,11 +141,10 @@ fn read_flag(entry: &Entry<'_>, canonical: &'static str, context: &mut Context<'
         context.changed(entry.key_span, ChangeKind::Key(canonical));
     }
     let Some(meaning) = flag_meaning(&entry.value) else {
-        let word = |word: &str| format!("`{}`", shown(word));
-        let found = entry
-            .value
-            .as_text()
-            .map_or_else(|| entry.value.kind().to_owned(), word);
+        let found = match entry.value.as_text() {
+            Some(word) => format!("`{}`", shown(word)),
+            None => entry.value.kind().to_owned(),
+        };
         let help = "use `true` or `false`";
         let unusable = Unusable {
             field: &entry.key,
@@ -172,6 +174,7 @@ fn read_status(id: &StoryId, entry: &Entry<'_>, context: &mut Context<'_>) -> Op
             .push(Diagnostic::unknown_status(word, id, at));
         return None;
     };
+    // Whether a story is ready follows from its dependencies, so the word alone means nothing.
     if word.eq_ignore_ascii_case("ready") {
         context.changed(at, ChangeKind::ReadinessComputed);
     } else if word != state.word() {

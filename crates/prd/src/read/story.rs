@@ -1,6 +1,6 @@
-//! Reads one story: its id first, for all stories at once, then everything that it says.
+//! Reads the stories: first the ids of all of them, then everything that each one says.
 //!
-//! It looks at no other story; what they say of each other is `relate`'s.
+//! References between stories are left to `relate`.
 
 use std::collections::HashSet;
 
@@ -15,13 +15,13 @@ use crate::read::state::{self, StateFields};
 use crate::source::{Sources, Span};
 use crate::story::{Check, Criterion, Priority, Story, StoryId, UnusableId};
 
-/// A story's id and where it stands; nothing when it is unusable.
+/// A story's id and its place, or `None` if the id is unusable.
 pub(crate) type Identity = Option<(StoryId, Span)>;
 
-/// A story before its dependencies are known to exist.
+/// A story whose dependencies have not been checked yet.
 pub(crate) struct Draft {
     pub(crate) story: Story,
-    /// Where to point when speaking of the story.
+    /// The place to point at in diagnostics about the story.
     pub(crate) at: Span,
     pub(crate) depends_on: Vec<Wanted>,
     pub(crate) blocks: Vec<Wanted>,
@@ -29,13 +29,14 @@ pub(crate) struct Draft {
     pub(crate) group: Option<usize>,
 }
 
-/// Gives every story its id: its own word, else its key, its file's name or its position.
+/// Gives every story its id: its own, or else its key, its file's name or its position.
 pub(crate) fn identify(
     layout: &Layout<'_, '_>,
     sources: &Sources,
     context: &mut Context<'_>,
 ) -> Vec<Identity> {
     let own: Vec<Option<OwnId<'_>>> = layout.stories.iter().map(own_id).collect();
+    // All given ids are collected first, so that a substitute never takes one of a later story.
     let taken: HashSet<&str> = own.iter().flatten().filter_map(|id| id.word.ok()).collect();
     let mut ids = Vec::with_capacity(own.len());
     for (index, (found, own)) in layout.stories.iter().zip(&own).enumerate() {
@@ -47,8 +48,9 @@ pub(crate) fn identify(
     ids
 }
 
-/// The id that the author gave: its word, or why it is none.
+/// The id that the author gave.
 struct OwnId<'a> {
+    /// The id, or the kind of value found in its place.
     word: Result<&'a str, &'static str>,
     at: Span,
     change: Option<ChangeKind>,
@@ -58,6 +60,7 @@ fn own_id<'a>(found: &Found<'a, '_>) -> Option<OwnId<'a>> {
     let entry = Fields::of(found.map)
         .all(keys::ID)
         .find(|entry| !matches!(entry.value.value, Value::Null));
+    // An object of stories has their ids as keys. An id inside the story wins.
     let Some(entry) = entry else {
         let key = found.key?;
         return Some(OwnId {
@@ -101,8 +104,7 @@ fn usable(id: &OwnId<'_>, context: &mut Context<'_>) -> Identity {
     }
 }
 
-/// An id for a story that has none: its file's name, else its position, different from every given
-/// one.
+/// An id for a story that has none: its file's name or its position, different from every given id.
 fn substitute(
     found: &Found<'_, '_>,
     index: usize,
@@ -129,7 +131,7 @@ fn substitute(
             format!("story-{}-{turn}", index + 1)
         }
     };
-    // Of one number more than there are taken ids, at least one is free.
+    // There is one candidate more than there are taken ids, so at least one is free.
     let word = (0..=taken.len())
         .map(numbered)
         .find(|word| !taken.contains(word.as_str()))?;
@@ -177,6 +179,7 @@ fn read_one(found: &Found<'_, '_>, id: StoryId, at: Span, context: &mut Context<
             .chain(all_flags)
             .map(|entry| entry.key_span),
     );
+    // Title and criteria may stand in for each other, so both are read before either is replaced.
     let given_title = reader.text(keys::TITLE, "title");
     let description = reader.description();
     let given_criteria = reader.criteria();
@@ -187,9 +190,11 @@ fn read_one(found: &Found<'_, '_>, id: StoryId, at: Span, context: &mut Context<
     let priority = reader.priority();
     let tool = reader.tool(&id);
     let model = reader.text(keys::MODEL, "model");
-    let (files, checks) = (reader.files(), reader.checks());
+    let files = reader.files();
+    let checks = reader.checks();
     let group = reader.text(keys::GROUP, "group");
-    // Whatever stood under a key that the canonical form always has is spoken for.
+    // The canonical form always writes these keys, so a value under one of them that could not be
+    // used must not be kept beside it.
     let always = |entry: &&Entry<'_>| keys::ALWAYS_WRITTEN.contains(&entry.key.as_ref());
     reader.used.extend(
         found
@@ -227,6 +232,7 @@ fn read_one(found: &Found<'_, '_>, id: StoryId, at: Span, context: &mut Context<
 struct Reader<'r, 'a, 's, 'o> {
     fields: Fields<'a, 's>,
     found: &'r Found<'a, 's>,
+    /// The keys that were understood. All others are kept as they are.
     used: Vec<Span>,
     context: &'r mut Context<'o>,
 }
@@ -238,13 +244,17 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
         }
     }
 
-    /// `title` beside `Title`: as good as a double key, and the parser cannot see it.
+    /// Reports `title` beside `Title`. That is as bad as a duplicate key, and the parser cannot see
+    /// it.
     fn complain_about_two_spellings(&mut self) {
         for (first, second) in self.fields.two_spellings() {
-            let (at, before) = (second.key_span, first.key_span);
-            let twice =
-                Diagnostic::duplicate_key(&second.key, &first.key, at, before, Severity::Warning);
-            self.context.complaints.push(twice);
+            self.context.complaints.push(Diagnostic::duplicate_key(
+                &second.key,
+                &first.key,
+                second.key_span,
+                first.key_span,
+                Severity::Warning,
+            ));
         }
     }
 
@@ -260,6 +270,7 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
 
     /// The first of these fields that holds a word.
     fn text(&mut self, names: &[&str], canonical: &'static str) -> Option<String> {
+        // A boolean says nothing as a title or a description.
         let is_word = |entry: &&Entry<'_>| {
             entry.value.as_word().is_some() && !matches!(entry.value.value, Value::Bool(_))
         };
@@ -271,6 +282,7 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
         node.as_word().map(str::to_owned)
     }
 
+    /// The description field and a ticket's body, both if there are both.
     fn description(&mut self) -> String {
         let body = self
             .found
@@ -287,6 +299,7 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
         }
     }
 
+    /// The criteria of the first field that holds any, or else of a ticket's body.
     fn criteria(&mut self) -> Vec<Criterion> {
         let entries: Vec<&'a Entry<'s>> = self.fields.all(keys::CRITERIA).collect();
         for entry in entries {
@@ -303,13 +316,17 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
             let at = Span::new(self.found.node.span.file, *place, *place);
             self.context.changed(at, ChangeKind::CriteriaFromBody);
         }
-        let plain = |(text, _): &(String, usize)| Criterion {
-            text: text.clone(),
-            command: None,
-        };
-        body.criteria.iter().map(plain).collect()
+        body.criteria
+            .iter()
+            .map(|(text, _)| Criterion {
+                text: text.clone(),
+                command: None,
+            })
+            .collect()
     }
 
+    /// The title, or the best stand-in: the ticket's heading, the description's first line, the
+    /// first criterion, the id.
     fn title(
         &mut self,
         given: Option<String>,
@@ -324,6 +341,7 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
         if let Some(heading) = self.found.body.and_then(|body| body.heading) {
             self.context
                 .changed(at, ChangeKind::TitleFrom("the ticket's heading"));
+            // A heading may repeat the ticket's id: `# T-1: Title`.
             let without_id = heading
                 .strip_prefix(id.as_str())
                 .map(|rest| rest.trim_start_matches([':', ' ', '-', '–', '—']));
@@ -358,7 +376,8 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
         )
     }
 
-    /// A story without criteria is judged by its description, or by its title: a person is told so.
+    /// The given criteria. A story without any is judged by its description or its title, and a
+    /// warning says so.
     fn or_stand_in(
         &mut self,
         given: Vec<Criterion>,
@@ -385,6 +404,7 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
     }
 
     fn wanted(&mut self, names: &[&str], canonical: &'static str) -> Vec<Wanted> {
+        // A story may have both `depends_on` and `blockedBy`; all of them count.
         let entries: Vec<&'a Entry<'s>> = self.fields.all(names).collect();
         let mut all = Vec::new();
         for entry in entries {
@@ -394,6 +414,8 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
         all
     }
 
+    /// The priority as a number. Only a number that is out of range is an error; an unusable word
+    /// just means that there is no priority.
     fn priority(&mut self) -> Option<Priority> {
         let entry = self.fields.first(keys::PRIORITY)?;
         let node = self.take(entry, "priority");
@@ -440,18 +462,15 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
         let entry = self.fields.first(keys::TOOL)?;
         let Some(asked) = entry.value.as_word() else {
             if !matches!(entry.value.value, Value::Null | Value::Text(_)) {
-                let help = "name one agent, for example `codex`";
-                let (found, instead) = (entry.value.kind(), "it was passed over");
                 let unusable = Unusable {
                     field: "tool",
-                    found,
-                    instead,
-                    help,
+                    found: entry.value.kind(),
+                    instead: "it was passed over",
+                    help: "name one agent, for example `codex`",
                 };
-                let at = entry.value.span;
                 self.context.complaints.push(Diagnostic::unusable_value(
                     &unusable,
-                    at,
+                    entry.value.span,
                     Severity::Warning,
                 ));
             }
@@ -459,13 +478,14 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
         };
         let node = self.take(entry, "tool");
         let lower = asked.to_lowercase();
-        let of_config = self
+        // The operator's own names win, and only as they are spelt in the configuration.
+        let configured = self
             .context
             .options
             .tools
             .iter()
             .find(|tool| **tool == asked);
-        if let Some(tool) = of_config {
+        if let Some(tool) = configured {
             return Some(tool.clone());
         }
         for (tool, aliases) in keys::TOOLS {
@@ -495,6 +515,7 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
             .fields
             .first(keys::FILES)
             .and_then(|entry| Some((entry, fields::files(&entry.value)?)));
+        // A value in another shape is kept as it is.
         let Some((entry, files)) = found else {
             return Vec::new();
         };

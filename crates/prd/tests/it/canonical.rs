@@ -15,7 +15,7 @@ fn schema() -> &'static jsonschema::Validator {
     })
 }
 
-/// Groups become a key that is only kept, so they are compared as that.
+/// Reading does not understand `groups` and keeps it as an unknown key, so that is compared.
 fn without_groups(prd: &Prd) -> Prd {
     let mut prd = prd.clone();
     prd.groups.clear();
@@ -32,7 +32,7 @@ pub(crate) fn assert_says_the_same(name: &str, prd: &Prd) {
                 panic!("{name}: {error} at {}", error.instance_path());
             }
         }
-        // 1e999 is JSON, but this judge cannot hold it.
+        // 1e999 is valid JSON, but the schema validator cannot represent it.
         Err(error) => assert!(
             error.to_string().contains("number out of range"),
             "{name}: {error}\n{json}"
@@ -56,8 +56,8 @@ pub(crate) fn assert_says_the_same(name: &str, prd: &Prd) {
     }
 }
 
-/// Two differences are allowed: numbers that JSON cannot write (`007`) come back as text, and a
-/// kept key that has the name of one of ours comes back with an `x-` in front.
+/// Two differences are allowed: numbers that JSON does not have (`007`) come back as text, and an
+/// unknown key with the name of one of ours comes back with the prefix `x-`.
 fn comparable(prd: &Prd) -> Prd {
     fn flat(value: &mut Extra) {
         match value {

@@ -1,4 +1,4 @@
-//! Whole files beside what is said about them: `cases/NAME` and `cases/NAME.snap`.
+//! Whole files and the output for them: `cases/NAME` and `cases/NAME.snap`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ fn bytes(path: &Path) -> Vec<u8> {
     std::fs::read(path).expect("a readable case")
 }
 
-/// Complaints, then the PRD as understood, then everything that was normalised.
+/// The diagnostics, then the PRD as it was understood, then everything that was normalised.
 fn told(reading: &Reading) -> String {
     let mut out = drawn(reading);
     if let Some(prd) = &reading.prd {

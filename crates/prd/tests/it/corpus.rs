@@ -4,7 +4,7 @@ use prd::{Mark, Options, mark};
 
 use crate::support::{assert_only_state_changed, drawn, read_text, real_files};
 
-/// What the files of the folder hold no stories in, each seen by a person: four empty lists, two
+/// The files of the folder that really hold no stories, each checked by hand: four empty lists, two
 /// product descriptions, an audit report and a design document.
 const WITHOUT_STORIES: &[(&str, &str)] = &[
     ("0xfauzi__ralph-loop__prd.json", "this holds no stories"),

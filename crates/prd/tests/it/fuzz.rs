@@ -1,6 +1,6 @@
-//! Mutates real and hand-made PRDs for as long as it is told, and asks of each what must hold for
-//! every input: no panic; marking changes one state; a PRD without errors says the same in its
-//! canonical form.
+//! Mutates real and hand-made PRDs for a given time and checks what must hold for every input: no
+//! panic; marking changes one state; a PRD without errors has the same meaning in its canonical
+//! form.
 //!
 //! `LOOPWRIGHT_FUZZ_SECS` sets the time (CI: 60), `LOOPWRIGHT_FUZZ_SEED` the seed: a number replays
 //! a run, `clock` takes a new one each time, as `cargo xtask soak` does. Without it the seed is
@@ -26,7 +26,7 @@ const NAMES: &[&str] = &[
     "prd",
 ];
 
-/// Pieces that mean something to the reader.
+/// Fragments that mean something to the reader.
 const WORDS: &[&str] = &[
     "{",
     "}",
@@ -114,7 +114,7 @@ fn seeds() -> Vec<Vec<u8>> {
     texts
 }
 
-/// One change somewhere in the bytes.
+/// Changes the bytes in one place.
 fn mutate(bytes: &mut Vec<u8>, texts: &[Vec<u8>], random: &mut Random) {
     let at = random.below(bytes.len() + 1);
     let length = random.below(40).min(bytes.len() - at);
@@ -140,7 +140,7 @@ fn mutate(bytes: &mut Vec<u8>, texts: &[Vec<u8>], random: &mut Random) {
     }
 }
 
-/// Everything that must hold, whatever the bytes are. Says whether there were stories.
+/// Checks everything that must hold for any bytes. Says whether there were stories.
 fn examine(name: &str, bytes: &[u8], random: &mut Random) -> bool {
     let options = Options::default();
     let reading = read(

@@ -1,4 +1,4 @@
-//! Bytes that mean harm: a clear error, bounded work, no panic.
+//! Hostile bytes: a clear error, bounded work, no panic.
 
 use std::fmt::Write as _;
 

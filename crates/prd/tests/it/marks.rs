@@ -1,10 +1,10 @@
-//! Writing back: exact bytes before and after, in every style that people write.
+//! Marking: exact bytes before and after, in every style that people use.
 
 use prd::{Input, Mark, Options, mark, read};
 
 use crate::support::{assert_reads_as_marked, read_text};
 
-/// Marks one story of a text and gives the new text, or the refusal.
+/// Marks one story of a text and returns the new text, or the refusal.
 fn marked(name: &str, text: &str, id: &str, state: Mark) -> Result<String, String> {
     let reading = read_text(name, text);
     let result =
@@ -38,7 +38,7 @@ fn a_passed_story_of_a_json_file() {
         "prd.json",
         Mark::Passed,
         &[
-            // The field that is there, in whatever spelling and type.
+            // An existing field is changed, whatever its spelling and type.
             (
                 r#"[{"id":"a","title":"T","passes":false}]"#,
                 r#"[{"id":"a","title":"T","passes":true}]"#,
@@ -67,7 +67,7 @@ fn a_passed_story_of_a_json_file() {
                 r#"[{"id":"a","title":"T","passes":False}]"#,
                 r#"[{"id":"a","title":"T","passes":true}]"#,
             ),
-            // The file's own word, in the capitals of the word that it replaces.
+            // The file's own word is used, in the case of the word that it replaces.
             (
                 r#"[{"id":"a","title":"T","status":"pending"}]"#,
                 r#"[{"id":"a","title":"T","status":"done"}]"#,
@@ -84,7 +84,7 @@ fn a_passed_story_of_a_json_file() {
                 r#"[{"id":"a","title":"T","status":null}]"#,
                 r#"[{"id":"a","title":"T","status":"done"}]"#,
             ),
-            // All that speaks of the state goes along; what we do not understand stays.
+            // Every state field changes; a value that we do not understand stays.
             (
                 r#"[{"id":"a","title":"T","passes":false,"status":"in-progress"}]"#,
                 r#"[{"id":"a","title":"T","passes":true,"status":"done"}]"#,
@@ -101,7 +101,8 @@ fn a_passed_story_of_a_json_file() {
                 r#"[{"id":"a","title":"T","passes":false,"done":false,"completed":"2026-01-01"}]"#,
                 r#"[{"id":"a","title":"T","passes":true,"done":true,"completed":"2026-01-01"}]"#,
             ),
-            // No field: that of the neighbours, else `passes`, in the style of the last entry.
+            // A story without a field gets that of the other stories, or `passes`, in the style of
+            // its last entry.
             (
                 r#"[{"id":"a","title":"T"}]"#,
                 r#"[{"id":"a","title":"T","passes":true}]"#,

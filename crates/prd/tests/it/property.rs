@@ -1,12 +1,12 @@
 //! Generated PRDs in many styles: marking gives exactly the text that the author would have written
-//! with that state.
+//! for that state.
 
 use prd::{Mark, Options, mark};
 use proptest::prelude::*;
 
 use crate::support::{assert_only_state_changed, assert_reads_as_marked, read_text};
 
-/// How a story says where it stands.
+/// How a story writes its state.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum StateField {
     Flag(&'static str, bool),
@@ -19,7 +19,7 @@ struct GeneratedStory {
     title: String,
     criteria: Vec<String>,
     state: StateField,
-    /// Whether the state field stands before the title.
+    /// Whether the state field comes before the title.
     early: bool,
 }
 
@@ -56,7 +56,7 @@ fn state_fields() -> impl Strategy<Value = StateField> {
 }
 
 fn texts() -> impl Strategy<Value = String> {
-    // Letters of several widths, and what JSON and YAML would trip over unquoted.
+    // Letters of several widths, and characters that JSON and YAML must quote.
     "[a-zA-Zé漢🚀:#,{}\\[\\]&*!|>'%@` -]{1,24}".prop_map(|text| format!("T{text}"))
 }
 
@@ -96,7 +96,7 @@ fn quoted(text: &str) -> String {
     serde_json::to_string(text).expect("text is JSON")
 }
 
-/// Key and written value of each field, in order.
+/// The key and the written value of each field, in order.
 fn fields(story: &GeneratedStory, number: usize) -> Vec<(&'static str, String)> {
     let state = match story.state {
         StateField::Flag(key, flag) => Some((key, flag.to_string())),
@@ -191,8 +191,8 @@ fn write(stories: &[GeneratedStory], look: Look) -> String {
     format!("{mark}{}{end}", lines.join(look.line_end))
 }
 
-/// The state field as the author would have written it; `done` is the only word for it in these
-/// files.
+/// The state field as the author would have written it. `done` is the only status word for it in
+/// these files.
 fn passed(state: StateField) -> StateField {
     match state {
         StateField::Flag(key, _) => StateField::Flag(key, true),

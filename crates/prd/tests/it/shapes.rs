@@ -1,4 +1,4 @@
-//! The many shapes of the wild, each in one line beside what it is read as.
+//! The many shapes of real files, each in one line with what it is read as.
 
 use prd::Story;
 

@@ -1,4 +1,4 @@
-//! What the tests share: reading a text, marking and comparing.
+//! Helpers that the tests share: reading a text, marking and comparing.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub(crate) fn read_text(name: &str, text: impl Into<Vec<u8>>) -> Reading {
     )
 }
 
-/// All complaints of a reading, drawn.
+/// All diagnostics of a reading, rendered.
 pub(crate) fn drawn(reading: &Reading) -> String {
     let draw = |diagnostic| prd::render(diagnostic, &reading.sources, prd::Paint::Plain);
     reading
@@ -26,7 +26,7 @@ pub(crate) fn drawn(reading: &Reading) -> String {
         .join("\n")
 }
 
-/// Codes of all complaints, in order.
+/// The codes of all diagnostics, in order.
 pub(crate) fn codes(reading: &Reading) -> Vec<&'static str> {
     reading
         .diagnostics
@@ -56,7 +56,7 @@ pub(crate) fn assert_only_state_changed(
     assert_reads_as_marked(reading, marked, id, mark);
 }
 
-/// Reading the new text gives the old PRD but for that one state.
+/// Reading the new text must give the old PRD except for that one state.
 pub(crate) fn assert_reads_as_marked(reading: &Reading, marked: &Marked, id: &StoryId, mark: Mark) {
     let name = reading.sources.files()[marked.file].name();
     let mut files: Vec<(String, Vec<u8>)> = reading
@@ -91,7 +91,7 @@ const STATE_KEYS: &[&str] = &[
     "passes", "passed", "complete", "done", "skip", "status", "state",
 ];
 
-/// What differs between two texts stands in few bytes, each on a line that names a state field.
+/// Two texts may differ only in a few bytes, each on a line that names a state field.
 fn assert_only_state_bytes(old: &str, new: &str, name: &str) {
     // The line ends themselves are compared below.
     let (mut old_lines, mut new_lines) = (old.lines().peekable(), new.lines().peekable());
@@ -136,13 +136,13 @@ fn assert_only_state_bytes(old: &str, new: &str, name: &str) {
     );
 }
 
-/// Line feeds without a carriage return before them.
+/// Counts line feeds without a carriage return before them.
 fn lone_feeds(text: &str) -> usize {
     text.matches('\n').count() - text.matches("\r\n").count()
 }
 
-/// Folder of real PRD files beside the project; tests that want it say so and pass when it is not
-/// there.
+/// The folder of real PRD files beside the project. Tests that need it say so, and pass if it is
+/// missing.
 pub(crate) fn real_files() -> Option<Vec<(String, Vec<u8>)>> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/prds");
     let mut files = Vec::new();
