@@ -1,4 +1,4 @@
-//! The client from its start to its end: whatever the agent does, there is an end.
+//! The client from start to end. Whatever the agent does, the client ends.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -15,24 +15,24 @@ use crate::process::{self, Pipes, Signals};
 use crate::report::Report;
 use crate::turn::{Shared, Turn};
 
-/// What a client is to do.
+/// What a client should do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Orders {
     /// The agent's program.
     pub program: String,
-    /// Its arguments.
+    /// The agent's arguments.
     pub args: Vec<String>,
     /// The folder that the agent works in.
     pub cwd: PathBuf,
-    /// The model, in the agent's own words; its own choice without one.
+    /// The model, as the agent names it. Without one the agent uses its default.
     pub model: Option<String>,
-    /// How hard it is to think, in the agent's own words.
+    /// Reasoning effort to ask the model for, as the agent names it.
     pub effort: Option<String>,
-    /// The session to go on with; a new one without it.
+    /// The session to resume. Without one a new session is opened.
     pub resume: Option<String>,
 }
 
-/// Why a turn has no end of its own.
+/// Why a turn did not end by itself.
 #[derive(Debug, thiserror::Error)]
 pub enum Fault {
     /// The agent's program cannot be started.
@@ -40,53 +40,54 @@ pub enum Fault {
     CannotStart {
         /// The program.
         program: String,
-        /// Why.
+        /// Why it cannot be started.
         #[source]
         source: io::Error,
     },
-    /// The agent ended, or closed its output, before its answer.
+    /// The agent ended, or closed its output, before it answered.
     #[error("the agent ended before it had answered")]
     Gone,
-    /// The agent answered with an error, which is in the lines.
+    /// The agent answered with an error, which was reported as a line.
     #[error("the agent answered with an error")]
     Told,
-    /// The agent opened a session and did not name it.
+    /// The agent opened a session without naming it.
     #[error("the agent named no session")]
     NoSession,
-    /// The session that was to be gone on with is not there.
+    /// The session to resume does not exist.
     #[error("no session found: {why}")]
     SessionLost {
         /// What the agent said.
         why: String,
     },
-    /// The agent does not have what was chosen.
+    /// The agent does not offer what was chosen.
     #[error("the agent has no {what} `{value}`; {list}")]
     NotOffered {
         /// The kind of choice.
         what: &'static str,
-        /// What was chosen.
+        /// The chosen value.
         value: String,
-        /// What it has.
+        /// The values that the agent offers.
         list: String,
     },
-    /// We were asked to end, and ended.
+    /// A signal asked us to end.
     #[error("asked to end")]
     Cancelled,
-    /// Something of ours.
+    /// The client itself failed.
     #[error("the client failed")]
     Ours(#[source] Error),
-    /// Something around us.
+    /// The system refused something that the client needs.
     #[error("the client cannot run")]
     Around(#[source] io::Error),
 }
 
-/// Takes one turn with the agent and tells of it in lines of JSON.
+/// Runs one turn with the agent and reports it as lines of JSON.
 pub fn run(orders: &Orders, prompt: &str, out: Box<dyn Write + Send>) -> Result<(), Fault> {
+    // Handle signals before the agent starts, so that none can end us while it runs.
     let signals = process::signals().map_err(Fault::Around)?;
     let shared = Shared::new(Report::new(out));
     let strange = shared.clone();
     let agent = process::start(&orders.program, &orders.args, move |line| {
-        strange.report().strange(line)
+        strange.report().strange(line);
     })
     .map_err(|source| Fault::CannotStart {
         program: orders.program.clone(),
@@ -94,12 +95,14 @@ pub fn run(orders: &Orders, prompt: &str, out: Box<dyn Write + Send>) -> Result<
     })?;
     let turn = connected(agent.pipes, &shared, orders, prompt, signals);
     let ended = block_on(until_gone(turn, agent.gone));
+    // The turn is over and its pipes are dropped, so the agent's input is closed by now.
     shared.report().flush_text();
     agent.ending.wait();
     ended
 }
 
-/// An agent that has ended answers nothing more, whoever still holds its output open.
+/// Ends the turn when the agent's process ends. Waiting for the end of its output is not enough,
+/// because a child that it left behind may hold that open.
 async fn until_gone(
     turn: impl Future<Output = Result<(), Fault>>,
     gone: oneshot::Receiver<()>,
@@ -117,7 +120,8 @@ async fn connected(
     prompt: &str,
     signals: Signals,
 ) -> Result<(), Fault> {
-    let (hearing, answering) = (shared.clone(), shared.clone());
+    let hearing = shared.clone();
+    let answering = shared.clone();
     let transport = Lines::new(pipes.input.sink_map_err(io::Error::other), pipes.output);
     let client = Client
         .v1()
@@ -141,22 +145,25 @@ async fn connected(
                 shared,
                 orders,
             };
+            // A fault of the turn is a value here: as an error it would lose its type.
             Ok(cancellable(&turn, prompt, signals).await)
         })
         .await;
     ended.map_err(Fault::Ours)?
 }
 
-/// The turn, or as much of it as a signal leaves: the agent is told, and may still answer.
+/// Runs the turn until a signal comes. The agent is then asked to cancel, and may still answer
+/// within the grace period.
 async fn cancellable(turn: &Turn<'_>, prompt: &str, signals: Signals) -> Result<(), Fault> {
     match select(pin!(turn.take(prompt)), signals.asked).await {
         Either::Left((ended, _)) => ended,
-        Either::Right((_, going_on)) => {
+        Either::Right((_, rest_of_turn)) => {
+            // Before the prompt is sent there is nothing to cancel.
             let Some(session) = turn.shared.session() else {
                 return Err(Fault::Cancelled);
             };
             turn.cancel(&session);
-            match select(going_on, signals.expired).await {
+            match select(rest_of_turn, signals.expired).await {
                 Either::Left((ended, _)) => ended,
                 Either::Right(_) => Err(Fault::Cancelled),
             }

@@ -1,5 +1,5 @@
-//! The agent's process and its pipes. Threads read and write them, so that neither side ever waits
-//! for the other.
+//! The agent's process and its pipes. Threads read and write the pipes, so that neither side ever
+//! waits for the other: a full pipe in both directions would be a deadlock.
 
 use std::io::{self, BufRead, BufReader, Read as _, Write};
 use std::os::unix::net::UnixStream;
@@ -13,39 +13,40 @@ use futures::channel::{mpsc as lines, oneshot};
 use futures::executor::block_on_stream;
 use serde_json::Value;
 
-/// Bytes of one message; an agent that sends the output of a tool sends all of it in one.
+/// The longest message. An agent that sends the output of a tool puts all of it into one message.
 const LINE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
-/// How long the last words of an agent that has ended are waited for, where somebody else holds its
-/// output open.
+/// How long to read on after the agent's process has ended, if another process holds its output
+/// open.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// How long an agent has to answer a cancellation. It is less than the keeper's patience with us.
+/// How long an agent has to answer a cancellation. This is shorter than the keeper's patience with
+/// us.
 const CANCELLATION: Duration = Duration::from_secs(5);
 
-/// What is held of a running agent.
+/// A running agent.
 pub(crate) struct Agent {
     pub(crate) pipes: Pipes,
-    /// Told some time after its process has ended.
+    /// Resolves [`LAST_WORDS`] after its process has ended.
     pub(crate) gone: oneshot::Receiver<()>,
     pub(crate) ending: Ending,
 }
 
 /// The agent's pipes.
 pub(crate) struct Pipes {
-    /// Lines for it; when all senders are gone, its standard input is closed.
+    /// Lines for the agent. Its standard input is closed when all senders are dropped.
     pub(crate) input: lines::UnboundedSender<String>,
-    /// Its messages, until its output ends.
+    /// The agent's messages, until its output ends.
     pub(crate) output: lines::UnboundedReceiver<io::Result<String>>,
 }
 
-/// The end of an agent whose input is closed.
+/// Waits for the end of an agent whose input is closed.
 pub(crate) struct Ending {
     ended: mpsc::Receiver<()>,
 }
 
-/// Starts the agent in a group of its own: the signal that ends our group comes to us, and we tell
-/// the agent in its own words. What it prints that is no message goes to `strange`.
+/// Starts the agent in a process group of its own. A signal to our group then reaches only us, and
+/// we cancel the agent through the protocol. Lines that are no messages go to `strange`.
 pub(crate) fn start(
     program: &str,
     args: &[String],
@@ -58,6 +59,7 @@ pub(crate) fn start(
         .stdout(Stdio::piped())
         .process_group(0);
     let mut child = command.spawn()?;
+    // Standard error is inherited, so the keeper captures what the agent writes there.
     let no_pipe = || io::Error::other("a pipe is missing");
     let stdin = child.stdin.take().ok_or_else(no_pipe)?;
     let stdout = child.stdout.take().ok_or_else(no_pipe)?;
@@ -76,13 +78,15 @@ pub(crate) fn start(
 }
 
 impl Ending {
-    /// Gives it a moment to put its things away; the keeper ends whoever needs longer.
+    /// Gives the agent some time to save its session. The keeper ends an agent that needs longer.
     pub(crate) fn wait(&self) {
-        const MOMENT: Duration = Duration::from_secs(3);
-        let _ = self.ended.recv_timeout(MOMENT);
+        const GRACE: Duration = Duration::from_secs(3);
+        let _ = self.ended.recv_timeout(GRACE);
     }
 }
 
+/// Writes lines until the senders are dropped or the agent stops reading. That the agent is gone
+/// shows on its output.
 fn write_lines(mut stdin: ChildStdin, to_write: lines::UnboundedReceiver<String>) {
     for line in block_on_stream(to_write) {
         if stdin
@@ -111,6 +115,8 @@ fn read_lines(
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
+        // A line over the limit comes in pieces. None of them is a whole message, so they are
+        // reported as strange.
         let text = String::from_utf8_lossy(&line);
         let text = text.trim();
         if is_message(text) {
@@ -123,7 +129,8 @@ fn read_lines(
     }
 }
 
-/// What is no message is kept from the connection, which would answer each such line with an error.
+/// Says whether a line is a message of the protocol. Other lines are kept from the connection,
+/// which would answer each with an error. Agents print log lines too, some of them as JSON.
 fn is_message(line: &str) -> bool {
     serde_json::from_str::<Value>(line).is_ok_and(|value| {
         value.is_object() && (value.get("method").is_some() || value.get("id").is_some())
@@ -131,19 +138,22 @@ fn is_message(line: &str) -> bool {
 }
 
 fn watch(mut child: Child, ended: &mpsc::Sender<()>, gone: oneshot::Sender<()>) {
+    // Nobody may be listening any more, which is fine.
     let _ = child.wait();
     let _ = ended.send(());
     thread::sleep(LAST_WORDS);
     let _ = gone.send(());
 }
 
-/// The signals by which we are asked to end, and the end of the patience that follows.
+/// The signals that ask us to end, and the end of the grace period that follows.
 pub(crate) struct Signals {
     pub(crate) asked: oneshot::Receiver<()>,
     pub(crate) expired: oneshot::Receiver<()>,
 }
 
 pub(crate) fn signals() -> io::Result<Signals> {
+    // A signal handler may only do very little; writing a byte to a socket is allowed. A thread
+    // turns the byte into something that can be awaited.
     let (mut seen, sent) = UnixStream::pair()?;
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
         signal_hook::low_level::pipe::register(signal, sent.try_clone()?)?;

@@ -1,6 +1,5 @@
-//! The lines that tell what happens. Each is written and flushed at once, since whoever watches for
-//! silence watches these; pieces of one message are put together first, because agents send them
-//! word by word.
+//! Writes the lines that report what happens. Each is flushed at once, because the idle watchdog
+//! watches them. Pieces of one message are joined first, because agents send them word by word.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -9,17 +8,17 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Bytes of a message that are held back at most.
+/// How many bytes of a message are held back at most.
 const TEXT_BYTES_MAX: usize = 4 * 1024;
 
-/// How long a piece of a message is held back, and how often it is told that there is life but
-/// nothing to tell.
+/// How long a piece of a message is held back, and how often an agent that does nothing reportable
+/// is reported as alive.
 const HELD_BACK: Duration = Duration::from_secs(1);
 
-/// Characters of a line that is no message of the protocol.
+/// How many characters are kept of a line that is no message of the protocol.
 const STRANGE_CHARS: usize = 300;
 
-/// One thing that happened.
+/// An event, written as one line of JSON.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Event<'a> {
@@ -39,14 +38,14 @@ pub(crate) enum Event<'a> {
     Mode {
         id: &'a str,
     },
-    /// Something that people should know and that changes nothing.
+    /// Something that people should know but that changes nothing.
     Notice {
         text: &'a str,
     },
     Text {
         text: &'a str,
     },
-    /// It thinks, plans or tells of its state.
+    /// The agent thinks, plans or reports its state.
     Alive,
     ToolStarted {
         tool: &'a str,
@@ -59,11 +58,11 @@ pub(crate) enum Event<'a> {
         what: &'a str,
         allowed: bool,
     },
-    /// A request of its own failed, and it tries again.
+    /// A request to the model failed, and the agent retries it.
     Retrying {
         why: &'a str,
     },
-    /// It says that its turn has failed, or that it is at work again.
+    /// The agent reports that its turn has failed, or that it is working again.
     Failing {
         is: bool,
     },
@@ -76,7 +75,7 @@ pub(crate) enum Event<'a> {
     Cost {
         usd: f64,
     },
-    /// We were asked to end and told the agent so; what follows is its answer to that.
+    /// We were asked to end and asked the agent to cancel. What follows is its answer to that.
     Cancelling,
     Stopped {
         reason: &'a str,
@@ -89,13 +88,16 @@ pub(crate) enum Event<'a> {
     },
 }
 
-/// Where the lines go, and what is needed to write them well.
+/// Writes the lines and remembers what was reported.
 pub(crate) struct Report {
     out: Box<dyn Write + Send>,
+    /// The text that is held back.
     text: String,
+    /// The id of the message that the text belongs to, if the agent gives one.
     message: Option<String>,
-    told_at: Instant,
-    /// Calls of tools that were told, and whether their end was.
+    /// When the last line was written.
+    written_at: Instant,
+    /// The tool calls that were reported, and whether their end was.
     calls: BTreeMap<String, bool>,
 }
 
@@ -105,36 +107,38 @@ impl Report {
             out,
             text: String::new(),
             message: None,
-            told_at: Instant::now(),
+            written_at: Instant::now(),
             calls: BTreeMap::new(),
         }
     }
 
     pub(crate) fn tell(&mut self, event: &Event<'_>) {
+        // Text that was held back came before this event.
         self.flush_text();
         self.write(event);
     }
 
-    /// A piece of a message; one that is named differently is another message.
+    /// Takes a piece of a message. A piece with another id starts another message.
     pub(crate) fn say(&mut self, message: Option<&str>, text: &str) {
         if self.message.as_deref() != message {
             self.flush_text();
             self.message = message.map(str::to_owned);
         }
         self.text.push_str(text);
-        if self.text.len() >= TEXT_BYTES_MAX || self.told_at.elapsed() >= HELD_BACK {
+        if self.text.len() >= TEXT_BYTES_MAX || self.written_at.elapsed() >= HELD_BACK {
             self.flush_text();
         }
     }
 
+    /// Reports that the agent is alive, unless a line was written just now.
     pub(crate) fn alive(&mut self) {
-        if self.told_at.elapsed() >= HELD_BACK {
+        if self.written_at.elapsed() >= HELD_BACK {
             self.tell(&Event::Alive);
         }
     }
 
-    /// A call is told when it is first heard of, wherever that is: some agents ask for permission
-    /// first, some tell only ends.
+    /// Reports a tool call when it is first seen, wherever that is: some agents ask for permission
+    /// first, some report only the end.
     pub(crate) fn tool_started(&mut self, call: &str, tool: &str, detail: &str) {
         if self.calls.contains_key(call) {
             return self.alive();
@@ -144,21 +148,22 @@ impl Report {
     }
 
     pub(crate) fn tool_ended(&mut self, call: &str, failed: bool) {
-        if let Some(is_told) = self.calls.get_mut(call)
-            && !std::mem::replace(is_told, true)
+        // Agents may repeat the final status of a call.
+        if let Some(is_reported) = self.calls.get_mut(call)
+            && !std::mem::replace(is_reported, true)
         {
             self.tell(&Event::ToolEnded { failed });
         }
     }
 
-    /// A line that is no message of the protocol. It is written as a quoted text, so that no reader
-    /// takes it for one of ours, whatever is in it.
+    /// Reports a line that is no message of the protocol. It is quoted, so that no reader takes it
+    /// for a line of ours, whatever it contains.
     pub(crate) fn strange(&mut self, line: &str) {
         self.flush_text();
         let cut: String = line.chars().take(STRANGE_CHARS).collect();
         let _ = writeln!(self.out, "the agent printed: {cut:?}");
         let _ = self.out.flush();
-        self.told_at = Instant::now();
+        self.written_at = Instant::now();
     }
 
     pub(crate) fn flush_text(&mut self) {
@@ -168,11 +173,12 @@ impl Report {
         }
     }
 
-    /// Where nobody reads any more there is nobody to tell; the keeper ends us then.
+    /// Writes one line. Errors are ignored: if nobody reads our output any more, the keeper ends
+    /// us.
     fn write(&mut self, event: &Event<'_>) {
         let line = serde_json::to_string(event).unwrap_or_default();
         let _ = writeln!(self.out, "{line}");
         let _ = self.out.flush();
-        self.told_at = Instant::now();
+        self.written_at = Instant::now();
     }
 }

@@ -1,4 +1,5 @@
-//! What is said to an agent, in order: hello, a session, the choices, the prompt.
+//! The requests of a turn, in order: initialize, open a session, make the choices, send the prompt.
+//! The requests that the agent makes meanwhile are answered here too.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,15 +20,15 @@ use crate::client::{Fault, Orders};
 use crate::report::{Event, Report};
 use crate::updates;
 
-/// Offered models that a complaint names.
+/// How many of the offered values an error names.
 const NAMED_MAX: usize = 12;
 
-/// What both directions share.
+/// The state that both directions of the connection share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     report: Arc<Mutex<Report>>,
-    /// The session, once its turn is under way: what comes before is a replay of its past, or an
-    /// echo of our choices.
+    /// The session, once the prompt is sent. Updates before that replay a resumed session's past or
+    /// echo our choices, so they are ignored.
     session: Arc<Mutex<Option<String>>>,
 }
 
@@ -40,6 +41,7 @@ impl Shared {
     }
 
     pub(crate) fn report(&self) -> MutexGuard<'_, Report> {
+        // Each line is written whole, so a report is usable even after a panic elsewhere.
         self.report.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -54,7 +56,8 @@ impl Shared {
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(id.to_owned());
     }
 
-    /// Takes a notification of the agent's.
+    /// Reads a notification of the agent. One that is not about our session only shows that the
+    /// agent is alive.
     pub(crate) fn hear(&self, message: &UntypedMessage) {
         let params = &message.params;
         let is_ours = message.method == "session/update"
@@ -68,9 +71,9 @@ impl Shared {
         }
     }
 
-    /// Answers a request of the agent's. It is allowed what it asks for, this once: an answer for
-    /// all times may be written into the checkout, where it would be taken for work. All else is
-    /// not offered.
+    /// Answers a request of the agent. Permissions are granted, but only once each: the agent may
+    /// write a permanent one into the checkout, where it would be taken for work. No other request
+    /// is supported.
     pub(crate) fn answer(
         &self,
         message: &UntypedMessage,
@@ -83,6 +86,7 @@ impl Shared {
         let option = allowing(&params["options"]);
         let mut report = self.report();
         let call = &params["toolCall"];
+        // Some agents ask for permission before they report the call.
         updates::tool(call, &mut report);
         let what = call["title"].as_str().unwrap_or_default();
         report.tell(&Event::Permission {
@@ -96,18 +100,19 @@ impl Shared {
     }
 }
 
-/// The option that allows, by its kind and never by its place or its name.
+/// The option that grants the permission, found by its kind and never by its position or its name.
 fn allowing(options: &Value) -> Option<&str> {
     let options = options.as_array()?;
-    let kinds = [
+    let option = [
         PermissionOptionKind::AllowOnce,
         PermissionOptionKind::AllowAlways,
-    ];
-    let of_kind = |kind| options.iter().find(|option| option["kind"] == json!(kind));
-    kinds.into_iter().find_map(of_kind)?["optionId"].as_str()
+    ]
+    .into_iter()
+    .find_map(|kind| options.iter().find(|option| option["kind"] == json!(kind)))?;
+    option["optionId"].as_str()
 }
 
-/// One turn.
+/// One turn with an agent.
 pub(crate) struct Turn<'a> {
     pub(crate) connection: &'a ConnectionTo<Agent>,
     pub(crate) shared: &'a Shared,
@@ -117,12 +122,13 @@ pub(crate) struct Turn<'a> {
 impl Turn<'_> {
     pub(crate) async fn take(&self, prompt: &str) -> Result<(), Fault> {
         let hello = self.say_hello().await?;
-        let (session, told) = self.open(&hello["agentCapabilities"]).await?;
+        let (session, answer) = self.open(&hello["agentCapabilities"]).await?;
         self.choose(&Offer {
             session: &session,
-            told: &told,
+            answer: &answer,
         })
         .await?;
+        // From here on the agent's updates belong to the turn.
         self.shared.begin(&session);
         let content = vec![ContentBlock::Text(TextContent::new(prompt))];
         let answer = self
@@ -136,7 +142,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// Tells the agent that the turn is over for us.
+    /// Asks the agent to cancel the turn.
     pub(crate) fn cancel(&self, session: &str) {
         self.shared.report().tell(&Event::Cancelling);
         let _ = self
@@ -152,44 +158,46 @@ impl Turn<'_> {
         self.shared.report().tell(&Event::Agent {
             name: info["name"].as_str(),
             version: info["version"].as_str(),
+            // Says whether this agent can resume at all; some claim it and lose the session anyway.
             resumes: Resume::of(&answer["agentCapabilities"]).is_some(),
         });
         Ok(answer)
     }
 
-    /// Opens the session, and says what the agent told of it.
-    async fn open(&self, can: &Value) -> Result<(String, Value), Fault> {
+    /// Opens the session. Returns its id and the agent's answer, which holds its offers.
+    async fn open(&self, capabilities: &Value) -> Result<(String, Value), Fault> {
         let cwd = &self.orders.cwd;
-        let (id, told) = match &self.orders.resume {
+        let (id, answer) = match &self.orders.resume {
             None => {
-                let told = self.ask("session/new", NewSessionRequest::new(cwd)).await?;
-                let id = told["sessionId"]
+                let answer = self.ask("session/new", NewSessionRequest::new(cwd)).await?;
+                let id = answer["sessionId"]
                     .as_str()
                     .ok_or(Fault::NoSession)?
                     .to_owned();
-                (id, told)
+                (id, answer)
             }
-            Some(id) => (id.clone(), self.resume(id, can, cwd).await?),
+            Some(id) => (id.clone(), self.resume(id, capabilities, cwd).await?),
         };
         let is_resumed = self.orders.resume.is_some();
         self.shared.report().tell(&Event::Session {
             id: &id,
             resumed: is_resumed,
         });
-        Ok((id, told))
+        Ok((id, answer))
     }
 
-    /// Goes on with a session: without its past where the agent can do that, which nobody here
-    /// reads.
-    async fn resume(&self, id: &str, can: &Value, cwd: &Path) -> Result<Value, Fault> {
-        let Some(how) = Resume::of(can) else {
+    /// Resumes a session, without a replay of its past if the agent supports that.
+    async fn resume(&self, id: &str, capabilities: &Value, cwd: &Path) -> Result<Value, Fault> {
+        let Some(how) = Resume::of(capabilities) else {
             return Err(Fault::SessionLost {
                 why: "the agent cannot go on with a session".to_owned(),
             });
         };
+        // `session/resume` takes the same parameters as `session/load`.
         let order = LoadSessionRequest::new(id.to_owned(), cwd);
         self.request(how.method(), order).await.map_err(|error| {
-            // A missing login is no missing session.
+            // Agents have no common error for an unknown session, so any error counts as a lost one
+            // unless it clearly is something else: a missing login or the agent's end.
             let is_other = is_over(&error) || error.code == ErrorCode::AUTH_REQUIRED;
             if is_other {
                 self.fault(how.method(), &error)
@@ -199,8 +207,9 @@ impl Turn<'_> {
         })
     }
 
-    /// A mode that asks nobody spares questions, and no more; a model that was named and is not
-    /// there is an error, since another one would cost and judge differently.
+    /// Chooses mode, model and effort. A refused mode does not matter, because the agent then asks
+    /// for permission and gets it. A model that is not offered is an error, because another one
+    /// would cost and judge differently.
     async fn choose(&self, offer: &Offer<'_>) -> Result<(), Fault> {
         if let Some(mode) = offer.free_mode()
             && let Ok(Some(order)) = offer.choose(Choice::Mode, mode)
@@ -247,43 +256,43 @@ impl Turn<'_> {
             .map_err(|error| self.fault(method, &error))
     }
 
-    /// Asks the agent and gives its answer as it came.
+    /// Sends a request and returns the answer as plain JSON. The crate's types would drop what
+    /// agents put beside the protocol.
     async fn request(&self, method: &str, params: impl Serialize) -> Result<Value, Error> {
         let message = UntypedMessage::new(method, params)?;
         self.connection.send_request(message).block_task().await
     }
 
-    /// An error of the agent's is told.
+    /// Reports an error of the agent.
     fn fault(&self, during: &str, error: &Error) -> Fault {
         if is_over(error) {
             return Fault::Gone;
         }
-        let (code, message, data) = (error.code.into(), &error.message, error.data.as_ref());
         self.shared.report().tell(&Event::Error {
             during,
-            code,
-            message,
-            data,
+            code: error.code.into(),
+            message: &error.message,
+            data: error.data.as_ref(),
         });
         Fault::Told
     }
 }
 
-/// How a session is gone on with.
+/// How an agent resumes a session.
 #[derive(Clone, Copy)]
 enum Resume {
-    /// The agent knows it again and says nothing.
+    /// The agent resumes it silently.
     Quietly,
-    /// The agent tells all of its past first.
+    /// The agent replays the session's past first.
     WithItsPast,
 }
 
 impl Resume {
-    fn of(can: &Value) -> Option<Self> {
-        if can["sessionCapabilities"]["resume"].is_object() {
+    fn of(capabilities: &Value) -> Option<Self> {
+        if capabilities["sessionCapabilities"]["resume"].is_object() {
             Some(Self::Quietly)
         } else {
-            (can["loadSession"] == true).then_some(Self::WithItsPast)
+            (capabilities["loadSession"] == true).then_some(Self::WithItsPast)
         }
     }
 
@@ -295,12 +304,13 @@ impl Resume {
     }
 }
 
+/// Says whether an error means that the connection is closed, rather than an answer of the agent.
 fn is_over(error: &Error) -> bool {
     agent_client_protocol::is_incoming_transport_closed(error)
         || agent_client_protocol::is_connection_terminated(error)
 }
 
-/// What an agent says of an error. Most of it is often in the data.
+/// The message of an error. Its data often says more than the message itself.
 fn words(error: &Error) -> String {
     let detail = error.data.as_ref().and_then(|data| {
         [data, &data["details"], &data["message"]]

@@ -1,12 +1,13 @@
-//! What an agent tells of its own accord: pieces of messages, calls of tools, costs. It is read
-//! without the protocol's own types, which refuse what a newer agent adds and leave out what agents
-//! put beside the protocol.
+//! Reads what an agent sends unasked: pieces of messages, tool calls, costs. The protocol crate's
+//! types are not used, because they refuse what a newer agent adds and drop what agents put beside
+//! the protocol.
 
 use serde_json::Value;
 
 use crate::report::{Event, Report};
 
-/// Takes one update of the session.
+/// Reads one update of the session. An update that means nothing to us, such as a plan or a
+/// thought, still shows that the agent is alive.
 pub(crate) fn take(update: &Value, report: &mut Report) {
     match update["sessionUpdate"].as_str().unwrap_or_default() {
         "agent_message_chunk" if update["content"]["type"] == "text" => {
@@ -23,9 +24,11 @@ pub(crate) fn take(update: &Value, report: &mut Report) {
     }
 }
 
-/// Tells of a call, and of its end where the update says so.
+/// Reports a tool call, and its end if the update says so.
 pub(crate) fn tool(update: &Value, report: &mut Report) {
     let call = update["toolCallId"].as_str().unwrap_or_default();
+    // Agents put a tool's name in different places; claude-agent-acp puts it into `_meta`. The
+    // kind, such as `execute`, is the last resort.
     let names = [
         &update["name"],
         &update["_meta"]["claudeCode"]["toolName"],
@@ -49,21 +52,22 @@ pub(crate) fn tool(update: &Value, report: &mut Report) {
     }
 }
 
-/// What the session has cost so far.
+/// What the session has cost so far, in US dollars.
 fn cost(cost: &Value) -> Option<f64> {
     cost["amount"]
         .as_f64()
         .filter(|_| cost["currency"] == "USD")
 }
 
-/// codex tells beside the protocol that its turn has failed, which its answer to the prompt does
-/// not say.
+/// Reads codex-acp's own report, beside the protocol, that its turn has failed. Its answer to the
+/// prompt does not say so: it is `end_turn` even after a 429.
 fn state(meta: &Value, report: &mut Report) {
     let codex = &meta["codex"];
     if codex["error"]["willRetry"] == true {
         let why = codex["error"]["message"].as_str().unwrap_or_default();
         return report.tell(&Event::Retrying { why });
     }
+    // A thread that becomes active again has recovered from its error.
     match codex["threadStatus"]["type"].as_str() {
         Some("systemError") => report.tell(&Event::Failing { is: true }),
         Some("active") => report.tell(&Event::Failing { is: false }),
@@ -71,19 +75,20 @@ fn state(meta: &Value, report: &mut Report) {
     }
 }
 
-/// Tells what a turn used: in the answer to the prompt, or beside it.
+/// Reports what a turn used, from the answer to the prompt. Agents put the counts into `usage` or
+/// into `_meta`, under two spellings, or leave them out.
 pub(crate) fn usage(answer: &Value, report: &mut Report) {
-    let count = |value: &Value, keys: &[&str]| keys.iter().find_map(|key| value[*key].as_u64());
     let quota = &answer["_meta"]["quota"];
-    let told = [&answer["usage"], &quota["token_count"]]
+    let counts = [&answer["usage"], &quota["token_count"]]
         .into_iter()
-        .find(|told| told.is_object());
-    if let Some(told) = told {
+        .find(|counts| counts.is_object());
+    if let Some(counts) = counts {
+        let count = |keys: &[&str]| keys.iter().find_map(|key| counts[*key].as_u64());
         report.tell(&Event::Usage {
-            input: count(told, &["inputTokens", "input_tokens"]),
-            cached: count(told, &["cachedReadTokens", "cachedInputTokens"]),
-            written_to_cache: count(told, &["cachedWriteTokens"]),
-            output: count(told, &["outputTokens", "output_tokens"]),
+            input: count(&["inputTokens", "input_tokens"]),
+            cached: count(&["cachedReadTokens", "cachedInputTokens"]),
+            written_to_cache: count(&["cachedWriteTokens"]),
+            output: count(&["outputTokens", "output_tokens"]),
         });
     }
     if let Some(id) = quota["model_usage"][0]["model"].as_str() {

@@ -1,5 +1,6 @@
-//! The client as a program, for the tests of this crate: `acp-client-for-tests PROGRAM ARGS`, the
-//! prompt on standard input. `ACP_MODEL` and `ACP_RESUME` stand for the flags of the real one.
+//! The client as a program, for the tests of this crate: `acp-client-for-tests PROGRAM ARGS`, with
+//! the prompt on standard input. `ACP_MODEL` and `ACP_RESUME` replace the flags of the real
+//! program.
 
 use std::io::Read as _;
 use std::process::ExitCode;

@@ -1,11 +1,11 @@
-//! The client against agents that speak the protocol well, badly or not at all: there is always an
-//! end, and it is told.
+//! The client against agents that speak the protocol well, badly or not at all. It always ends, and
+//! it reports how.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 
-/// A client with its agent; what it printed, what it complained of, and how it ended.
+/// A client with its agent: what it printed, what it wrote to standard error, and how it ended.
 struct Client {
     command: Command,
 }
@@ -50,7 +50,7 @@ impl Client {
         child
     }
 
-    /// All lines, the last of standard error, and whether it ended well.
+    /// All lines, the last line of standard error, and whether it succeeded.
     fn told(self, prompt: &str) -> String {
         let output = self.start(prompt).wait_with_output().unwrap();
         let errors = String::from_utf8(output.stderr).unwrap();
@@ -90,7 +90,7 @@ fn a_turn_is_told() {
         folder.display()
     );
     check("well", &format!("{HELLO}{said}{GOODBYE}"));
-    // More than any pipe holds.
+    // More than a pipe can hold.
     let told = Client::fake("well").told(&"x".repeat(3_000_000));
     assert!(told.contains("3000000 characters"), "{told}");
 }
@@ -111,7 +111,7 @@ fn what_is_asked_for_is_allowed_once_and_nothing_else_is_offered() {
     check("forbidden", &format!("{HELLO}{told}{GOODBYE}"));
 }
 
-/// What is no message is told as a quoted text, so that an agent cannot write our lines.
+/// A line that is no message is reported as quoted text, so that an agent cannot forge our lines.
 #[test]
 fn noise_is_told_and_changes_nothing() {
     let told = r#"the agent printed: "Loading..."
@@ -151,7 +151,7 @@ fn an_agent_that_is_none_is_an_end() {
             &["usage: agent [--acp]"],
             "the agent printed: \"usage: agent [--acp]\"\nstderr: the agent ended before it had answered\nended badly",
         ),
-        // It sends our own requests back to us.
+        // The agent echoes our own requests.
         (
             "cat",
             &[],
@@ -203,7 +203,7 @@ fn a_model_is_chosen_or_missing() {
     );
 }
 
-/// The past that an agent tells of a session is no part of the turn.
+/// The past of a resumed session that an agent replays is not part of the turn.
 #[test]
 fn a_session_is_gone_on_with() {
     for mode in ["loads", "resumes"] {
@@ -240,7 +240,7 @@ fn a_session_is_gone_on_with() {
     );
 }
 
-/// Twenty thousand pieces of a message are some dozens of lines, and all of it is there.
+/// Twenty thousand pieces of a message give a few dozen lines with the whole text.
 #[test]
 fn pieces_of_a_message_are_put_together() {
     let told = Client::fake("flood").told("Do it.");
@@ -256,8 +256,7 @@ fn pieces_of_a_message_are_put_together() {
     assert!(told.ends_with(GOODBYE), "{}", told.lines().count());
 }
 
-/// A signal is passed on in the agent's own words; one that does not heed them is not waited for
-/// for ever.
+/// A signal is passed on through the protocol. An agent that ignores it is not waited for forever.
 #[test]
 fn a_signal_cancels_the_turn() {
     for (mode, expected) in [
