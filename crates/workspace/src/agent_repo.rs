@@ -1,7 +1,7 @@
-//! The throw-away repository in which an agent may do as it likes.
+//! The throw-away git repository that an agent works in and may change as it likes.
 //!
-//! It shares nothing with ours: other work of the loop must not be readable in it, and nothing in
-//! it is ever read back.
+//! It shares no objects with ours, because the agent must not be able to read the loop's other
+//! work. We never read anything from it.
 
 use std::fs;
 use std::io::Write as _;
@@ -13,8 +13,8 @@ use crate::id::CommitId;
 use crate::loop_repo::{LoopRepo, init_bare};
 use crate::scratch::{Scratch, absolute};
 
-/// Stands behind what `git init` wrote; the last value of a setting counts. Nothing may go on in
-/// the background when the agent has ended.
+/// Appended to the configuration that `git init` wrote; the last value of a setting wins. Automatic
+/// maintenance is off because nothing may keep running after the agent has ended.
 const SETTINGS: &str = "[core]
 \tbare = false
 \tlogAllRefUpdates = true
@@ -28,9 +28,10 @@ const SETTINGS: &str = "[core]
 ";
 
 impl LoopRepo {
-    /// Makes a git repository in `dir`, a fresh checkout of `commit`: its files as one commit on
-    /// `main` and nothing else, no remote, no hook, an identity. A repository that is already there
-    /// stays as it is.
+    /// Makes a git repository in `dir`, which must be a fresh checkout of `commit`.
+    ///
+    /// It has one commit on `main` with the checkout's files, an identity, no remotes and no hooks.
+    /// A repository that is already there is left as it is.
     pub fn make_agent_repo(&self, commit: &CommitId, dir: &Path) -> Result<(), GitError> {
         let dir = absolute(dir)?;
         let place = dir.join(".git");
@@ -38,22 +39,26 @@ impl LoopRepo {
             return Ok(());
         }
         let root = self.as_one_commit(commit)?;
-        // Not inside the checkout: what a crash leaves there would be taken for the agent's work.
+        // Built outside the checkout: what a crash left inside it would look like the agent's work.
         let scratch = Scratch::beside(&dir, "agent-git")?;
         let git_dir = scratch.path();
         init_bare(git_dir, format_of(&root))?;
-        self.hand_over(&root, git_dir)?;
+        self.pack_into(&root, git_dir)?;
         let config = git_dir.join("config");
-        let added = fs::OpenOptions::new().append(true).open(&config);
-        added
+        fs::OpenOptions::new()
+            .append(true)
+            .open(&config)
             .and_then(|mut file| file.write_all(SETTINGS.as_bytes()))
             .map_err(failed("write", &config))?;
         fill_index(git_dir, &dir)?;
+        // The rename comes last: a `.git` that exists is complete, which the check above relies on.
         fs::rename(git_dir, &place).map_err(failed("put in place", &place))
     }
 
-    /// The files of a commit without its history, in which answers might be found.
+    /// Makes a root commit with the files of `commit`. The history is left out because an agent
+    /// could find the answer to its story there.
     fn as_one_commit(&self, commit: &CommitId) -> Result<CommitId, GitError> {
+        // At time zero, so that the same files always give the same commit.
         self.commit_tree(
             &format!("{commit}^{{tree}}"),
             None,
@@ -62,13 +67,15 @@ impl LoopRepo {
         )
     }
 
-    /// Writes one pack with all that the commit needs, and nothing else of ours, straight into the
-    /// new repository. A fetch does the same with five processes.
-    fn hand_over(&self, root: &CommitId, git_dir: &Path) -> Result<(), GitError> {
+    /// Writes one pack with exactly the objects of `root` into the new repository and points `main`
+    /// at it. A fetch would do the same, but takes five processes.
+    fn pack_into(&self, root: &CommitId, git_dir: &Path) -> Result<(), GitError> {
+        // A window of zero makes no deltas: the repository is thrown away, so its size does not
+        // matter.
         let packs = git_dir.join("objects/pack");
         let git = self
             .git()
-            .unflushed()
+            .without_fsync()
             .args(["pack-objects", "-q", "--revs", "--window=0"])
             .arg(packs.join("pack"));
         git.run_with(format!("{root}\n").as_bytes())?;
@@ -77,7 +84,7 @@ impl LoopRepo {
     }
 }
 
-/// The length of an id says by what it was made.
+/// The object format, known from the id's length.
 fn format_of(commit: &CommitId) -> &'static str {
     if commit.as_str().len() == 64 {
         "sha256"
@@ -86,9 +93,10 @@ fn format_of(commit: &CommitId) -> &'static str {
     }
 }
 
-/// Nobody but us has written here yet, so git may look at the files.
+/// Fills the index, without which `git status` would show every file as deleted. Git may read the
+/// files here, because nobody but us has written to the checkout yet.
 fn fill_index(git_dir: &Path, dir: &Path) -> Result<(), GitError> {
-    let git = || Git::of_ours(git_dir).unflushed().work_tree(dir);
+    let git = || Git::of_ours(git_dir).without_fsync().work_tree(dir);
     git().args(["read-tree", "HEAD"]).run()?;
     git()
         .args(["update-index", "-q", "--refresh"])

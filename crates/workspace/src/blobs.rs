@@ -1,7 +1,8 @@
-//! Reads the contents of many blobs through one process.
+//! Reads the contents of many blobs through one git process.
 //!
-//! The process is started with the first read and ended when this is dropped. It is asked for one
-//! blob at a time: git answers at once, so neither side can wait for the other for ever.
+//! The process starts with the first read and ends when [`Blobs`] is dropped. It is asked for one
+//! blob at a time and its answer is read before the next question, so the two sides cannot block
+//! each other with full pipes.
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout};
@@ -13,22 +14,22 @@ use crate::id::ObjectId;
 use crate::loop_repo::LoopRepo;
 
 const COMMAND: &str = "cat-file --batch";
-/// An id, a kind and a length fit many times over.
+/// Far more than an id, a kind and a length need.
 const HEADER_BYTES_MAX: u64 = 1024;
 
-/// What was asked for.
+/// The result of reading one blob.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Blob {
     /// The whole content.
     Whole(Vec<u8>),
-    /// Its content is longer than was asked for.
+    /// The content is longer than the caller's limit.
     TooLarge {
-        /// How long.
+        /// The length of the content.
         bytes: u64,
     },
 }
 
-/// All blobs of a repository, by id.
+/// The blobs of one repository.
 #[derive(Debug)]
 pub(crate) struct Blobs {
     repo: LoopRepo,
@@ -44,15 +45,16 @@ impl Blobs {
     }
 
     pub(crate) fn read(&self, id: &ObjectId, bytes_max: usize) -> Result<Blob, GitError> {
-        // Only the process is behind the lock, and one that was left in the middle of an answer is
-        // gone.
+        // The process is taken out and only put back after a complete answer. So whatever goes
+        // wrong below, even a panic, drops a process that is in the middle of an answer.
         let mut place = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         let mut process = match place.take() {
             Some(process) => process,
             None => Process::start(&self.repo)?,
         };
         let blob = process.read(id, bytes_max)?;
-        // The rest of a blob that is too large need not come: the next read starts a new process.
+        // The content of a blob that is too large is not read, so its process is of no further use:
+        // the next read starts a new one.
         if matches!(blob, Blob::Whole(_)) {
             *place = Some(process);
         }
@@ -74,7 +76,8 @@ impl Process {
         let (Some(questions), Some(answers), Some(mut stderr)) = pipes else {
             unreachable!("all three pipes were asked for")
         };
-        // Nobody reads it, but a full pipe would stop git. The thread ends with the process.
+        // Nobody needs standard error, but a full pipe would block git. The thread ends with the
+        // process.
         thread::spawn(move || io::copy(&mut stderr, &mut io::sink()));
         Ok(Self {
             child,
@@ -114,13 +117,13 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It only reads, so there is nothing that it must be left to finish.
+        // Git only reads here, so it is safe to kill it at any point.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Reads `id blob length`.
+/// Parses `id blob length`.
 fn length(header: &[u8], id: &ObjectId) -> Option<u64> {
     let header = std::str::from_utf8(header).ok()?.strip_suffix('\n')?;
     header

@@ -1,6 +1,6 @@
-//! What differs between two trees, path by path, without guessing that anything was moved.
+//! Lists the differences between two trees path by path, without rename detection.
 //!
-//! It compares objects and reads no content, so no attribute of either tree has a say.
+//! It compares object ids and reads no content, so attributes in the trees have no effect.
 
 use std::path::PathBuf;
 
@@ -10,25 +10,26 @@ use crate::id::ObjectId;
 use crate::loop_repo::LoopRepo;
 use crate::walk::as_path;
 
-/// One path that is not the same in two trees.
+/// One path that differs between two trees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Where.
+    /// The path, relative to the top of the tree.
     pub path: PathBuf,
-    /// What it was; none when it is new.
+    /// The entry in the first tree; `None` if the path is new.
     pub before: Option<Entry>,
-    /// What it is; none when it is gone.
+    /// The entry in the second tree; `None` if the path was removed.
     pub after: Option<Entry>,
 }
 
 impl LoopRepo {
-    /// Every path that differs, in git's order; a file that became a folder is one path gone and
-    /// others new.
+    /// Every path that differs, in git's order. A file that became a folder is one removed path and
+    /// some new ones.
     pub fn tree_changes(
         &self,
         from: &dyn TreeLike,
         to: &dyn TreeLike,
     ) -> Result<Vec<Change>, GitError> {
+        // No renames: git guesses them by similar content, and the agent writes that content.
         let words = [
             "diff-tree",
             "-r",
@@ -45,6 +46,8 @@ impl LoopRepo {
             ]
             .concat(),
         )?;
+        // Each change is two fields, its facts and its path. After the last zero byte comes an
+        // empty one.
         let mut fields = output.split(|byte| *byte == 0);
         let mut changes = Vec::new();
         while let Some(facts) = fields.next().filter(|facts| !facts.is_empty()) {
@@ -54,7 +57,7 @@ impl LoopRepo {
     }
 }
 
-/// Reads `:mode mode id id letter`.
+/// Parses `:mode mode id id letter`.
 fn change(facts: &[u8], path: &[u8]) -> Result<Change, GitError> {
     let facts = std::str::from_utf8(facts)
         .ok()
@@ -71,7 +74,7 @@ fn change(facts: &[u8], path: &[u8]) -> Result<Change, GitError> {
     })
 }
 
-/// A side that is not there has the mode zero.
+/// Parses one side of a change. Git writes the mode 000000 for a side that does not exist.
 fn side(mode: &str, id: &str) -> Result<Option<Entry>, GitError> {
     if mode == "000000" {
         return Ok(None);

@@ -1,13 +1,13 @@
-//! Makes a new tree from another by edits, all by object: no file is checked out.
+//! Makes a new tree by applying edits to another one, without checking out any file.
 //!
 //! Where an edit needs a folder and the tree has a file, or the other way round, the edit wins. Git
-//! itself refuses what no tree may hold; the names that we know of are refused here, so that the
-//! error says which.
+//! refuses names that no tree may contain; we check for those that we know of first, so that the
+//! error names the path.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::entry::{Entries, Entry, Mode, above, below, plain};
+use crate::entry::{Entries, Entry, Mode, above, below, git_path};
 use crate::error::GitError;
 use crate::git::pipe_broke;
 use crate::id::{ObjectId, TreeId};
@@ -17,30 +17,30 @@ use crate::scratch::Scratch;
 use crate::store::store_blobs;
 use crate::walk::Kind;
 
-/// One edit of a tree; of two edits of the same path the later counts.
+/// One edit of a tree. If two edits have the same path, the later one wins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Edit {
-    /// Makes a path stand for something that the repository has.
+    /// Puts an object that the repository already has at a path.
     Put {
-        /// Where.
+        /// The path to set.
         path: PathBuf,
-        /// What it is.
+        /// The kind of entry.
         mode: Mode,
-        /// Its blob, or the commit of a submodule, which the repository need not have.
+        /// The id of its blob, or of a submodule's commit, which the repository need not have.
         id: ObjectId,
     },
-    /// Writes a file, or a link that points where the bytes say.
+    /// Writes a file, or a link whose target is `bytes`.
     Write {
-        /// Where.
+        /// The path to set.
         path: PathBuf,
-        /// What it is; not a submodule.
+        /// The kind of entry; not a submodule.
         mode: Mode,
-        /// Its content.
+        /// The content of the file, or the target of the link.
         bytes: Vec<u8>,
     },
-    /// Removes a file, or a folder with everything in it. Nothing there is fine.
+    /// Removes a file, or a folder with everything in it. It is fine if nothing is there.
     Remove {
-        /// Where.
+        /// The path to remove.
         path: PathBuf,
     },
 }
@@ -54,15 +54,16 @@ impl Edit {
 }
 
 impl LoopRepo {
-    /// Writes the tree that `base` becomes by these edits, in their order. The same edits give the
+    /// Applies the edits to `base` in order and writes the resulting tree. The same edits give the
     /// same id.
     pub fn compose(&self, base: &TreeId, edits: &[Edit]) -> Result<TreeId, GitError> {
         let scratch = Scratch::inside(self.path())?;
         let mut entries = self.entries_of(base)?;
         self.check_blobs(edits)?;
+        // All contents are stored by one process; their ids come back in the order of the edits.
         let mut written = store_blobs(self, &scratch, &contents(edits)?)?.into_iter();
         for edit in edits {
-            let path = place(edit)?;
+            let path = checked_path(edit)?;
             let entry = match edit {
                 Edit::Put { mode, id, .. } => Some(Entry {
                     mode: *mode,
@@ -71,15 +72,18 @@ impl LoopRepo {
                 Edit::Write { mode, .. } => written.next().map(|id| Entry { mode: *mode, id }),
                 Edit::Remove { .. } => None,
             };
-            clear_room(&mut entries, &path, edit);
-            entries.extend(entry.map(|entry| (path, entry)));
+            clear(&mut entries, &path, edit);
+            if let Some(entry) = entry {
+                entries.insert(path, entry);
+            }
         }
         self.write_tree(&entries, &scratch)
     }
 
-    /// Git would write a tree in which a file is in truth a tree or a commit.
+    /// Checks that every file and link put into the tree is a blob. Git does not check: it would
+    /// write a tree in which a file is in fact a tree or a commit.
     fn check_blobs(&self, edits: &[Edit]) -> Result<(), GitError> {
-        let wanted: Vec<_> = edits.iter().filter_map(blob).collect();
+        let wanted: Vec<_> = edits.iter().filter_map(blob_of_put).collect();
         if wanted.is_empty() {
             return Ok(());
         }
@@ -92,6 +96,7 @@ impl LoopRepo {
                 .try_for_each(|(_, id)| writeln!(pipe, "{id}"))
                 .map_err(pipe_broke)
         })?;
+        // An object that does not exist gives a line with `missing`, which no prefix matches.
         let text = String::from_utf8_lossy(&output);
         let blobs: BTreeSet<_> = text
             .lines()
@@ -101,14 +106,14 @@ impl LoopRepo {
             .into_iter()
             .find(|(_, id)| !blobs.contains(id.as_str()))
         {
-            Some((path, _)) => Err(bad(path, "the repository has no such blob")),
+            Some((path, _)) => Err(bad_edit(path, "the repository has no such blob")),
             None => Ok(()),
         }
     }
 }
 
-/// Removes what is at a path, and what a new thing there would need out of its way; says which
-/// paths those were.
+/// Makes room for a new entry at `path`: removes the entry there and every entry that blocks the
+/// path. Returns the paths that blocked it.
 pub(crate) fn make_room(entries: &mut Entries, path: &[u8]) -> Vec<Vec<u8>> {
     let blocked = in_the_way(entries, path);
     for gone in &blocked {
@@ -118,7 +123,7 @@ pub(crate) fn make_room(entries: &mut Entries, path: &[u8]) -> Vec<Vec<u8>> {
     blocked
 }
 
-/// Files where a path needs folders, and what is below the path.
+/// The entries that block a path: files where it needs folders, and everything below it.
 pub(crate) fn in_the_way(entries: &Entries, path: &[u8]) -> Vec<Vec<u8>> {
     let files = above(path)
         .filter(|above| entries.contains_key(*above))
@@ -128,23 +133,24 @@ pub(crate) fn in_the_way(entries: &Entries, path: &[u8]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn clear_room(entries: &mut Entries, path: &[u8], edit: &Edit) {
+fn clear(entries: &mut Entries, path: &[u8], edit: &Edit) {
     match edit {
         Edit::Put { .. } | Edit::Write { .. } => drop(make_room(entries, path)),
+        // Unlike the others, a removal leaves a file above the path alone: below a file there is
+        // nothing to remove.
         Edit::Remove { .. } => {
             let inside: Vec<_> = below(entries, path).map(|(path, _)| path.clone()).collect();
-            inside
-                .iter()
-                .map(Vec::as_slice)
-                .chain([path])
-                .for_each(|gone| drop(entries.remove(gone)));
+            for gone in &inside {
+                entries.remove(gone);
+            }
+            entries.remove(path);
         }
     }
 }
 
-/// The path of an edit as git writes it, if a tree may have it.
-fn place(edit: &Edit) -> Result<Vec<u8>, GitError> {
-    let path = plain(edit.path())?;
+/// The path of an edit as git writes it, if a tree may contain it.
+fn checked_path(edit: &Edit) -> Result<Vec<u8>, GitError> {
+    let path = git_path(edit.path())?;
     if path.is_empty() {
         return Err(GitError::OutsidePath {
             path: edit.path().to_owned(),
@@ -160,10 +166,12 @@ fn place(edit: &Edit) -> Result<Vec<u8>, GitError> {
             ..
         }
     );
+    // The kind matters for `.gitmodules` only, which is reserved as a link and fine as a file.
     let kind = if is_link { Kind::Link } else { Kind::File };
     let reserved = path
         .split(|byte| *byte == b'/')
         .any(|name| is_reserved(name, kind));
+    // Removing is always allowed, so that a tree from elsewhere can be rid of such a name.
     if reserved && !matches!(edit, Edit::Remove { .. }) {
         return Err(GitError::ReservedPath {
             path: edit.path().to_owned(),
@@ -172,6 +180,7 @@ fn place(edit: &Edit) -> Result<Vec<u8>, GitError> {
     Ok(path)
 }
 
+/// The contents that the edits write, in order.
 fn contents(edits: &[Edit]) -> Result<Vec<&[u8]>, GitError> {
     let mut contents = Vec::new();
     for edit in edits {
@@ -181,14 +190,14 @@ fn contents(edits: &[Edit]) -> Result<Vec<&[u8]>, GitError> {
                 mode: Mode::Submodule,
                 ..
             } => {
-                return Err(bad(path, "a submodule has no content"));
+                return Err(bad_edit(path, "a submodule has no content"));
             }
             Edit::Write {
                 path,
                 mode: Mode::Link,
                 bytes,
             } if bytes.is_empty() || bytes.contains(&0) => {
-                return Err(bad(path, "no link can point there"));
+                return Err(bad_edit(path, "no link can point there"));
             }
             Edit::Write { bytes, .. } => contents.push(bytes.as_slice()),
             Edit::Put { .. } | Edit::Remove { .. } => {}
@@ -197,7 +206,7 @@ fn contents(edits: &[Edit]) -> Result<Vec<&[u8]>, GitError> {
     Ok(contents)
 }
 
-fn blob(edit: &Edit) -> Option<(&Path, &ObjectId)> {
+fn blob_of_put(edit: &Edit) -> Option<(&Path, &ObjectId)> {
     match edit {
         Edit::Put {
             mode: Mode::Submodule,
@@ -209,7 +218,7 @@ fn blob(edit: &Edit) -> Option<(&Path, &ObjectId)> {
     }
 }
 
-fn bad(path: &Path, reason: &'static str) -> GitError {
+fn bad_edit(path: &Path, reason: &'static str) -> GitError {
     GitError::BadEdit {
         path: path.to_owned(),
         reason,

@@ -1,7 +1,6 @@
-//! What the paths of a tree stand for, and how a whole tree is listed and written by object.
+//! The entries of a tree, and how a whole tree is listed and written by object id.
 //!
-//! Paths are bytes here, as git has them; [`plain`] is the only way in for a path that a caller
-//! gives.
+//! Paths are bytes here, as in git. Every path from a caller goes through [`git_path`] first.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,21 +14,21 @@ use crate::id::{CommitId, ObjectId, TreeId};
 use crate::loop_repo::LoopRepo;
 use crate::scratch::Scratch;
 
-/// What kind of thing a path of a tree is; git knows no others.
+/// The kinds of entries that a tree of ours can have, folders aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Mode {
-    /// A file.
+    /// A regular file.
     File,
-    /// A file that may be executed.
+    /// A regular file with the executable bit.
     Executable,
-    /// A symbolic link, whose content is where it points.
+    /// A symbolic link; its blob holds the target.
     Link,
-    /// A submodule at a commit.
+    /// A submodule, recorded as a commit id.
     Submodule,
 }
 
 impl Mode {
-    /// The six digits that git writes.
+    /// The mode as the six digits that git writes.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::File => "100644",
@@ -39,7 +38,7 @@ impl Mode {
         }
     }
 
-    /// Whether its content is a file's.
+    /// Whether this is a regular file, executable or not.
     pub fn is_regular(self) -> bool {
         matches!(self, Self::File | Self::Executable)
     }
@@ -57,25 +56,25 @@ impl fmt::Display for Mode {
     }
 }
 
-/// What a path of a tree stands for.
+/// The entry at one path of a tree.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Entry {
-    /// Its kind.
+    /// The kind of entry.
     pub mode: Mode,
-    /// Its blob, or its commit where it is a submodule.
+    /// The id of its blob, or of a submodule's commit.
     pub id: ObjectId,
 }
 
 impl Entry {
-    /// A submodule at a commit.
+    /// Whether this is a submodule.
     pub(crate) fn is_gitlink(&self) -> bool {
         self.mode == Mode::Submodule
     }
 }
 
-/// Something with files: a tree, or a commit, which stands for its tree.
+/// A tree, or a commit, which stands for its tree.
 pub trait TreeLike {
-    /// The digits of its id.
+    /// The object id as hexadecimal digits.
     fn object_id(&self) -> &str;
 }
 
@@ -91,14 +90,15 @@ impl TreeLike for CommitId {
     }
 }
 
-/// All files of a tree by their path.
+/// All entries of a tree, sorted by path.
 pub(crate) type Entries = BTreeMap<Vec<u8>, Entry>;
 
-/// What lies below a folder that is not the top.
+/// The entries below a folder, which must not be the top.
 pub(crate) fn below<'a>(
     entries: &'a Entries,
     folder: &[u8],
 ) -> impl Iterator<Item = (&'a Vec<u8>, &'a Entry)> + use<'a> {
+    // The slash keeps `src-old/x` from counting as below `src`.
     let start = [folder, b"/"].concat();
     let from = (Bound::Included(start.clone()), Bound::Unbounded);
     entries
@@ -113,15 +113,15 @@ pub(crate) fn above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
         .map(|end| &path[..end])
 }
 
-/// The path as git writes it; the top is the empty path.
-pub(crate) fn plain(path: &Path) -> Result<Vec<u8>, GitError> {
+/// The path as git writes it, relative to the top, which is the empty path.
+pub(crate) fn git_path(path: &Path) -> Result<Vec<u8>, GitError> {
     let outside = || GitError::OutsidePath {
         path: path.to_owned(),
     };
     let mut names = Vec::new();
     for component in path.components() {
         match component {
-            // A zero byte ends a path in everything that we write to git.
+            // We end paths with a zero byte when we write them to git, so none may contain one.
             Component::Normal(name) if !name.as_bytes().contains(&0) => names.push(name.as_bytes()),
             Component::CurDir => {}
             Component::Normal(_)
@@ -136,18 +136,27 @@ pub(crate) fn plain(path: &Path) -> Result<Vec<u8>, GitError> {
 }
 
 impl LoopRepo {
+    /// Lists every entry of a tree, in all its folders.
     pub(crate) fn entries_of(&self, tree: &dyn TreeLike) -> Result<Entries, GitError> {
         let output = self.ask(&["ls-tree", "-r", "-z", "--full-tree", tree.object_id()])?;
-        let lines = output
+        let mut entries = Entries::new();
+        for line in output
             .split(|byte| *byte == 0)
-            .filter(|line| !line.is_empty());
-        let file = |line| listed(line).and_then(|(path, entry)| Some((path, entry?)));
-        let garbled = || GitError::Garbled {
-            command: "ls-tree".to_owned(),
-        };
-        lines.map(|line| file(line).ok_or_else(garbled)).collect()
+            .filter(|line| !line.is_empty())
+        {
+            // With `-r` git lists no folders, so a line without an entry is not one of git's.
+            let Some((path, Some(entry))) = parse_ls_tree(line) else {
+                return Err(GitError::Garbled {
+                    command: "ls-tree".to_owned(),
+                });
+            };
+            entries.insert(path, entry);
+        }
+        Ok(entries)
     }
 
+    /// Writes the tree object that has exactly these entries, through a private index, from which
+    /// git derives the nested trees.
     pub(crate) fn write_tree(
         &self,
         entries: &Entries,
@@ -155,8 +164,10 @@ impl LoopRepo {
     ) -> Result<TreeId, GitError> {
         let index = scratch.path().join("index");
         let git = || self.git().env("GIT_INDEX_FILE", &index);
+        // The index is scratch. Only the tree objects, which `write-tree` makes, must survive a
+        // power cut.
         git()
-            .unflushed()
+            .without_fsync()
             .args(["update-index", "-z", "--index-info"])
             .run_fed(|pipe| {
                 entries.iter().try_for_each(|(path, Entry { mode, id })| {
@@ -170,11 +181,11 @@ impl LoopRepo {
     }
 }
 
-/// A path of a listing; a folder has no entry.
+/// One path of a listing; a folder has no [`Entry`].
 pub(crate) type Line = (Vec<u8>, Option<Entry>);
 
-/// Reads `mode kind id<TAB>path`.
-pub(crate) fn listed(line: &[u8]) -> Option<Line> {
+/// Parses `mode kind id<TAB>path`.
+pub(crate) fn parse_ls_tree(line: &[u8]) -> Option<Line> {
     let tab = line.iter().position(|byte| *byte == b'\t')?;
     let words = std::str::from_utf8(&line[..tab]).ok()?;
     let (mode, rest) = words.split_once(' ')?;

@@ -1,77 +1,77 @@
-//! What can go wrong between us and `git`.
+//! The errors of working with `git` repositories.
 //!
-//! Variants are facts that a caller can branch on; nothing here is decided by reading git's prose,
-//! which is only carried along, bounded, for people.
+//! Callers branch on the variants. No variant is chosen by matching git's error text: that text is
+//! only carried along, up to a limit, for people to read.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why something with a repository did not work.
+/// Why an operation on a repository failed.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    /// The program is not there.
+    /// The `git` program is not installed.
     #[error("there is no `git` program on the PATH")]
     GitMissing,
-    /// The program could not be started, or talking with it broke off.
+    /// The program could not be started, or a pipe to it broke.
     #[error("cannot run `git {command}`")]
     Run {
-        /// What it was asked, without our fixed options.
+        /// The arguments, without the options that every call gets.
         command: String,
-        /// Why not.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// The program ran and refused.
+    /// The program ran and exited with an error.
     #[error("`git {command}` failed{}: {stderr}", exit_words(*.code))]
     Failed {
-        /// What it was asked, without our fixed options.
+        /// The arguments, without the options that every call gets.
         command: String,
-        /// Its exit code, none when a signal ended it.
+        /// The exit code; `None` if a signal killed it.
         code: Option<i32>,
-        /// The end of what it said.
+        /// The end of its standard error.
         stderr: String,
     },
-    /// The program hung, and was ended.
+    /// The program hung and was killed.
     #[error("`git {command}` did not end within {waited_secs} s and was killed")]
     TooSlow {
-        /// What it was asked, without our fixed options.
+        /// The arguments, without the options that every call gets.
         command: String,
-        /// How long it was given.
+        /// The time limit that it exceeded.
         waited_secs: u64,
     },
-    /// The program answered something that we do not understand.
+    /// The program succeeded, but its output could not be parsed.
     #[error("`git {command}` gave an answer that cannot be read")]
     Garbled {
-        /// What it was asked, without our fixed options.
+        /// The arguments, without the options that every call gets.
         command: String,
     },
-    /// No repository at this folder or above it.
+    /// Neither this folder nor any folder above it is a repository.
     #[error("`{path}` is not in a git repository")]
     NotARepository {
-        /// The folder that was looked at.
+        /// The folder in question.
         path: PathBuf,
     },
-    /// A bare repository, or the inside of a `.git` folder.
+    /// The folder is in a bare repository or inside a `.git` folder.
     #[error("`{path}` is in a git repository, but not in a work tree")]
     NoWorkTree {
-        /// The folder that was looked at.
+        /// The folder in question.
         path: PathBuf,
     },
-    /// A repository without a first commit, or on a branch that has none.
+    /// The repository, or the branch that is checked out, has no commit yet.
     #[error("the git repository of `{path}` has no commit yet")]
     NoCommits {
-        /// The folder that was looked at.
+        /// The folder in question.
         path: PathBuf,
     },
-    /// No such commit.
+    /// The revision names no commit.
     #[error("the git repository of `{path}` has no commit `{revision}`")]
     UnknownRevision {
-        /// What was asked for.
+        /// The revision that was asked for.
         revision: String,
-        /// The folder that was looked at.
+        /// The folder in question.
         path: PathBuf,
     },
-    /// Objects of the base are still at a remote.
+    /// Some objects of the base commit exist only on a remote.
     #[error(
         "the git repository of `{path}` is a partial clone that lacks objects of the base commit"
     )]
@@ -79,88 +79,88 @@ pub enum GitError {
         /// The operator's repository.
         path: PathBuf,
     },
-    /// Not a name that git takes for a ref.
+    /// Git does not accept this name for a ref.
     #[error("`{name}` cannot be the name of a ref")]
     BadRef {
-        /// The name.
+        /// The rejected name.
         name: String,
     },
-    /// A branch that is not ours to write.
+    /// The branch is not one that we may write.
     #[error("`{name}` is not a branch of ours: only `agent-loop/…` is ever published")]
     ForeignBranch {
-        /// The branch.
+        /// The branch that was to be published.
         name: String,
     },
-    /// Not an object id.
+    /// The text is not an object id.
     #[error("`{text}` is not a git object id")]
     BadId {
-        /// What was given.
+        /// The text, cut to its first 100 characters.
         text: String,
     },
-    /// Something is in the way.
+    /// The place for something new is already taken.
     #[error("`{path}` exists already and is not empty")]
     Exists {
-        /// Where something new was to be made.
+        /// The path that is taken.
         path: PathBuf,
     },
-    /// A folder that [`crate::LoopRepo::create`] did not make.
+    /// The folder was not made by [`crate::LoopRepo::create`].
     #[error("`{path}` is not a repository of a loop")]
     NotALoopRepo {
-        /// The folder.
+        /// The folder that was to be opened.
         path: PathBuf,
     },
-    /// A path that leads out of the checkout.
+    /// The path leads out of the checkout.
     #[error("`{path}` is not a path inside the checkout")]
     OutsidePath {
-        /// The path.
+        /// The path as the caller gave it.
         path: PathBuf,
     },
-    /// A path that no tree of ours may have.
+    /// No tree of ours may contain this path.
     #[error("`{path}` has a name that some git would take for its own metadata")]
     ReservedPath {
-        /// The path.
+        /// The path as the caller gave it.
         path: PathBuf,
     },
-    /// A path was to be something that it cannot be.
+    /// An edit asks for an entry that cannot exist.
     #[error("`{path}` cannot be made: {reason}")]
     BadEdit {
-        /// The path.
+        /// The path of the edit.
         path: PathBuf,
-        /// What is wrong with what was given.
+        /// What is wrong with the edit.
         reason: &'static str,
     },
-    /// A file of a tree that is longer than was asked for.
+    /// A file in a tree exceeds the caller's limit.
     #[error("`{path}` has {bytes} bytes, more than the {bytes_max} that are read")]
     FileTooLarge {
         /// The path in the tree.
         path: PathBuf,
-        /// Its length.
+        /// The file's length.
         bytes: u64,
-        /// The limit.
+        /// The caller's limit.
         bytes_max: usize,
     },
-    /// A file became shorter while it was read: somebody still writes there.
+    /// A file changed while it was read: somebody is still writing in the checkout.
     #[error("`{path}` changed while it was read")]
     Changed {
-        /// The file.
+        /// The file that changed.
         path: PathBuf,
     },
-    /// More files than a checkout may have.
+    /// The checkout has more files than we read.
     #[error("`{path}` holds more than {entries_max} files")]
     TooManyFiles {
-        /// The checkout.
+        /// The top of the checkout.
         path: PathBuf,
-        /// The limit.
+        /// The largest number of files that we read.
         entries_max: usize,
     },
-    /// The system refused.
+    /// A system call failed.
     #[error("cannot {attempt} `{path}`")]
     Io {
-        /// What was tried.
+        /// The verb of the operation, such as `read`.
         attempt: &'static str,
-        /// On what.
+        /// The path that it was tried on.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -173,7 +173,7 @@ fn exit_words(code: Option<i32>) -> String {
     }
 }
 
-/// Names the attempt that an error of the system belongs to.
+/// Wraps a system error with the operation and the path that it belongs to.
 pub(crate) fn failed<E: Into<io::Error>>(
     attempt: &'static str,
     path: &Path,

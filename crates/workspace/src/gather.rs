@@ -1,7 +1,8 @@
-//! Finds what is in a checkout and belongs into its tree: names and kinds, not yet contents.
+//! Finds the files of a checkout that belong into its tree: their paths and kinds, not their
+//! contents.
 //!
-//! It goes down level by level, so that git is asked once per level which names are ignored, and
-//! ignored folders are never entered unless the base tracks something in them.
+//! It descends level by level, so that one call of git per level tells which names are ignored. An
+//! ignored folder is not entered unless the base tracks something in it.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -15,11 +16,14 @@ use crate::scratch::Scratch;
 use crate::snapshot::{LeftOut, Reason};
 use crate::walk::{Got, Kind, Tree, split};
 
-/// Beyond this a checkout is not looked through to its end.
+/// A checkout with more names is refused before it exhausts our memory.
 const ENTRIES_MAX: usize = 2_000_000;
 
-/// We go down folder by folder and get as far as an agent did, but git and our shadows take a path
-/// as a whole. The rest of what the system allows is for the folder that the checkout is in.
+/// The longest path inside a checkout that is read.
+///
+/// We descend one folder at a time, as the agent may have done, so no depth stops us. But git and
+/// our shadow folders use whole paths, which the system limits. The difference to that limit is
+/// left for the path of the checkout itself.
 const PATH_BYTES_MAX: usize = if cfg!(target_os = "macos") { 700 } else { 3000 };
 
 /// A name in the checkout.
@@ -29,19 +33,19 @@ pub(crate) struct Found {
     pub(crate) kind: Kind,
 }
 
-/// What was found.
+/// The result of searching a checkout.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
-    /// Files and links whose content is still to be read.
+    /// Files and links whose contents are not stored yet.
     pub(crate) files: Vec<Found>,
-    /// What needs no reading.
+    /// Finished entries of the tree.
     pub(crate) entries: Entries,
     pub(crate) left_out: Vec<LeftOut>,
-    /// What only rules of the checkout's own ignore.
+    /// Paths that the checkout's rules ignore and the base's rules do not.
     pub(crate) newly_ignored: Vec<Vec<u8>>,
 }
 
-/// Looks through the whole checkout.
+/// Searches the whole checkout.
 pub(crate) fn gather(
     repo: &LoopRepo,
     tree: &Tree,
@@ -61,6 +65,7 @@ pub(crate) fn gather(
         let mut found = Vec::new();
         for folder in &level {
             gathering.look_into(folder, &mut found)?;
+            // Checked after each folder, because one level alone may have too many.
             if n_seen + found.len() > ENTRIES_MAX {
                 return Err(GitError::TooManyFiles {
                     path: tree.shown(b""),
@@ -90,12 +95,15 @@ impl Gathering<'_> {
                 self.leave_out(folder, Reason::Unreadable);
                 return Ok(());
             }
+            // The agent should have been stopped. If something still changes the checkout, what we
+            // read is no snapshot of any moment.
             Got::Gone => {
                 return Err(GitError::Changed {
                     path: self.tree.shown(folder),
                 });
             }
         };
+        // Only a regular file has rules: git does not follow a `.gitignore` that is a link either.
         let has_rules = entries
             .iter()
             .any(|(name, kind)| name == b".gitignore" && *kind == Kind::File);
@@ -108,14 +116,14 @@ impl Gathering<'_> {
         for (name, kind) in entries {
             let path = join(folder, &name);
             if name == b".git" {
-                // The agent's own metadata, at the top or in a repository that it made further
-                // down.
+                // The agent's own repository at the top, or one that it made further down.
                 continue;
             }
             if is_reserved(&name, kind) {
                 self.leave_out(&path, Reason::ReservedName);
                 continue;
             }
+            // A tracked path has been through git already, so git can handle its length.
             if path.len() > PATH_BYTES_MAX && !self.is_tracked(&path) {
                 self.leave_out(&path, Reason::Unreadable);
                 continue;
@@ -125,6 +133,7 @@ impl Gathering<'_> {
         Ok(())
     }
 
+    /// The content of a `.gitignore` in the checkout.
     fn rules_at(&self, path: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
         let Got::It((file, ..)) = self.tree.file(path)? else {
             return Ok(None);
@@ -135,10 +144,13 @@ impl Gathering<'_> {
         Ok(Some(rules))
     }
 
-    /// Puts every name of a level where it belongs and returns the folders of the next.
+    /// Sorts the names of one level into what is taken, left out or ignored, and returns the
+    /// folders of the next level.
     fn sort_out(&mut self, found: Vec<Found>) -> Result<Vec<Vec<u8>>, GitError> {
-        let untracked = found.iter().filter(|found| !self.is_tracked(&found.path));
-        let untracked: Vec<_> = untracked
+        // As in git, a rule has no effect on what is tracked.
+        let untracked: Vec<_> = found
+            .iter()
+            .filter(|found| !self.is_tracked(&found.path))
             .map(|found| (found.path.as_slice(), found.kind))
             .collect();
         let ignored = self.rules.ignored(&untracked)?;
@@ -160,12 +172,13 @@ impl Gathering<'_> {
         Ok(folders)
     }
 
-    /// The base has this path, or something below it.
+    /// Whether the base has this path or something below it.
     fn is_tracked(&self, path: &[u8]) -> bool {
         self.base.contains_key(path) || below(self.base, path).next().is_some()
     }
 
-    /// A submodule is not ours to look into: it stays at its commit as long as its folder is there.
+    /// Keeps a submodule of the base at its commit, as long as its folder exists. We never look
+    /// into a submodule; if there is something in it, that is reported as left out.
     fn keep_gitlink(&mut self, path: &[u8]) -> Result<bool, GitError> {
         let Some(entry) = self.base.get(path).filter(|entry| entry.is_gitlink()) else {
             return Ok(false);
@@ -190,8 +203,8 @@ fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Names a folder of which everything is newly ignored instead of all that is in it: tools hide a
-/// cache of theirs by a `.gitignore` inside.
+/// Lists what is newly ignored. If that is everything in a folder, it names only the folder: many
+/// tools hide their cache with a `.gitignore` inside it, and listing each file would hide the rest.
 fn newly_ignored(found: &[Found], ignored: &BTreeMap<Vec<u8>, Ignored>) -> Vec<Vec<u8>> {
     let mut folders: BTreeMap<&[u8], (usize, Vec<&[u8]>)> = BTreeMap::new();
     for Found { path, .. } in found {
@@ -201,12 +214,13 @@ fn newly_ignored(found: &[Found], ignored: &BTreeMap<Vec<u8>, Ignored>) -> Vec<V
             newly.push(path);
         }
     }
-    let named = folders.into_iter().flat_map(|(folder, (n_found, newly))| {
+    let mut paths = Vec::new();
+    for (folder, (n_found, newly)) in folders {
         if newly.len() == n_found && !folder.is_empty() {
-            vec![folder]
+            paths.push(folder.to_vec());
         } else {
-            newly
+            paths.extend(newly.into_iter().map(<[u8]>::to_vec));
         }
-    });
-    named.map(<[u8]>::to_vec).collect()
+    }
+    paths
 }

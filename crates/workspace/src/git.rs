@@ -1,9 +1,8 @@
-//! Runs the `git` program, always in the same environment, whatever the machine, the operator or an
-//! agent has set.
+//! Runs the `git` program in a fixed environment, whatever the machine, the operator or an agent
+//! has set.
 //!
-//! Nothing is inherited but the PATH: no configuration of system or user, no hooks, no prompts, no
-//! network. A git that takes longer than anything should is ended. It does not interpret answers
-//! beyond splitting them.
+//! Only `PATH` is inherited: no system or user configuration, no hooks, no prompts, no network. A
+//! git process that exceeds the time limit is killed. This module does not interpret git's output.
 
 use std::env;
 use std::ffi::OsStr;
@@ -16,26 +15,32 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::{GitError, failed};
-use crate::patience::Patience;
+use crate::watchdog::Watchdog;
 
-/// No answer that we ask for in full is longer; a listing of a million paths fits.
+/// Enough for every output that we read in full; a listing of a million paths fits.
 const OUTPUT_BYTES_MAX: usize = 512 * 1024 * 1024;
-/// No call of ours takes that long, so one that does hangs: on a dead network disk, on a lock, on
-/// itself.
+/// No call of ours takes this long, so one that does is hanging: on a dead network disk, on a lock
+/// or in a bug of its own.
 const TIME_MAX: Duration = Duration::from_mins(10);
-/// The end of what git says is where the reason is.
+/// Only the end of standard error is kept, because that is where git puts the reason.
 const STDERR_BYTES_MAX: usize = 4096;
 
+/// The whole environment of every call, except `PATH`.
 const ENVIRONMENT: &[(&str, &str)] = &[
+    // No home and no configuration files: a setting of the user or the machine must not change
+    // what a call does.
     ("HOME", "/nonexistent"),
     ("GIT_CONFIG_NOSYSTEM", "1"),
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
     ("GIT_ATTR_NOSYSTEM", "1"),
     ("GIT_TERMINAL_PROMPT", "0"),
+    // `git status` would otherwise take the lock of the operator's index in order to refresh it.
     ("GIT_OPTIONAL_LOCKS", "0"),
+    // A replace ref would make an id stand for another object.
     ("GIT_NO_REPLACE_OBJECTS", "1"),
-    // A partial clone must fail for what it lacks, not go to the network.
+    // A partial clone must fail on a missing object instead of fetching it over the network.
     ("GIT_NO_LAZY_FETCH", "1"),
+    // A commit's id depends on its author and committer, so they are the same on every machine.
     ("GIT_AUTHOR_NAME", "Loopwright"),
     ("GIT_AUTHOR_EMAIL", "loopwright@localhost"),
     ("GIT_COMMITTER_NAME", "Loopwright"),
@@ -44,26 +49,29 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     ("TZ", "UTC"),
 ];
 
-/// Holds in every repository, also the operator's.
+/// Settings for every repository, including the operator's.
 const ALWAYS: &[&str] = &[
+    // Either can make git run a program.
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.untrackedCache=false",
     "core.logAllRefUpdates=false",
-    // What we record as done must survive a power cut; git's default leaves loose objects and refs
-    // unflushed.
+    // What we record as done must survive a power cut. By default git does not flush loose objects
+    // and refs.
     "core.fsync=all",
+    // No garbage collection in the background: it would outlive the call.
     "gc.auto=0",
     "maintenance.auto=false",
+    // Only local paths may be fetched from.
     "protocol.allow=never",
     "protocol.ext.allow=never",
     "protocol.file.allow=always",
-    // Version 2 serves a commit by its id, without a ref that points there.
+    // Version 2 serves any commit by its id, even if no ref points to it.
     "protocol.version=2",
     "submodule.recurse=false",
 ];
 
-/// Holds in our own repositories, where bytes go in and come out as they are.
+/// Settings for our own repositories, where bytes go in and come out unchanged.
 const OURS: &[&str] = &[
     "core.attributesFile=/dev/null",
     "core.excludesFile=/dev/null",
@@ -75,36 +83,39 @@ const OURS: &[&str] = &[
     "core.protectHFS=true",
     "core.protectNTFS=true",
     "i18n.commitEncoding=UTF-8",
-    // Packed objects are found by `fast-import`, which then does not store them again.
+    // Keep what is fetched as a pack: `fast-import` looks for existing objects in packs only, and
+    // stores again what it does not find there.
     "fetch.unpackLimit=1",
 ];
 
-/// Stands above every `.gitattributes` of a tree: no filter, no conversion, no hidden diff.
+/// The content of `info/attributes`, which overrides every `.gitattributes` in a tree: no filter,
+/// no conversion, no hidden diff.
 pub(crate) const ATTRIBUTES: &str =
     "* -text !eol !crlf !ident !filter !working-tree-encoding !diff\n";
 
-/// One call of the program.
+/// One call of the `git` program, built up argument by argument.
 #[derive(Debug)]
 pub(crate) struct Git {
     command: Command,
+    /// The arguments as error messages show them, without the fixed options.
     words: Vec<String>,
     folder: std::path::PathBuf,
     output_bytes_max: usize,
     time_max: Duration,
 }
 
-/// What came of a call that ran to its end.
+/// The result of a call that ran to its end.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
-    /// There was more output than was asked for; git was stopped there.
+    /// There was more output than `output_bytes_max`; git was stopped at that point.
     pub(crate) cut: bool,
 }
 
 impl Git {
-    /// A call that finds its repository from a folder, as the operator's own git does.
+    /// A call that looks for its repository in a folder and above it, as the operator's git does.
     pub(crate) fn found_from(folder: &Path) -> Self {
         let mut command = Command::new("git");
         command
@@ -114,33 +125,31 @@ impl Git {
         if let Some(path) = env::var_os("PATH") {
             command.env("PATH", path);
         }
-        let folder = folder.to_owned();
-        // A group of its own, so that a git that hangs can be ended with the programs that it
-        // started.
+        // Its own process group, so that a git that hangs can be killed together with the programs
+        // that it started.
         command.process_group(0);
-        let (words, output_bytes_max) = (Vec::new(), OUTPUT_BYTES_MAX);
         let git = Self {
             command,
-            words,
-            folder,
-            output_bytes_max,
+            words: Vec::new(),
+            folder: folder.to_owned(),
+            output_bytes_max: OUTPUT_BYTES_MAX,
             time_max: TIME_MAX,
         };
         git.configured(ALWAYS)
     }
 
-    /// A call on the operator's repository, by its common git folder.
+    /// A call on the operator's repository, given its common git folder.
     pub(crate) fn of_operator(git_dir: &Path) -> Self {
         Self::found_from(git_dir).env("GIT_DIR", git_dir)
     }
 
-    /// A call on a repository of ours.
+    /// A call on one of our own repositories.
     pub(crate) fn of_ours(git_dir: &Path) -> Self {
         Self::of_operator(git_dir).configured(OURS)
     }
 
-    /// A call that needs no repository.
-    pub(crate) fn alone() -> Self {
+    /// A call that needs no repository, and does not find one by accident.
+    pub(crate) fn without_repository() -> Self {
         Self::found_from(Path::new("/")).env("GIT_DIR", "/dev/null")
     }
 
@@ -151,12 +160,13 @@ impl Git {
         self
     }
 
-    /// For what is made anew after a power cut: a private index, a repository of the agent's.
-    pub(crate) fn unflushed(self) -> Self {
+    /// Turns `fsync` off, for data that is recreated after a power cut: a private index, an agent's
+    /// repository.
+    pub(crate) fn without_fsync(self) -> Self {
         self.configured(&["core.fsync=none"])
     }
 
-    /// Works on the files of this folder.
+    /// Uses `folder` as the work tree.
     pub(crate) fn work_tree(mut self, folder: &Path) -> Self {
         self.command
             .env("GIT_WORK_TREE", folder)
@@ -181,36 +191,36 @@ impl Git {
         words.into_iter().fold(self, Self::arg)
     }
 
-    /// Names a path after `--` that is no pattern, whatever is in it.
+    /// Adds a path that git takes literally and not as a pattern; it must come after `--`.
     pub(crate) fn literal_path(self, path: &[u8]) -> Self {
         self.env("GIT_LITERAL_PATHSPECS", "1")
             .arg(OsStr::from_bytes(path))
     }
 
-    /// Stops git after so many bytes of output.
+    /// Stops git after this many bytes of output.
     pub(crate) fn output_bytes_max(mut self, bytes_max: usize) -> Self {
         self.output_bytes_max = bytes_max;
         self
     }
 
-    /// Runs it, and takes any exit code but zero for a failure.
+    /// Runs git; any exit code but zero is an error.
     pub(crate) fn run(self) -> Result<Vec<u8>, GitError> {
         self.run_fed(|_| Ok(()))
     }
 
-    /// Runs it with this input.
+    /// Runs git with this input.
     pub(crate) fn run_with(self, input: &[u8]) -> Result<Vec<u8>, GitError> {
         self.run_fed(|pipe| pipe.write_all(input).map_err(pipe_broke))
     }
 
-    /// Runs it, and reads its answer as one line of text.
+    /// Runs git and returns its output as one line of text.
     pub(crate) fn line(self) -> Result<String, GitError> {
         let command = self.command_line();
         let text = String::from_utf8(self.run()?).map_err(|_| GitError::Garbled { command })?;
         Ok(text.trim_end_matches('\n').to_owned())
     }
 
-    /// Runs it with input that is made while it runs.
+    /// Runs git with input that `feed` produces while git runs.
     pub(crate) fn run_fed(
         self,
         feed: impl FnOnce(&mut dyn Write) -> Result<(), GitError>,
@@ -218,6 +228,7 @@ impl Git {
         let command = self.command_line();
         let output = self.outcome_fed(feed)?;
         match output {
+            // Half an answer may mean something else than the whole, so it is not used.
             Output { cut: true, .. } => Err(GitError::Garbled { command }),
             Output {
                 code: Some(0),
@@ -237,29 +248,33 @@ impl Git {
         self.outcome_fed(|_| Ok(()))
     }
 
-    /// Both pipes are emptied by threads while we write, for git may answer before it has read
-    /// everything.
+    /// Threads read both output pipes while we write: git may answer before it has read everything,
+    /// and would then wait for us while we wait for it.
     pub(crate) fn outcome_fed(
         mut self,
         feed: impl FnOnce(&mut dyn Write) -> Result<(), GitError>,
     ) -> Result<Output, GitError> {
         let mut child = self.spawn()?;
         let bytes_max = self.output_bytes_max;
-        let (stdin, stdout, stderr) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let patience = Patience::with(&child);
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take();
+        let stderr = child.stderr.take();
+        let watchdog = Watchdog::new(&child);
         let (written, stdout, stderr) = thread::scope(|scope| {
-            let watch = patience.watch(scope, self.time_max);
-            let stdout =
-                scope.spawn(move || stdout.map_or(Ok(Vec::new()), |pipe| first(pipe, bytes_max)));
-            let stderr = scope.spawn(move || stderr.map_or(Ok(Vec::new()), last));
-            let all = (feed_all(stdin, feed), joined(stdout), joined(stderr));
-            patience.wait_for_end();
+            let watch = watchdog.watch(scope, self.time_max);
+            let stdout = scope
+                .spawn(move || stdout.map_or(Ok(Vec::new()), |pipe| read_start(pipe, bytes_max)));
+            let stderr = scope.spawn(move || stderr.map_or(Ok(Vec::new()), read_end));
+            let written = feed_all(stdin, feed);
+            let (stdout, stderr) = (joined(stdout), joined(stderr));
+            // The watchdog must be off before `child.wait` below: from then on the kernel may give
+            // the process id to somebody else.
+            watchdog.wait_for_exit();
             drop(watch);
-            all
+            (written, stdout, stderr)
         });
         let status = child.wait();
-        if patience.is_lost() {
+        if watchdog.has_fired() {
             return Err(GitError::TooSlow {
                 command: self.command_line(),
                 waited_secs: self.time_max.as_secs(),
@@ -269,13 +284,12 @@ impl Git {
             command: self.command_line(),
             source,
         };
-        let (status, mut stdout, stderr) = (
-            status.map_err(broke)?,
-            stdout.map_err(broke)?,
-            stderr.map_err(broke)?,
-        );
+        let status = status.map_err(broke)?;
+        let mut stdout = stdout.map_err(broke)?;
+        let stderr = stderr.map_err(broke)?;
         match written {
-            // Git that went away early says why by its exit code.
+            // A git that exited before it had read all its input breaks our pipe too. Then its exit
+            // code and its words say more than the broken pipe does.
             Err(GitError::Run { source, .. }) if status.success() => return Err(broke(source)),
             Err(GitError::Run { .. }) | Ok(()) => {}
             Err(ours) => return Err(ours),
@@ -291,14 +305,14 @@ impl Git {
         })
     }
 
-    /// Starts it with all three pipes, for callers that talk with it.
+    /// Starts git with all three pipes, for callers that hold a conversation with it.
     pub(crate) fn spawn(&mut self) -> Result<Child, GitError> {
         self.command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         self.command.spawn().map_err(|source| match source.kind() {
-            // A folder that is gone gives the same error as a program that is.
+            // A missing working folder gives the same error as a missing program.
             io::ErrorKind::NotFound if self.folder.is_dir() => GitError::GitMissing,
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
                 failed("enter", &self.folder)(source)
@@ -310,13 +324,13 @@ impl Git {
         })
     }
 
-    /// What git was asked, without our fixed options.
+    /// The arguments as error messages show them, without our fixed options.
     pub(crate) fn command_line(&self) -> String {
         self.words.join(" ")
     }
 }
 
-/// Marks an error of the pipe to git; the call that owns the pipe fills in the command.
+/// Wraps an error of the pipe to git. The call that owns the pipe fills in the command.
 pub(crate) fn pipe_broke(source: io::Error) -> GitError {
     GitError::Run {
         command: String::new(),
@@ -335,15 +349,16 @@ fn feed_all(
     written.and(flushed)
 }
 
-/// Reads one byte more than allowed at most; closing the pipe then ends git.
-fn first(pipe: impl Read, bytes_max: usize) -> io::Result<Vec<u8>> {
+/// Reads at most one byte more than allowed, which tells the caller that there was more. Closing
+/// the pipe afterwards ends git.
+fn read_start(pipe: impl Read, bytes_max: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     pipe.take(bytes_max as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Reads everything and keeps the end.
-fn last(mut pipe: impl Read) -> io::Result<Vec<u8>> {
+/// Reads everything and keeps the last [`STDERR_BYTES_MAX`] bytes.
+fn read_end(mut pipe: impl Read) -> io::Result<Vec<u8>> {
     let mut kept = Vec::new();
     let mut chunk = [0; STDERR_BYTES_MAX];
     loop {
@@ -371,7 +386,7 @@ mod tests {
 
     #[test]
     fn a_missing_program_and_a_missing_folder_are_told_apart() {
-        let missing = Git::alone()
+        let missing = Git::without_repository()
             .env("PATH", "/nonexistent")
             .arg("version")
             .run();
@@ -384,7 +399,10 @@ mod tests {
 
     #[test]
     fn a_failure_says_what_was_asked_and_what_git_said() {
-        let Err(error) = Git::alone().args(["cat-file", "-e", "x"]).run() else {
+        let Err(error) = Git::without_repository()
+            .args(["cat-file", "-e", "x"])
+            .run()
+        else {
             panic!("it succeeded")
         };
         let said = error.to_string();
@@ -397,16 +415,18 @@ mod tests {
     #[test]
     fn input_is_written_while_output_is_read() {
         let many = b"refs/heads/x\n".repeat(200_000);
-        let Output { code, stdout, .. } = Git::alone()
+        let Output { code, stdout, .. } = Git::without_repository()
             .args(["stripspace"])
             .outcome_fed(|pipe| pipe.write_all(&many).map_err(pipe_broke))
             .expect("ran");
         assert_eq!((code, stdout.len()), (Some(0), many.len()));
-        let early = Git::alone().args(["no-such-command"]).run_with(&many);
+        let early = Git::without_repository()
+            .args(["no-such-command"])
+            .run_with(&many);
         assert!(matches!(early, Err(GitError::Failed { .. })), "{early:?}");
     }
 
-    /// It hangs with a program of its own that holds our pipes; both must go.
+    /// The fake git hangs together with a child that holds our pipes; both must be killed.
     #[test]
     fn a_git_that_hangs_is_ended_with_what_it_started() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -419,7 +439,7 @@ mod tests {
         std::fs::set_permissions(&fake, std::os::unix::fs::PermissionsExt::from_mode(0o755))
             .expect("mode");
         let path = format!("{}:/usr/bin:/bin", folder.path().display());
-        let mut git = Git::alone().env("PATH", path).arg("version");
+        let mut git = Git::without_repository().env("PATH", path).arg("version");
         git.time_max = Duration::from_millis(500);
         let Err(GitError::TooSlow { command, .. }) = git.run() else {
             panic!("it ended by itself")
@@ -427,8 +447,8 @@ mod tests {
         assert_eq!(command, "version");
         let pids = std::fs::read_to_string(pids).expect("it ran");
         for pid in pids.split_whitespace() {
-            // A process that was killed may still be about to go on a busy machine; one that was
-            // not sleeps on.
+            // On a busy machine a killed process may take a while to disappear. One that was not
+            // killed is still there after the deadline.
             let stat = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
             let is_alive = || {
                 stat()

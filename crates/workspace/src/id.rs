@@ -1,13 +1,14 @@
-//! Ids of git objects as types of their own, so that a tree is never taken for a commit, nor prose
-//! for either.
+//! A type for each kind of git object id, so that a tree cannot be passed for a commit, nor an
+//! arbitrary string for either.
 //!
-//! They say nothing about whether the object exists.
+//! Having an id does not mean that the object exists.
 
 use std::fmt;
 
 use crate::error::GitError;
 
-/// Forty digits for SHA-1, sixty-four for SHA-256; lower case, as git writes them.
+/// An id has 40 digits for SHA-1 and 64 for SHA-256, in lower case, as git writes them. Anything
+/// else could be a ref or an option, and must not reach a command line as an id.
 fn is_object_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64)
         && text
@@ -22,7 +23,7 @@ macro_rules! object_id {
         pub struct $name(String);
 
         impl $name {
-            /// Takes a full id of 40 or 64 lower-case hexadecimal digits.
+            /// Parses a full id of 40 or 64 lower-case hexadecimal digits.
             pub fn parse(text: &str) -> Result<Self, GitError> {
                 if is_object_id(text) {
                     Ok(Self(text.to_owned()))
@@ -33,7 +34,7 @@ macro_rules! object_id {
                 }
             }
 
-            /// The digits.
+            /// The hexadecimal digits.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -48,13 +49,10 @@ macro_rules! object_id {
 }
 
 object_id!(CommitId, "The id of a commit.");
-object_id!(
-    TreeId,
-    "The id of a tree: all files of a moment, without history."
-);
+object_id!(TreeId, "The id of a tree: a set of files, without history.");
 object_id!(
     ObjectId,
-    "The id of what a path of a tree stands for: a blob, or the commit of a submodule."
+    "The id of an entry in a tree: a blob, or the commit of a submodule."
 );
 
 #[cfg(test)]

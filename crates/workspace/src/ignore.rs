@@ -1,10 +1,9 @@
-//! Asks git which paths `.gitignore` files leave out, without letting git see the folder in
-//! question.
+//! Asks git which paths `.gitignore` files exclude, without letting git see the checkout itself.
 //!
-//! Git works on shadows of ours that hold the folders and copies of the rule files and nothing
-//! else. An agent could make `.gitignore` a pipe, on which git would wait for ever, or a link to
-//! elsewhere; neither gets into a shadow. There are two: one with the rules of the base, which an
-//! agent cannot touch, and one with those of the checkout.
+//! Git works on shadow folders of ours, which contain the checkout's folders and copies of its rule
+//! files and nothing else. In the checkout an agent could make `.gitignore` a pipe, on which git
+//! would wait forever, or a link to elsewhere; neither is copied. There are two shadows: one with
+//! the rules of the base, which the agent cannot change, and one with those of the checkout.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -21,34 +20,35 @@ use crate::loop_repo::LoopRepo;
 use crate::scratch::Scratch;
 use crate::walk::{Kind, split};
 
-/// A file may be called `:(top)`, which is a pattern to git unless something stands before it.
+/// Put before every path, because a file may be called `:(top)`, which is a pattern to git if it
+/// comes first.
 const HERE: &[u8] = b"./";
-/// Git reads no larger file of rules either.
+/// Git does not read larger rule files either.
 pub(crate) const RULES_BYTES_MAX: usize = 100 * 1024 * 1024;
-/// What package managers and compilers fill, in projects that forgot to ignore it.
+/// Folders that package managers and compilers fill, for projects that do not ignore them.
 const BUILD_FOLDERS: &[&[u8]] = &[b"node_modules", b".venv", b"target", b"__pycache__"];
 
-/// Why a name is left out.
+/// Why a name is ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ignored {
-    /// The base says so, and so does the checkout; or both the checkout and the list of names.
+    /// Both sets of rules ignore it, or the checkout's do and it is a build folder.
     Rightly,
-    /// Only rules that are new in the checkout say so.
+    /// Only the checkout's rules ignore it.
     Newly,
-    /// The base says so, and the checkout no longer does.
+    /// Only the base's rules ignore it.
     NoLonger,
-    /// Only the list of names says so.
+    /// No rule ignores it, but it has the name of a build folder.
     BuildFolder,
 }
 
-/// The rules of the base and of the checkout, as far as it has been walked.
+/// The rules of the base and of the checkout, in the folders entered so far.
 #[derive(Debug)]
 pub(crate) struct Rules<'a> {
     base: &'a Entries,
     blobs: Blobs,
     before: Shadow<'a>,
     now: Shadow<'a>,
-    /// The two have not been the same everywhere.
+    /// Whether the two differ in some folder. As long as they do not, git is asked only once.
     differ: bool,
 }
 
@@ -69,8 +69,8 @@ impl<'a> Rules<'a> {
         })
     }
 
-    /// Enters a folder, in which the checkout has these rules; folders must be entered from the top
-    /// down.
+    /// Enters a folder, where `now` is the checkout's `.gitignore`. A folder must be entered after
+    /// the one it is in.
     pub(crate) fn enter(&mut self, folder: &[u8], now: Option<&[u8]>) -> Result<(), GitError> {
         let path = if folder.is_empty() {
             b".gitignore".to_vec()
@@ -81,13 +81,16 @@ impl<'a> Rules<'a> {
         self.differ |= before.as_deref() != now;
         for (shadow, rules) in [(&self.before, before.as_deref()), (&self.now, now)] {
             shadow.add_folder(folder)?;
-            rules.map_or(Ok(()), |rules| shadow.add_rules(&path, rules))?;
+            if let Some(rules) = rules {
+                shadow.add_rules(&path, rules)?;
+            }
         }
         Ok(())
     }
 
+    /// The base's `.gitignore` at a path.
     fn in_base(&self, path: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
-        // Git does not follow a link here, and neither do we.
+        // Git does not follow a `.gitignore` that is a link, and neither do we.
         let Some(entry) = self.base.get(path).filter(|entry| entry.mode.is_regular()) else {
             return Ok(None);
         };
@@ -97,11 +100,12 @@ impl<'a> Rules<'a> {
         })
     }
 
-    /// Which of these names in folders that have been entered are left out, and why.
+    /// The ignored ones among these names, and why. The folders they are in must have been entered.
     pub(crate) fn ignored(
         &self,
         names: &[(&[u8], Kind)],
     ) -> Result<BTreeMap<Vec<u8>, Ignored>, GitError> {
+        // A rule such as `target/` matches folders only, so git must find a folder there.
         for (path, _) in names.iter().filter(|(_, kind)| *kind == Kind::Folder) {
             self.before.add_folder(path)?;
             self.now.add_folder(path)?;
@@ -113,19 +117,22 @@ impl<'a> Rules<'a> {
         } else {
             before.clone()
         };
-        let why = |(path, kind): &(&[u8], Kind)| {
-            let why = why(
+        let mut ignored = BTreeMap::new();
+        for (path, kind) in names {
+            let reason = classify(
                 before.contains(*path),
                 now.contains(*path),
                 is_build_folder(path, *kind),
             );
-            why.map(|why| (path.to_vec(), why))
-        };
-        Ok(names.iter().filter_map(why).collect())
+            if let Some(reason) = reason {
+                ignored.insert(path.to_vec(), reason);
+            }
+        }
+        Ok(ignored)
     }
 }
 
-fn why(before: bool, now: bool, is_build_folder: bool) -> Option<Ignored> {
+fn classify(before: bool, now: bool, is_build_folder: bool) -> Option<Ignored> {
     match (before, now, is_build_folder) {
         (true, true, _) | (false, true, true) => Some(Ignored::Rightly),
         (true, false, _) => Some(Ignored::NoLonger),
@@ -135,12 +142,12 @@ fn why(before: bool, now: bool, is_build_folder: bool) -> Option<Ignored> {
     }
 }
 
-/// A link by such a name stands for a folder elsewhere.
+/// Whether this is a build folder by its name. A link counts too: it stands for a folder elsewhere.
 fn is_build_folder(path: &[u8], kind: Kind) -> bool {
     matches!(kind, Kind::Folder | Kind::Link) && BUILD_FOLDERS.contains(&split(path).1)
 }
 
-/// Folders and one set of rules.
+/// A folder of ours with the checkout's folders and one set of rules.
 #[derive(Debug)]
 struct Shadow<'a> {
     repo: &'a LoopRepo,
@@ -157,25 +164,23 @@ impl<'a> Shadow<'a> {
         self.top.join(OsStr::from_bytes(path))
     }
 
-    /// A pattern such as `target/` means folders only, so git must find one.
     fn add_folder(&self, path: &[u8]) -> Result<(), GitError> {
         let folder = self.at(path);
         match fs::create_dir(&folder) {
-            // It may be there already. Or an agent put a folder in the place of the base's
-            // `.gitignore`, which must not do away with these rules; then the folder and what is in
-            // it go without a shadow.
+            // It may exist already. Or the agent replaced the base's `.gitignore` with a folder,
+            // which must not remove these rules; then that folder and everything in it get no
+            // shadow.
             Err(error) if is_taken(&error) => Ok(()),
             made => made.map_err(failed("make", &folder)),
         }
     }
 
-    /// Takes over the rules of a folder.
     fn add_rules(&self, path: &[u8], rules: &[u8]) -> Result<(), GitError> {
         let file = self.at(path);
         fs::write(&file, rules).map_err(failed("write", &file))
     }
 
-    /// Which of these paths are ignored, by their own rules or by those of a folder above.
+    /// The ignored ones among these paths, be it by the rules of their own folder or of one above.
     fn ignored(&self, paths: &[&[u8]]) -> Result<BTreeSet<Vec<u8>>, GitError> {
         if paths.is_empty() {
             return Ok(BTreeSet::new());
@@ -196,7 +201,7 @@ impl<'a> Shadow<'a> {
             })
         })?;
         match output.code {
-            // One means that none of them is.
+            // Exit code 1 means that none of the paths is ignored.
             Some(0 | 1) if !output.cut => Ok(answers(&output.stdout)),
             code => Err(GitError::Failed {
                 command,

@@ -1,10 +1,9 @@
-//! The operator's files, and the private repository and checkouts of a loop: the one caller of
-//! `git`.
+//! The operator's files, and a loop's private repository and checkouts. No other crate runs `git`.
 //!
-//! What is in the operator's own folder is touched only through [`operator_file`], to replace one
-//! file as a whole, and through [`LoopRepo::publish`], to add objects and move one branch of ours.
-//! What an agent wrote is read as files and never as a repository. This crate knows no PRD and no
-//! story, and it decides nothing.
+//! Only two functions change anything in the operator's folder: [`operator_file::replace`] replaces
+//! one file as a whole, and [`LoopRepo::publish`] adds objects and moves one branch of ours. An
+//! agent's work is read as plain files, never as a git repository. This crate knows nothing about
+//! PRDs or stories and makes no decisions.
 
 mod agent_repo;
 mod blobs;
@@ -23,7 +22,6 @@ mod moments;
 mod new_repository;
 pub mod operator_file;
 mod overlay;
-mod patience;
 mod project;
 mod publish;
 mod reader;
@@ -34,6 +32,7 @@ mod snapshot;
 mod store;
 mod trailers;
 mod walk;
+mod watchdog;
 
 pub use changes::Change;
 pub use compose::Edit;

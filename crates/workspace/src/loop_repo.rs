@@ -1,9 +1,9 @@
-//! The loop's own repository: bare, owning every object it needs, and the only one that we let git
-//! work in.
+//! The loop's own repository. It is bare, owns every object that it needs, and is the repository
+//! that git works in on our behalf.
 //!
-//! It has no remote, no hook and no configuration beyond what `git init` writes. It never reads
-//! metadata that an agent could have written, and it leaves the operator's repository to
-//! [`crate::look_at_project`] and to publishing.
+//! It has no remotes, no hooks and no configuration beyond what `git init` writes, and it never
+//! reads metadata that an agent could have written. The operator's repository is left to
+//! [`crate::look_at_project`] and [`LoopRepo::publish`].
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,26 +26,28 @@ pub struct LoopRepo {
 }
 
 impl LoopRepo {
-    /// Makes the repository with the base commit and its history, or finds it made.
+    /// Creates the repository with the base commit and its history. If it exists already, only the
+    /// base is added where it is missing.
     ///
     /// Objects are copied, never shared, so that nothing the operator does later (a reset, a
-    /// garbage collection, a deleted project) can take the base away. It is built beside its place
-    /// and moved there when it is whole.
+    /// garbage collection, deleting the project) can take the base away. The repository is built
+    /// beside its final place and renamed when it is complete.
     pub fn create(project_root: &Path, repo_dir: &Path, base: &CommitId) -> Result<Self, GitError> {
-        let (project, repo_dir) = (absolute(project_root)?, absolute(repo_dir)?);
+        let project = absolute(project_root)?;
+        let repo_dir = absolute(repo_dir)?;
         if !is_free(&repo_dir)? {
             let repo = Self::open(&repo_dir)?;
-            repo.take_in(&project, base)?;
+            repo.import(&project, base)?;
             return Ok(repo);
         }
         let source = common_git_dir(&project)?;
         let scratch = Scratch::beside(&repo_dir, "new")?;
         init_bare(scratch.path(), &object_format(&source)?)?;
-        Self {
+        let unfinished = Self {
             git_dir: scratch.path().to_owned(),
             memory: Memory::default(),
-        }
-        .take_in(&project, base)?;
+        };
+        unfinished.import(&project, base)?;
         scratch.put_at(&repo_dir)?;
         Self::open(&repo_dir)
     }
@@ -53,6 +55,8 @@ impl LoopRepo {
     /// Opens a repository that [`LoopRepo::create`] made.
     pub fn open(repo_dir: &Path) -> Result<Self, GitError> {
         let git_dir = absolute(repo_dir)?;
+        // The attributes are both our mark and our protection: without them a `.gitattributes` in a
+        // tree would apply. Alternates would mean that some objects are not ours.
         let attributes = fs::read_to_string(git_dir.join("info/attributes")).unwrap_or_default();
         let borrows = git_dir.join("objects/info/alternates").exists();
         if attributes != ATTRIBUTES || borrows || !git_dir.join("HEAD").is_file() {
@@ -64,7 +68,7 @@ impl LoopRepo {
         })
     }
 
-    /// Where it is.
+    /// The repository's folder.
     pub fn path(&self) -> &Path {
         &self.git_dir
     }
@@ -73,10 +77,11 @@ impl LoopRepo {
         Git::of_ours(&self.git_dir)
     }
 
-    /// Copies a commit of the operator's with its history, as far as that goes, and holds it by a
-    /// ref.
-    fn take_in(&self, project: &Path, base: &CommitId) -> Result<(), GitError> {
+    /// Copies a commit from the operator's repository, with as much history as there is, and keeps
+    /// it alive with a ref.
+    fn import(&self, project: &Path, base: &CommitId) -> Result<(), GitError> {
         let held = format!("refs/loopwright/base/{base}");
+        // The fetch writes the ref last, so a ref that exists means that all objects are here.
         if read_ref(self.git(), &held)?.is_some() {
             return Ok(());
         }
@@ -97,6 +102,8 @@ impl LoopRepo {
             .arg(format!("{base}:{held}"))
             .run();
         moment("after", &held);
+        // A partial clone that lacks objects fails with an error that names only an object id. The
+        // operator needs to know the cause, so we look whether it is a partial clone.
         fetched
             .map(drop)
             .map_err(|error| match has_promisor(&source) {
@@ -107,17 +114,16 @@ impl LoopRepo {
             })
     }
 
-    /// Writes the files of a commit into a new folder, with nothing of git's in it.
+    /// Writes the files of a commit into a new folder, without any git metadata.
     ///
-    /// Bytes, modes and links are as recorded: no filter runs, LFS pointers stay pointers,
-    /// submodules are empty folders. The folder appears when it is whole. It is not flushed: after
-    /// a power cut, make a new one.
+    /// Contents, modes and links are as recorded: no filter runs, LFS pointers stay pointers and
+    /// submodules are empty folders. The folder appears only when it is complete. It is not
+    /// flushed: after a power cut, make a new one.
     pub fn checkout(&self, commit: &CommitId, dir: &Path) -> Result<(), GitError> {
         self.check_out(commit, dir)
     }
 
-    /// Writes the files of a tree into a new folder, as [`LoopRepo::checkout`] does those of a
-    /// commit.
+    /// Writes the files of a tree into a new folder, as [`LoopRepo::checkout`] does for a commit.
     pub fn checkout_tree(&self, tree: &TreeId, dir: &Path) -> Result<(), GitError> {
         self.check_out(tree, dir)
     }
@@ -127,11 +133,12 @@ impl LoopRepo {
         if !is_free(&dir)? {
             return Err(GitError::Exists { path: dir });
         }
+        // The index is private to this call: the repository is shared by all checkouts of the loop.
         let private = Scratch::beside(&dir, "checkout-index")?;
         let index = private.path().join("index");
         let place = Scratch::beside(&dir, "checkout")?;
         self.git()
-            .unflushed()
+            .without_fsync()
             .env("GIT_INDEX_FILE", &index)
             .args(["read-tree", files.object_id()])
             .run()?;
@@ -143,7 +150,7 @@ impl LoopRepo {
         place.put_at(&dir)
     }
 
-    /// Makes one commit. The same inputs give the same id, so doing it again does nothing.
+    /// Makes a commit. The same inputs give the same id, so repeating the call is harmless.
     pub fn commit(
         &self,
         tree: &TreeId,
@@ -161,16 +168,17 @@ impl LoopRepo {
         message: &str,
         at_secs: i64,
     ) -> Result<CommitId, GitError> {
+        // The time comes from the caller, not from a clock: a commit's id depends on it, and a
+        // repeated call must give the same id. The `@` marks seconds since 1970.
         let date = format!("@{at_secs} +0000");
-        let git = self
+        let mut git = self
             .git()
             .env("GIT_AUTHOR_DATE", &date)
-            .env("GIT_COMMITTER_DATE", &date);
-        let git = git.args(["commit-tree", tree]);
-        let git = match parent {
-            Some(parent) => git.args(["-p", parent.as_str()]),
-            None => git,
-        };
+            .env("GIT_COMMITTER_DATE", &date)
+            .args(["commit-tree", tree]);
+        if let Some(parent) = parent {
+            git = git.args(["-p", parent.as_str()]);
+        }
         let id = git.args(["-F", "-"]).run_with(message.as_bytes())?;
         CommitId::parse(String::from_utf8_lossy(&id).trim_end())
     }
@@ -199,10 +207,10 @@ impl LoopRepo {
         CommitId::parse(&self.ask_line(&["rev-parse", "--verify", "--end-of-options", &parent])?)
     }
 
-    /// The difference between two commits as a patch, cut after `bytes_max` with a note that says
-    /// so.
+    /// The difference between two commits as a patch. A patch longer than `bytes_max` is cut and
+    /// ends in a note that says so.
     ///
-    /// Bytes that are not UTF-8 are replaced; no attribute of either tree can hide a file or run a
+    /// Bytes that are not UTF-8 are replaced. No attribute in either tree can hide a file or run a
     /// program.
     pub fn diff(
         &self,
@@ -213,7 +221,8 @@ impl LoopRepo {
         self.patch(from, to, &[], bytes_max)
     }
 
-    /// The same of any two trees, and of one path and what is below it unless that is empty.
+    /// Like [`LoopRepo::diff`], for any two trees. Unless `path` is empty, the patch is limited to
+    /// that path and what is below it.
     pub(crate) fn patch(
         &self,
         from: &dyn TreeLike,
@@ -230,16 +239,14 @@ impl LoopRepo {
             "--no-color",
             "--no-renames",
         ];
-        let git = self
+        let mut git = self
             .git()
             .args(words)
-            .args([from.object_id(), to.object_id(), "--"]);
-        let git = if path.is_empty() {
-            git
-        } else {
-            git.literal_path(path)
-        };
-        let git = git.output_bytes_max(bytes_max);
+            .args([from.object_id(), to.object_id(), "--"])
+            .output_bytes_max(bytes_max);
+        if !path.is_empty() {
+            git = git.literal_path(path);
+        }
         let command = git.command_line();
         let output = git.outcome()?;
         if output.cut {
@@ -255,8 +262,8 @@ impl LoopRepo {
         }
     }
 
-    /// The paths that differ between two commits, as bytes, in git's order; a moved file is two
-    /// paths.
+    /// The paths that differ between two commits, as bytes, in git's order. A renamed file is
+    /// listed with both its paths.
     pub fn changed_paths(&self, from: &CommitId, to: &CommitId) -> Result<Vec<Vec<u8>>, GitError> {
         let words = [
             "diff-tree",
@@ -276,8 +283,8 @@ impl LoopRepo {
     }
 }
 
-/// Makes a bare repository without template: no hooks, no descriptions, nothing that an
-/// installation adds.
+/// Makes a bare repository without a template: no hooks, no description, nothing that the machine's
+/// git installation would add.
 pub(crate) fn init_bare(dir: &Path, object_format: &str) -> Result<(), GitError> {
     let format = format!("--object-format={object_format}");
     Git::of_ours(dir)
@@ -315,7 +322,8 @@ fn has_promisor(git_dir: &Path) -> Result<bool, GitError> {
 }
 
 fn cut_with_note(mut bytes: Vec<u8>, bytes_max: usize) -> String {
-    // Half a character at the end would read as damage.
+    // The cut may fall inside a character, which would be shown as a damaged one. A character has
+    // at most four bytes, so a longer invalid end was in the file itself.
     let half = bytes
         .utf8_chunks()
         .last()

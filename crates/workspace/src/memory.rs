@@ -1,5 +1,5 @@
-//! What git said of objects. An object never changes under its name, so whoever has asked once need
-//! not start git again.
+//! A cache of git's answers about objects. An object's content never changes under its id, so no
+//! answer goes stale, and each one saves a process.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::error::GitError;
 use crate::loop_repo::LoopRepo;
 
-/// All answers together; beyond that everything is forgotten, which costs a few questions.
+/// The size of all answers together. When it is exceeded, the whole cache is dropped: that costs a
+/// few processes and needs no record of which answer is oldest.
 const BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// An answer that is longer is not worth its room.
+/// A longer answer is not cached, or one of them could push out everything else.
 const ANSWER_BYTES_MAX: usize = 512 * 1024;
 
-/// Answers of git, shared by everything that is opened with it.
+/// A cache of git's answers, shared by all repositories that were opened with it.
 #[derive(Debug, Clone, Default)]
 pub struct Memory(Arc<Mutex<Answers>>);
 
@@ -24,11 +25,12 @@ struct Answers {
     bytes: usize,
 }
 
-/// A repository and what it was asked.
+/// A repository and the arguments of the call.
 type Question = (PathBuf, String);
 
 impl Memory {
     fn recall(&self, question: &Question) -> Option<Arc<[u8]>> {
+        // A panic elsewhere cannot leave the cache half-written, so a poisoned lock is still good.
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -45,31 +47,35 @@ impl Memory {
         if answers.bytes + answer.len() > BYTES_MAX {
             *answers = Answers::default();
         }
+        // If two callers store the same answer, its size counts twice. Then the cache is only
+        // dropped earlier.
         answers.bytes += answer.len();
         answers.known.insert(question, Arc::clone(answer));
     }
 }
 
 impl LoopRepo {
-    /// The same repository, with what was asked of it before.
+    /// The same repository, with `memory` as its cache.
     #[must_use]
     pub fn remembering(mut self, memory: &Memory) -> Self {
         self.memory = memory.clone();
         self
     }
 
-    /// Asks git about objects that are named by their ids, and by nothing that can move.
+    /// Runs git with these arguments, or returns the cached answer. The arguments must name objects
+    /// by id only: a ref can move, and its answer would go stale.
     pub(crate) fn ask(&self, words: &[&str]) -> Result<Arc<[u8]>, GitError> {
         let question = (Path::to_owned(self.path()), words.join("\n"));
         if let Some(answer) = self.memory.recall(&question) {
             return Ok(answer);
         }
+        // The cache is not locked while git runs, so that one slow answer holds up nobody else.
         let answer: Arc<[u8]> = self.git().args(words).run()?.into();
         self.memory.keep(question, &answer);
         Ok(answer)
     }
 
-    /// The same where the answer is one line.
+    /// Like [`LoopRepo::ask`], for an answer of one line.
     pub(crate) fn ask_line(&self, words: &[&str]) -> Result<String, GitError> {
         Ok(String::from_utf8_lossy(&self.ask(words)?)
             .trim_end()

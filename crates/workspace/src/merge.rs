@@ -1,7 +1,7 @@
-//! Merges two versions of one text with the one that both came from.
+//! Merges two versions of a text file, given the version that both started from.
 //!
-//! The three texts go into files of ours with fixed names, so that no attribute and no merge driver
-//! has a say. A file that is no text, or a very long one, is not merged: that counts as a conflict.
+//! The three texts go into files of ours with fixed names, so no attribute and no merge driver
+//! applies to them. A binary file or a very long one is not merged; it counts as a conflict.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,19 +12,19 @@ use crate::id::ObjectId;
 use crate::loop_repo::LoopRepo;
 use crate::scratch::Scratch;
 
-/// No test file that people read is longer; merging takes several times as much memory.
+/// No test file that people read is longer, and merging takes several times as much memory.
 const TEXT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// What came of a merge.
+/// The result of a merge.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Merged {
-    /// Both changes are in it.
+    /// A text with both changes.
     Clean(Vec<u8>),
-    /// They cannot both be had.
+    /// The changes cannot be combined.
     Conflict,
 }
 
-/// Merges `ours` and `theirs`, which both came from `base`.
+/// Merges `ours` and `theirs`, which both started from `base`.
 pub(crate) fn merge(
     repo: &LoopRepo,
     blobs: &Blobs,
@@ -36,10 +36,11 @@ pub(crate) fn merge(
         let Blob::Whole(text) = blobs.read(id, TEXT_BYTES_MAX)? else {
             return Ok(Merged::Conflict);
         };
+        // A zero byte is git's own sign of a binary file.
         if text.contains(&0) {
             return Ok(Merged::Conflict);
         }
-        files.push(written(scratch, name, &text)?);
+        files.push(write_file(scratch, name, &text)?);
     }
     let git = repo
         .git()
@@ -49,7 +50,7 @@ pub(crate) fn merge(
     let output = git.outcome()?;
     match output.code {
         Some(0) if !output.cut => Ok(Merged::Clean(output.stdout)),
-        // The number of conflicts, as far as an exit code can count.
+        // The exit code is the number of conflicts, at most 127.
         Some(1..=127) => Ok(Merged::Conflict),
         code => Err(GitError::Failed {
             command,
@@ -59,7 +60,7 @@ pub(crate) fn merge(
     }
 }
 
-fn written(scratch: &Scratch, name: &str, text: &[u8]) -> Result<PathBuf, GitError> {
+fn write_file(scratch: &Scratch, name: &str, text: &[u8]) -> Result<PathBuf, GitError> {
     let file = scratch.path().join(name);
     fs::write(&file, text).map_err(failed("write", &file))?;
     Ok(file)

@@ -1,19 +1,17 @@
-//! The moments right before and right after each move of a ref and each change of an operator's
-//! file.
+//! Hooks right before and right after each move of a ref and each change of an operator's file.
 //!
-//! Nothing happens at them unless a watcher was set, as a crash test does, whose watcher ends the
-//! process there.
+//! They do nothing unless a watcher is set. Crash tests set one that kills the process there.
 
 use std::sync::OnceLock;
 
 static WATCHER: OnceLock<fn(&str)> = OnceLock::new();
 
-/// Lets a test be there at every moment of this process from now on; the first watcher stays.
+/// Calls `watcher` at every such moment in this process. Only the first call has an effect.
 pub fn watch_changes(watcher: fn(&str)) {
     let _ = WATCHER.set(watcher);
 }
 
-/// Something is about to be changed, or has just been.
+/// Tells the watcher that a change is about to happen (`before`) or has happened (`after`).
 pub(crate) fn moment(when: &str, name: &str) {
     if let Some(watcher) = WATCHER.get() {
         watcher(&format!("{when} {name}"));

@@ -1,5 +1,4 @@
-//! Makes a repository out of a folder of files, for projects that begin with us, as the demo's
-//! does.
+//! Turns a folder of files into a git repository, for projects that we create, such as the demo's.
 
 use std::path::Path;
 
@@ -7,7 +6,7 @@ use crate::error::GitError;
 use crate::git::Git;
 use crate::id::CommitId;
 
-/// Makes `folder` a repository with all its files in one commit on `main`.
+/// Makes `folder` a repository with one commit on `main` that has all its files.
 pub fn init_repository(folder: &Path, message: &str) -> Result<CommitId, GitError> {
     let in_folder = || Git::found_from(folder);
     in_folder()

@@ -1,9 +1,9 @@
-//! Reads one file of the operator's, and replaces it as a whole if it is still what was read.
+//! Reads one of the operator's files, and replaces it as a whole if it has not changed since.
 //!
-//! The new content is written beside the target, flushed, and renamed over it, so that at every
-//! instant, also after `kill -9` or a power cut, the name holds either the old or the new content.
-//! It follows a symbolic link to its target and keeps mode and owner. Extended attributes and
-//! further hard links are not carried over.
+//! The new content is written beside the target, flushed, and renamed over it. So at every instant,
+//! even after `kill -9` or a power cut, the name holds either the old content or the new. A
+//! symbolic link is followed to its target; mode and owner are kept. Extended attributes and
+//! further hard links are lost.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -16,7 +16,7 @@ use rustix::fs::{FlockOperation, Gid, Uid, fchown, flock};
 
 use crate::moments::moment;
 
-/// What was read, and from where; the key to replacing it.
+/// The content of a file when it was read. [`replace`] needs it to notice a change.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     target: PathBuf,
@@ -24,21 +24,21 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The content as it was.
+    /// The content when it was read.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The file itself, links resolved.
+    /// The path of the file, with links resolved.
     pub fn target(&self) -> &Path {
         &self.target
     }
 }
 
-/// What can go wrong with one file.
+/// Why a file could not be read or replaced.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// There is nothing of that name.
+    /// There is no file of that name.
     #[error("there is no such file")]
     Missing,
     /// It is a folder.
@@ -53,14 +53,14 @@ pub enum FileError {
     /// Another process holds its lock.
     #[error("another process is writing it")]
     Busy,
-    /// The system refused.
+    /// A system call failed.
     #[error("cannot {attempt} `{path}`")]
     Io {
-        /// What was tried.
+        /// The verb of the operation, such as `read`.
         attempt: &'static str,
-        /// On what.
+        /// The path that it was tried on.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -75,8 +75,8 @@ fn failed(attempt: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileE
     }
 }
 
-/// Reads a regular file, at most `bytes_max` and one byte more, so that the reader can tell that it
-/// is too large.
+/// Reads a regular file. Of a file longer than `bytes_max` it returns one byte more than that, so
+/// that the caller can tell.
 pub fn read(path: &Path, bytes_max: usize) -> Result<Snapshot, FileError> {
     let target = fs::canonicalize(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => FileError::Missing,
@@ -88,7 +88,7 @@ pub fn read(path: &Path, bytes_max: usize) -> Result<Snapshot, FileError> {
     if kind.is_dir() {
         return Err(FileError::Folder);
     }
-    // A pipe without a writer would hang us at `open`.
+    // Opening a pipe that has no writer would block.
     if !kind.is_file() {
         return Err(FileError::NotRegular);
     }
@@ -105,10 +105,12 @@ fn read_bounded(path: &Path, bytes_max: usize) -> Result<Vec<u8>, FileError> {
     Ok(bytes)
 }
 
-/// Replaces the file's content, or refuses when it is not what the snapshot says. Writing the same
-/// content again touches nothing.
+/// Replaces the file's content, unless the file has changed since the snapshot. Writing the same
+/// content again does nothing.
 pub fn replace(snapshot: &Snapshot, new: &[u8]) -> Result<(), FileError> {
     let target = &snapshot.target;
+    // The lock is on the old file and not on the scratch file: the target is what two of our
+    // processes have in common.
     let old = File::open(target).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => FileError::Changed,
         _ => failed("open", target)(error),
@@ -120,7 +122,8 @@ pub fn replace(snapshot: &Snapshot, new: &[u8]) -> Result<(), FileError> {
     }
     let scratch = scratch_beside(target);
     let written = write_scratch(&scratch, &old, new).and_then(|()| {
-        // The lock keeps out our own kind only; an editor may have written in the meantime.
+        // Compared again, because editors do not take our lock. One could still write between here
+        // and the rename; closing that gap would need an atomic exchange of the two names.
         unchanged(snapshot)?;
         moment("before", "the operator's file");
         let renamed = fs::rename(&scratch, target).map_err(failed("replace", target));
@@ -128,14 +131,14 @@ pub fn replace(snapshot: &Snapshot, new: &[u8]) -> Result<(), FileError> {
         renamed
     });
     if written.is_err() {
-        // Best effort: the next write clears it away too.
+        // Best effort: the next write removes it too.
         let _ = fs::remove_file(&scratch);
     }
     written?;
     sync_folder(target)
 }
 
-/// Waits a little for another writer of ours; editors do not hold this lock.
+/// Takes an advisory lock, waiting up to two seconds for another process of ours.
 fn lock(file: &File, path: &Path) -> Result<(), FileError> {
     const TRIES: u32 = 100;
     const PAUSE: Duration = Duration::from_millis(20);
@@ -149,7 +152,9 @@ fn lock(file: &File, path: &Path) -> Result<(), FileError> {
     Err(FileError::Busy)
 }
 
+/// Fails with [`FileError::Changed`] if the file is not what the snapshot says.
 fn unchanged(snapshot: &Snapshot) -> Result<(), FileError> {
+    // `read_bounded` reads one byte more than the limit, so a file that has grown is noticed.
     let now = match read_bounded(&snapshot.target, snapshot.bytes.len()) {
         Err(FileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
             return Err(FileError::Changed);
@@ -163,8 +168,8 @@ fn unchanged(snapshot: &Snapshot) -> Result<(), FileError> {
     }
 }
 
-/// A fixed name, so that what a crash left behind is cleared away by the next write instead of
-/// piling up.
+/// The scratch file's path. The name is fixed, so that the next write removes what a crash left
+/// behind.
 fn scratch_beside(target: &Path) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     target.with_file_name(format!(".{name}.loopwright-new"))
@@ -178,7 +183,8 @@ fn write_scratch(scratch: &Path, old: &File, new: &[u8]) -> Result<(), FileError
         _ => {}
     }
     let metadata = old.metadata().map_err(failed("look at", scratch))?;
-    // `create_new` does not follow a link that somebody planted under this name.
+    // `create_new` does not follow a link that somebody planted under this name. The file is
+    // private until it gets the mode of the old one: its content may be.
     let mut file = OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -188,21 +194,22 @@ fn write_scratch(scratch: &Path, old: &File, new: &[u8]) -> Result<(), FileError
     file.write_all(new).map_err(failed("write", scratch))?;
     let mine = file.metadata().map_err(failed("look at", scratch))?;
     if (mine.uid(), mine.gid()) != (metadata.uid(), metadata.gid()) {
-        // Only root may give files away; for everybody else the new file is simply theirs, as with
-        // any editor.
+        // Only root may give files away. For everybody else the new file is their own, as with any
+        // editor.
         let _ = fchown(
             &file,
             Some(Uid::from_raw(metadata.uid())),
             Some(Gid::from_raw(metadata.gid())),
         );
     }
+    // After `fchown`, which clears the set-user-id bit.
     let mode = fs::Permissions::from_mode(metadata.mode() & 0o7777);
     file.set_permissions(mode)
         .map_err(failed("set the mode of", scratch))?;
     file.sync_all().map_err(failed("flush", scratch))
 }
 
-/// Makes the rename itself survive a power cut.
+/// Flushes the target's folder, so that the rename itself survives a power cut.
 fn sync_folder(target: &Path) -> Result<(), FileError> {
     let folder = target.parent().unwrap_or(Path::new("."));
     File::open(folder)

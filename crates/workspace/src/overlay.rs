@@ -1,15 +1,16 @@
-//! Lays the tests of one agent over the code of another, neither of whom saw the other's work.
+//! Lays the tests of one agent (the writer) over the code of another (the implementor). Neither saw
+//! the other's work.
 //!
-//! The writer gets to say what the tests are and nothing else: it cannot change code, take away a
-//! test that was there, or plant a link. What it may not do is dropped and reported, never an
-//! error, since both sides are untrusted. Which paths are tests is the caller's to say.
+//! The writer decides about tests and nothing else: it cannot change code, remove an existing test
+//! or add a link. A forbidden change is dropped and reported. It is not an error, because an
+//! untrusted agent must not be able to make us fail. The caller says which paths are tests.
 
 use std::path::{Path, PathBuf};
 
 use crate::blobs::Blobs;
 use crate::changes::Change;
 use crate::compose::{in_the_way, make_room};
-use crate::entry::{Entries, Entry, Mode, plain};
+use crate::entry::{Entries, Entry, Mode, git_path};
 use crate::error::GitError;
 use crate::id::TreeId;
 use crate::loop_repo::LoopRepo;
@@ -18,43 +19,43 @@ use crate::scratch::Scratch;
 use crate::store::store_blobs;
 use crate::walk::as_path;
 
-/// So much of an implementor's change is shown where the writer's won.
+/// How much of an implementor's change is reported if the writer's version won.
 const HUNK_BYTES_MAX: usize = 16 * 1024;
 
-/// A tree with the code of one and the tests of another, and what had to be decided on the way.
+/// A tree with the implementor's code and the writer's tests, and what was decided on the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overlay {
-    /// All files.
+    /// The combined tree.
     pub tree: TreeId,
-    /// Test files that the writer added or changed, and that are in the tree.
+    /// Test files that the writer added or changed and that are in the tree.
     pub writer_files: Vec<PathBuf>,
-    /// What the writer did and may not do: other files, removals, links, submodules, a path that
+    /// The writer's forbidden changes: other files, removals, links, submodules, and paths that
     /// existing files block.
     pub dropped: Vec<PathBuf>,
-    /// Existing test files that both changed, and not so that both changes could be had: the
-    /// writer's is in the tree.
+    /// Existing test files that both changed and that could not be merged. The tree has the
+    /// writer's version.
     pub conflicts: Vec<Conflict>,
     /// Existing test files that the implementor changed or removed.
     pub implementor_tests: Vec<PathBuf>,
-    /// Files that the implementor added and that gave way to a test file of the writer's.
+    /// Files that the implementor added and that one of the writer's test files replaced.
     pub overridden: Vec<PathBuf>,
 }
 
-/// An existing test file of which the writer's version was taken.
+/// An existing test file where the writer's version won.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
-    /// Where.
+    /// The file's path in the tree.
     pub path: PathBuf,
-    /// What the implementor had done to it, as a patch; cut with a note when it is long.
+    /// The implementor's change as a patch; a long one is cut and ends in a note.
     pub implementor_hunk: String,
 }
 
 impl LoopRepo {
-    /// Lays the test files of the `tests` tree over the `code` tree; both came from `base`.
+    /// Lays the test files of the `tests` tree over the `code` tree; both started from `base`.
     ///
-    /// A new test file of the writer's is taken whatever the implementor put there. An existing one
-    /// is merged; where that fails the writer's version is taken and the implementor's change
-    /// reported. All else is the implementor's.
+    /// A new test file of the writer's wins over whatever the implementor put there. An existing
+    /// one is merged; if that fails, the writer's version wins and the implementor's change is
+    /// reported. Everything else comes from the implementor.
     pub fn overlay(
         &self,
         base: &TreeId,
@@ -70,33 +71,29 @@ impl LoopRepo {
             blobs: Blobs::of(self),
             scratch: &scratch,
         };
-        let mut laying = Laying::new(sides, self.entries_of(base)?, self.entries_of(code)?);
+        let mut builder = Builder::new(sides, self.entries_of(base)?, self.entries_of(code)?);
         for change in self.tree_changes(base, tests)? {
-            laying.lay(change, is_test)?;
+            builder.apply(change, is_test)?;
         }
-        laying.store_merged()?;
-        let changed = self.tree_changes(base, code)?.into_iter();
-        let existing = changed.filter(|change| change.before.is_some() && is_test(&change.path));
-        let implementor_tests = existing.map(|change| change.path).collect();
-        let tree = self.write_tree(&laying.entries, &scratch)?;
-        let Laying {
-            writer_files,
-            dropped,
-            conflicts,
-            overridden,
-            ..
-        } = laying;
+        builder.store_merged()?;
+        let implementor_tests = self
+            .tree_changes(base, code)?
+            .into_iter()
+            .filter(|change| change.before.is_some() && is_test(&change.path))
+            .map(|change| change.path)
+            .collect();
         Ok(Overlay {
-            tree,
-            writer_files,
-            dropped,
-            conflicts,
+            tree: self.write_tree(&builder.entries, &scratch)?,
+            writer_files: builder.writer_files,
+            dropped: builder.dropped,
+            conflicts: builder.conflicts,
             implementor_tests,
-            overridden,
+            overridden: builder.overridden,
         })
     }
 }
 
+/// What the builder reads from.
 struct Sides<'a> {
     repo: &'a LoopRepo,
     base: &'a TreeId,
@@ -105,12 +102,13 @@ struct Sides<'a> {
     scratch: &'a Scratch,
 }
 
-/// The work, as far as it has got.
-struct Laying<'a> {
+/// An overlay under construction.
+struct Builder<'a> {
     sides: Sides<'a>,
     in_base: Entries,
-    /// The implementor's files, over which the writer's are laid.
+    /// The implementor's files at first; the writer's are laid over them one by one.
     entries: Entries,
+    /// Files with a newly merged text, which is not stored yet.
     merged: Vec<(Vec<u8>, Mode, Vec<u8>)>,
     writer_files: Vec<PathBuf>,
     dropped: Vec<PathBuf>,
@@ -118,25 +116,24 @@ struct Laying<'a> {
     overridden: Vec<PathBuf>,
 }
 
-impl<'a> Laying<'a> {
+impl<'a> Builder<'a> {
     fn new(sides: Sides<'a>, in_base: Entries, entries: Entries) -> Self {
-        let (merged, writer_files, dropped) = (Vec::new(), Vec::new(), Vec::new());
-        let (conflicts, overridden) = (Vec::new(), Vec::new());
         Self {
             sides,
             in_base,
             entries,
-            merged,
-            writer_files,
-            dropped,
-            conflicts,
-            overridden,
+            merged: Vec::new(),
+            writer_files: Vec::new(),
+            dropped: Vec::new(),
+            conflicts: Vec::new(),
+            overridden: Vec::new(),
         }
     }
 
-    /// Takes one change of the writer's, or drops it.
-    fn lay(&mut self, change: Change, is_test: &dyn Fn(&Path) -> bool) -> Result<(), GitError> {
-        let path = plain(&change.path)?;
+    /// Applies one change of the writer's, or drops it.
+    fn apply(&mut self, change: Change, is_test: &dyn Fn(&Path) -> bool) -> Result<(), GitError> {
+        let path = git_path(&change.path)?;
+        // A removal has nothing after it, so it is dropped as well.
         let wanted = change
             .after
             .filter(|entry| entry.mode.is_regular() && is_test(&change.path));
@@ -145,43 +142,51 @@ impl<'a> Laying<'a> {
             return Ok(());
         };
         match change.before {
-            Some(before) => self.lay_existing(&path, &before, wanted)?,
-            None => self.lay_new(&path, wanted),
+            Some(before) => self.apply_to_existing(&path, &before, wanted)?,
+            None => self.add(&path, wanted),
         }
         self.writer_files.push(change.path);
         Ok(())
     }
 
-    /// A path below a file that was there, or above one, could only be had by taking that file
-    /// away.
+    /// Whether a file of the base is above or below the path. The path could only exist if that
+    /// file were removed, and the writer may not remove files.
     fn is_blocked(&self, path: &[u8]) -> bool {
         in_the_way(&self.entries, path)
             .iter()
             .any(|blocking| self.in_base.contains_key(blocking))
     }
 
-    fn lay_new(&mut self, path: &[u8], wanted: Entry) {
+    fn add(&mut self, path: &[u8], wanted: Entry) {
+        // If both wrote the same file, nobody's work was replaced.
         if self.entries.get(path).is_some_and(|there| *there != wanted) {
             self.overridden.push(as_path(path).to_owned());
         }
         self.put(path, wanted);
     }
 
-    fn lay_existing(&mut self, path: &[u8], before: &Entry, wanted: Entry) -> Result<(), GitError> {
+    fn apply_to_existing(
+        &mut self,
+        path: &[u8],
+        before: &Entry,
+        wanted: Entry,
+    ) -> Result<(), GitError> {
         let there = self.entries.get(path).cloned();
         match there {
             Some(there) if there == *before || there == wanted => self.put(path, wanted),
             Some(there) => match self.merge(before, &there, &wanted)? {
-                Both::Entry(both) => self.put(path, both),
-                Both::Text(mode, text) => self.merged.push((path.to_vec(), mode, text)),
-                Both::Neither => self.lay_conflicting(path, wanted)?,
+                FileMerge::Entry(entry) => self.put(path, entry),
+                FileMerge::Text(mode, text) => self.merged.push((path.to_vec(), mode, text)),
+                FileMerge::Conflict => self.apply_conflicting(path, wanted)?,
             },
-            None => self.lay_conflicting(path, wanted)?,
+            // The implementor removed the file, or put something else above or below its path.
+            None => self.apply_conflicting(path, wanted)?,
         }
         Ok(())
     }
 
-    fn lay_conflicting(&mut self, path: &[u8], wanted: Entry) -> Result<(), GitError> {
+    /// Takes the writer's version and reports the implementor's change.
+    fn apply_conflicting(&mut self, path: &[u8], wanted: Entry) -> Result<(), GitError> {
         let Sides {
             repo, base, code, ..
         } = self.sides;
@@ -194,26 +199,28 @@ impl<'a> Laying<'a> {
         Ok(())
     }
 
-    fn merge(&self, before: &Entry, there: &Entry, wanted: &Entry) -> Result<Both, GitError> {
+    fn merge(&self, before: &Entry, there: &Entry, wanted: &Entry) -> Result<FileMerge, GitError> {
         if ![before, there, wanted]
             .iter()
             .all(|entry| entry.mode.is_regular())
         {
-            return Ok(Both::Neither);
+            return Ok(FileMerge::Conflict);
         }
+        // Mode and content are merged on their own: one side may set the executable bit while the
+        // other edits.
         let mode = if wanted.mode == before.mode {
             there.mode
         } else {
             wanted.mode
         };
-        // One of them changed nothing but the mode, or both wrote the same.
+        // No text to merge if one side changed only the mode, or if both wrote the same.
         let id = match (&there.id, &wanted.id) {
             (there, wanted) if *there == before.id || there == wanted => Some(wanted),
             (there, wanted) if *wanted == before.id => Some(there),
             (_, _) => None,
         };
         if let Some(id) = id {
-            return Ok(Both::Entry(Entry {
+            return Ok(FileMerge::Entry(Entry {
                 mode,
                 id: id.clone(),
             }));
@@ -226,8 +233,8 @@ impl<'a> Laying<'a> {
         } = &self.sides;
         Ok(
             match merge(repo, blobs, scratch, [&there.id, &before.id, &wanted.id])? {
-                Merged::Clean(text) => Both::Text(mode, text),
-                Merged::Conflict => Both::Neither,
+                Merged::Clean(text) => FileMerge::Text(mode, text),
+                Merged::Conflict => FileMerge::Conflict,
             },
         )
     }
@@ -239,7 +246,7 @@ impl<'a> Laying<'a> {
         self.entries.insert(path.to_vec(), entry);
     }
 
-    /// All at once, since each store is a process.
+    /// Stores the merged texts, all at once because each call starts a process.
     fn store_merged(&mut self) -> Result<(), GitError> {
         let texts: Vec<&[u8]> = self
             .merged
@@ -254,12 +261,12 @@ impl<'a> Laying<'a> {
     }
 }
 
-/// What two changes of one file come to.
-enum Both {
-    /// One side's content has both.
+/// The result of merging two changes of one file.
+enum FileMerge {
+    /// One side's content includes both changes.
     Entry(Entry),
-    /// A new content.
+    /// A new text with both changes.
     Text(Mode, Vec<u8>),
-    /// They cannot both be had.
-    Neither,
+    /// The changes cannot be combined.
+    Conflict,
 }

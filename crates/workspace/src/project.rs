@@ -1,8 +1,8 @@
-//! Looks at the operator's repository, as far as `start` must know it.
+//! Reads what `start` needs to know about the operator's repository.
 //!
-//! It only asks: no index is refreshed, no lock taken, nothing fetched. Files that the operator
-//! never added do not make the work tree dirty, for a PRD is often one of them, and ignore rules of
-//! the operator's own are not known here.
+//! It changes nothing: no index is refreshed, no lock is taken, nothing is fetched. Untracked files
+//! do not make the work tree dirty: the PRD is often one of them, and the operator's global ignore
+//! rules are not known here.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
@@ -18,36 +18,37 @@ use crate::scratch::absolute;
 pub struct ProjectView {
     /// The top of the work tree.
     pub root: PathBuf,
-    /// The project's folder, relative to `root`; empty when it is the same.
+    /// The project's folder, relative to `root`; empty if they are the same.
     pub subdir: PathBuf,
     /// The commit of HEAD, or of the revision that was asked for.
     pub head: CommitId,
-    /// Tracked files differ from HEAD, in the work tree or in the index.
+    /// Whether tracked files differ from HEAD, in the work tree or in the index.
     pub dirty: bool,
-    /// The history is cut off somewhere.
+    /// Whether this is a shallow clone.
     pub shallow: bool,
-    /// HEAD is not on a branch.
+    /// Whether HEAD is not on a branch.
     pub detached: bool,
 }
 
-/// Looks at the repository around a folder; `rev` is anything that git takes for a commit, HEAD
-/// when there is none.
+/// Reads the repository that a folder is in. `rev` is anything that git takes for a commit; the
+/// default is HEAD.
 pub fn look_at_project(project: &Path, rev: Option<&str>) -> Result<ProjectView, GitError> {
     let project = absolute(project)?;
     let root = top_of(&project)?;
     Ok(ProjectView {
-        subdir: one_path(&project, &["rev-parse", "--show-prefix"])?,
+        subdir: path_from(&project, &["rev-parse", "--show-prefix"])?,
         head: commit_of(&project, rev)?,
         dirty: is_dirty(&root)?,
-        shallow: asked(&project, "--is-shallow-repository")?,
+        shallow: rev_parse_flag(&project, "--is-shallow-repository")?,
         detached: is_detached(&project)?,
         root,
     })
 }
 
-/// The git folder that all work trees of a repository share.
+/// The git folder that all work trees of a repository share. In a linked worktree `.git` is a file,
+/// and the objects and branches are here.
 pub(crate) fn common_git_dir(project: &Path) -> Result<PathBuf, GitError> {
-    one_path(
+    path_from(
         project,
         &["rev-parse", "--path-format=absolute", "--git-common-dir"],
     )
@@ -55,18 +56,19 @@ pub(crate) fn common_git_dir(project: &Path) -> Result<PathBuf, GitError> {
 }
 
 fn top_of(project: &Path) -> Result<PathBuf, GitError> {
-    let inside = asked(project, "--is-inside-work-tree")
+    let inside = rev_parse_flag(project, "--is-inside-work-tree")
         .map_err(|error| not_a_repository(project, error))?;
     if !inside {
         return Err(GitError::NoWorkTree {
             path: project.to_owned(),
         });
     }
-    one_path(project, &["rev-parse", "--show-toplevel"])
+    path_from(project, &["rev-parse", "--show-toplevel"])
 }
 
-/// A refusal with a `.git` in sight has another reason (owner, damage), which only git's own words
-/// tell.
+/// Turns git's refusal into [`GitError::NotARepository`], unless a `.git` is in this folder or
+/// above it. Then git has another reason (an unsafe owner, a damaged repository), and only its own
+/// message explains it.
 fn not_a_repository(project: &Path, error: GitError) -> GitError {
     let in_sight = project
         .ancestors()
@@ -79,8 +81,8 @@ fn not_a_repository(project: &Path, error: GitError) -> GitError {
     }
 }
 
-fn asked(project: &Path, question: &str) -> Result<bool, GitError> {
-    let git = Git::found_from(project).args(["rev-parse", question]);
+fn rev_parse_flag(project: &Path, flag: &str) -> Result<bool, GitError> {
+    let git = Git::found_from(project).args(["rev-parse", flag]);
     let command = git.command_line();
     match git.line()?.as_str() {
         "true" => Ok(true),
@@ -89,12 +91,14 @@ fn asked(project: &Path, question: &str) -> Result<bool, GitError> {
     }
 }
 
-/// Takes off the one newline that git adds; the path itself may hold any byte.
-fn one_path(project: &Path, question: &[&str]) -> Result<PathBuf, GitError> {
-    let mut bytes = Git::found_from(project).args(question).run()?;
+/// Runs git and reads its output as one path.
+fn path_from(project: &Path, words: &[&str]) -> Result<PathBuf, GitError> {
+    let mut bytes = Git::found_from(project).args(words).run()?;
+    // Only the one newline that git adds: the path itself may contain any byte.
     if bytes.last() == Some(&b'\n') {
         bytes.pop();
     }
+    // `--show-prefix` ends in a slash.
     if bytes.len() > 1 && bytes.last() == Some(&b'/') {
         bytes.pop();
     }
@@ -107,6 +111,7 @@ fn commit_of(project: &Path, rev: Option<&str>) -> Result<CommitId, GitError> {
         return Ok(id);
     }
     match rev {
+        // In an empty repository every revision is unknown. Its emptiness is what must be fixed.
         Some(revision) if has_commits(project)? => Err(GitError::UnknownRevision {
             revision: revision.to_owned(),
             path: project.to_owned(),
@@ -118,9 +123,11 @@ fn commit_of(project: &Path, rev: Option<&str>) -> Result<CommitId, GitError> {
 }
 
 fn resolve(project: &Path, revision: &str) -> Result<Option<CommitId>, GitError> {
+    // No program argument can contain a zero byte.
     if revision.contains('\0') {
         return Ok(None);
     }
+    // Peeled to a commit, since a tag has an id of its own.
     let peeled = format!("{revision}^{{commit}}");
     let git = Git::found_from(project).args([
         "rev-parse",
@@ -143,6 +150,8 @@ fn resolve(project: &Path, revision: &str) -> Result<Option<CommitId>, GitError>
 }
 
 fn has_commits(project: &Path) -> Result<bool, GitError> {
+    // HEAD may be on a new branch without commits while other branches have some, or be detached
+    // while there is no ref at all.
     let any_ref = Git::found_from(project)
         .args(["for-each-ref", "--count=1"])
         .run()?;
@@ -150,6 +159,7 @@ fn has_commits(project: &Path) -> Result<bool, GitError> {
 }
 
 fn is_dirty(root: &Path) -> Result<bool, GitError> {
+    // A submodule counts if it is at another commit, not if files in it differ.
     let words = [
         "status",
         "--porcelain=v2",
@@ -165,6 +175,7 @@ fn is_detached(project: &Path) -> Result<bool, GitError> {
     let command = git.command_line();
     match git.outcome()? {
         Output { code: Some(0), .. } => Ok(false),
+        // With `--quiet`, exit code 1 means that HEAD is not symbolic.
         Output { code: Some(1), .. } => Ok(true),
         Output { code, stderr, .. } => Err(GitError::Failed {
             command,
@@ -174,8 +185,8 @@ fn is_detached(project: &Path) -> Result<bool, GitError> {
     }
 }
 
-/// Which git there is, in its own words.
+/// The version of the installed git, such as `2.47.1`.
 pub fn git_version() -> Result<String, GitError> {
-    let line = Git::alone().args(["--version"]).line()?;
+    let line = Git::without_repository().args(["--version"]).line()?;
     Ok(line.trim_start_matches("git version ").to_owned())
 }

@@ -1,8 +1,8 @@
-//! Puts accepted work into the operator's repository: objects, and one branch of ours.
+//! Publishes accepted work into the operator's repository: its objects, and one branch of ours.
 //!
-//! Index, work tree, HEAD, configuration and every other ref stay as they are. Somebody who checks
-//! the branch out in the instant between our look and our write sees it move once; nothing of
-//! theirs is lost by that.
+//! Index, work tree, HEAD, configuration and all other refs are left alone. One race remains: if
+//! somebody checks the branch out between our last check and our write, it moves under them once.
+//! They lose no work by that.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -16,31 +16,31 @@ use crate::project::common_git_dir;
 use crate::refs::{check_ref, read_ref, update_ref};
 use crate::scratch::absolute;
 
-/// The only branches we ever write in a repository that is not ours.
+/// The only branches that we ever write in the operator's repository.
 const BRANCHES: &str = "agent-loop/";
 
-/// What came of publishing.
+/// The result of publishing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Published {
-    /// The branch points to the commit now.
+    /// The branch was moved to the commit.
     Done,
-    /// It did so before.
+    /// The branch pointed to the commit already.
     AlreadyThere,
-    /// The branch is not where we left it, and stays there.
+    /// Somebody else moved the branch; it was left where it is.
     MovedBySomebody {
-        /// Where it is, if it still exists.
+        /// The commit it points to; `None` if it was deleted.
         found: Option<CommitId>,
     },
-    /// Somebody has checked the branch out; it stays where it is.
+    /// Somebody has checked the branch out; it was left where it is.
     CheckedOut {
-        /// The work tree that has it.
+        /// The work tree in which it is checked out.
         at: PathBuf,
     },
 }
 
 impl LoopRepo {
-    /// Moves `branch` (`agent-loop/…`) in the operator's repository from what we last published to
-    /// `commit`.
+    /// Moves `branch` (`agent-loop/…`) in the operator's repository to `commit`, if it still points
+    /// to what we last published.
     pub fn publish(
         &self,
         project_root: &Path,
@@ -56,23 +56,27 @@ impl LoopRepo {
         let name = format!("refs/heads/{branch}");
         check_ref(&name)?;
         let theirs = common_git_dir(&absolute(project_root)?)?;
-        if let Some(refused) = in_the_way(&theirs, &name, last_published, commit)? {
+        if let Some(refused) = obstacle(&theirs, &name, last_published, commit)? {
             return Ok(refused);
         }
         self.send_objects(&theirs, commit)?;
-        // Sending may have taken a while.
-        if let Some(refused) = in_the_way(&theirs, &name, last_published, commit)? {
+        // Checked again, because sending may have taken a while.
+        if let Some(refused) = obstacle(&theirs, &name, last_published, commit)? {
             return Ok(refused);
         }
         match update_ref(Git::of_operator(&theirs), &name, last_published, commit) {
             Ok(()) => Ok(Published::Done),
-            Err(error) => in_the_way(&theirs, &name, last_published, commit)?.ok_or(error),
+            // Most likely somebody moved the branch just now. We look at the branch to find out,
+            // since git's message is not for parsing.
+            Err(error) => obstacle(&theirs, &name, last_published, commit)?.ok_or(error),
         }
     }
 
-    /// Lets their repository fetch from ours, which sends just what it lacks, whatever it has lost
-    /// in the meantime.
+    /// Makes the operator's repository fetch from ours. A fetch sends exactly what is missing
+    /// there, even if a garbage collection has removed what we sent before.
     fn send_objects(&self, theirs: &Path, commit: &CommitId) -> Result<(), GitError> {
+        // The operator's configuration is in force here and may ask for tags, pruning or
+        // submodules. Each option turns off something that would change more than the objects.
         let quiet = [
             "fetch",
             "--quiet",
@@ -91,14 +95,15 @@ impl LoopRepo {
     }
 }
 
-/// Why the branch must not be moved now, if it must not.
-fn in_the_way(
+/// The reason why the branch must not be moved now, if there is one.
+fn obstacle(
     theirs: &Path,
     name: &str,
     last_published: Option<&CommitId>,
     commit: &CommitId,
 ) -> Result<Option<Published>, GitError> {
     let found = read_ref(Git::of_operator(theirs), name)?;
+    // This comes first, so that a call that is repeated after a crash recognises its own work.
     if found.as_ref() == Some(commit) {
         return Ok(Some(Published::AlreadyThere));
     }
@@ -111,6 +116,7 @@ fn in_the_way(
     Ok(None)
 }
 
+/// The work tree in which a branch is checked out, linked work trees included.
 fn checked_out_at(theirs: &Path, name: &str) -> Result<Option<PathBuf>, GitError> {
     let output = Git::of_operator(theirs)
         .args(["worktree", "list", "--porcelain", "-z"])

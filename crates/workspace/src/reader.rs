@@ -1,8 +1,7 @@
-//! Reads single files and folders of a tree, without a checkout.
+//! Reads single files and folders of a tree without checking it out.
 //!
-//! What it gives is what was recorded: links are not followed and submodules are not entered.
-//! [`TreeReader`] is for many reads of one tree; the two functions of [`LoopRepo`] are for a single
-//! one.
+//! Links are not followed and submodules are not entered. [`TreeReader`] is for many reads of one
+//! tree; [`LoopRepo::read_blob`] and [`LoopRepo::list_folder`] are for a single read.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -10,23 +9,22 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::blobs::{Blob, Blobs};
-use crate::entry::{Entries, Entry, Line, TreeLike, below, listed, plain};
+use crate::entry::{Entries, Entry, Line, TreeLike, below, git_path, parse_ls_tree};
 use crate::error::GitError;
 use crate::id::TreeId;
 use crate::loop_repo::LoopRepo;
 use crate::walk::{as_path, split};
 
-/// What a name in a folder of a tree is.
+/// One item in a folder of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Listed {
-    /// A folder; git has no empty ones.
+    /// A folder, never empty, since git does not record empty folders.
     Folder,
-    /// Anything else.
+    /// A file, a link or a submodule.
     Entry(Entry),
 }
 
-/// A tree whose paths are in memory and whose contents are read when they are asked for, through
-/// one process.
+/// A tree with its paths in memory. Contents are read on demand, all through one git process.
 #[derive(Debug)]
 pub struct TreeReader {
     entries: Entries,
@@ -34,11 +32,10 @@ pub struct TreeReader {
 }
 
 impl TreeReader {
-    /// The whole content of a file; none when there is no file at this path, be it a folder, a link
-    /// or a submodule.
+    /// The whole content of a file; `None` if there is no regular file at this path.
     ///
-    /// A file of more than `bytes_max` is an error: half a file may mean something else than the
-    /// whole.
+    /// A file of more than `bytes_max` is an error, because half a file may mean something else
+    /// than the whole.
     pub fn read(&self, path: &Path, bytes_max: usize) -> Result<Option<Vec<u8>>, GitError> {
         let Some(entry) = self.entry(path)? else {
             return Ok(None);
@@ -46,22 +43,22 @@ impl TreeReader {
         read(&self.blobs, entry, path, bytes_max)
     }
 
-    /// What a path stands for; none for a folder and for nothing.
+    /// The entry at a path; `None` if there is a folder or nothing.
     pub fn entry(&self, path: &Path) -> Result<Option<&Entry>, GitError> {
-        Ok(self.entries.get(&plain(path)?))
+        Ok(self.entries.get(&git_path(path)?))
     }
 
-    /// The names in a folder (the empty path is the top), sorted as bytes; empty when there is no
+    /// The items in a folder (the empty path is the top), sorted by bytes; empty if there is no
     /// such folder.
     pub fn list(&self, folder: &Path) -> Result<Vec<(OsString, Listed)>, GitError> {
-        let folder = plain(folder)?;
+        let folder = git_path(folder)?;
         if folder.is_empty() {
             return Ok(names(&folder, self.entries.iter()));
         }
         Ok(names(&folder, below(&self.entries, &folder)))
     }
 
-    /// All paths that are no folders, in git's order.
+    /// All files, links and submodules with their paths, sorted by bytes.
     pub fn entries(&self) -> impl Iterator<Item = (&Path, &Entry)> {
         self.entries
             .iter()
@@ -70,7 +67,7 @@ impl TreeReader {
 }
 
 impl LoopRepo {
-    /// Lists a tree, for reading in it.
+    /// Lists a tree, so that its files can be read.
     pub fn reader(&self, tree: &dyn TreeLike) -> Result<TreeReader, GitError> {
         Ok(TreeReader {
             entries: self.entries_of(tree)?,
@@ -85,7 +82,7 @@ impl LoopRepo {
         path: &Path,
         bytes_max: usize,
     ) -> Result<Option<Vec<u8>>, GitError> {
-        let wanted = plain(path)?;
+        let wanted = git_path(path)?;
         let found = self.ls_tree(tree, &wanted)?;
         let entry = found
             .into_iter()
@@ -102,7 +99,8 @@ impl LoopRepo {
         tree: &TreeId,
         folder: &Path,
     ) -> Result<Vec<(OsString, Listed)>, GitError> {
-        let folder = plain(folder)?;
+        let folder = git_path(folder)?;
+        // With a slash at its end `ls-tree` lists what is in the folder, not the folder itself.
         let wanted = if folder.is_empty() {
             Vec::new()
         } else {
@@ -120,12 +118,12 @@ impl LoopRepo {
                 )
             })
             .collect();
-        // Git sorts a folder as if its name ended in a slash.
+        // Git sorts a folder as if its name ended in a slash; callers expect plain byte order.
         names.sort_by(|(one, _), (other, _)| one.cmp(other));
         Ok(names)
     }
 
-    /// One level of a tree, or one path of it; a folder has no entry.
+    /// Lists one level of a tree, or one path in it.
     fn ls_tree(&self, tree: &TreeId, path: &[u8]) -> Result<Vec<Line>, GitError> {
         let git = self
             .git()
@@ -142,7 +140,7 @@ impl LoopRepo {
             .filter(|line| !line.is_empty());
         lines
             .map(|line| {
-                listed(line).ok_or_else(|| GitError::Garbled {
+                parse_ls_tree(line).ok_or_else(|| GitError::Garbled {
                     command: command.clone(),
                 })
             })
@@ -169,7 +167,7 @@ fn read(
     }
 }
 
-/// What is directly in a folder, of all that is below it.
+/// Reduces everything below a folder to what is directly in it.
 fn names<'a>(
     folder: &[u8],
     inside: impl Iterator<Item = (&'a Vec<u8>, &'a Entry)>,
@@ -183,6 +181,7 @@ fn names<'a>(
     for (path, entry) in inside {
         let rest = &path[start..];
         match rest.iter().position(|byte| *byte == b'/') {
+            // A folder comes up once for each path below it; the map keeps it once.
             Some(end) => found.insert(name_of(&rest[..end]), Listed::Folder),
             None => found.insert(name_of(rest), Listed::Entry(entry.clone())),
         };

@@ -1,7 +1,6 @@
-//! Names of refs: made from any word, checked by git, read, and moved only from where they are
-//! known to be.
+//! Refs: how their names are made and checked, and how they are read and moved.
 //!
-//! Moving a ref here never touches a work tree, an index or HEAD.
+//! A ref is moved by compare-and-swap only. Moving one never touches a work tree, an index or HEAD.
 
 use std::fs;
 use std::path::Path;
@@ -13,45 +12,47 @@ use crate::id::CommitId;
 use crate::loop_repo::LoopRepo;
 use crate::moments::moment;
 
-/// A file name holds 255 bytes, and git needs a few for its lock.
+/// A file name may have 255 bytes, and git appends a few for its lock file.
 const COMPONENT_BYTES_MAX: usize = 200;
-/// No move of a ref takes that long, so an older lock belongs to a process that is gone.
+/// No move of a ref takes this long, so an older lock was left by a process that died.
 const LOCK_AGE_MAX: Duration = Duration::from_mins(1);
 
-/// What came of moving a ref.
+/// The result of moving a ref.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Moved {
-    /// It points to the new commit now.
+    /// The ref was moved to the new commit.
     Done,
-    /// It did so before.
+    /// The ref pointed to the new commit already.
     AlreadyThere,
-    /// It is not where it was expected, and stays there.
+    /// The ref is not where the caller expected it; it was left alone.
     Refused {
-        /// Where it is, if it exists.
+        /// The commit it points to; `None` if it does not exist.
         found: Option<CommitId>,
     },
 }
 
-/// Writes any word as one component of a ref name, different words as different components.
+/// Encodes any word as one component of a ref name. Different words give different components.
 ///
-/// Letters, digits, `-`, `_` and `.` stay where git allows them; every other byte becomes `%` and
-/// two digits. What would be too long for a file name keeps its beginning and ends in a hash of the
-/// whole word.
+/// Letters, digits, `-`, `_` and `.` are kept where git allows them; every other byte becomes `%`
+/// and two hexadecimal digits. A word that is too long for a file name is cut and ends in a hash of
+/// the whole word.
 pub fn ref_component(word: &str) -> String {
     let escaped = escape(word.as_bytes());
     if escaped.len() <= COMPONENT_BYTES_MAX {
         return escaped;
     }
     let hash = format!("%{:032x}", fnv_128(word.as_bytes()));
-    // The cut may go through `%2E`; the hash keeps the whole apart from every other word.
+    // The cut may fall inside a `%2E`. That does no harm: the hash alone makes the name unique.
     format!("{}{hash}", &escaped[..COMPONENT_BYTES_MAX - hash.len()])
 }
 
 fn escape(word: &[u8]) -> String {
     if word.is_empty() {
-        // No other word gives a lone percent sign.
+        // No other word is encoded as a lone percent sign.
         return "%".to_owned();
     }
+    // Git refuses a component that ends in `.lock`. Upper case counts too, since some file systems
+    // ignore case.
     let lock_at = word.len().checked_sub(".lock".len());
     let lock_at = lock_at.filter(|at| word[*at..].eq_ignore_ascii_case(b".lock"));
     let mut out = String::new();
@@ -59,21 +60,21 @@ fn escape(word: &[u8]) -> String {
         let edge = index == 0 || index + 1 == word.len();
         let plain = match byte {
             b'.' => !edge && word[index - 1] != b'.' && Some(index) != lock_at,
-            // A name led by a dash is an option to some program.
+            // Some program would take a name that starts with a dash for an option.
             b'-' => index != 0,
             _ => byte.is_ascii_alphanumeric() || byte == b'_',
         };
         if plain {
-            out.push(char::from(byte))
+            out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"))
+            out.push_str(&format!("%{byte:02X}"));
         }
     }
     out
 }
 
-/// The FNV-1a hash with 128 bits: the same on every machine and in every version, which is all that
-/// is asked of it.
+/// The FNV-1a hash with 128 bits. It must be the same on every machine and in every version, which
+/// the standard library's hasher does not promise; it need not resist attacks.
 fn fnv_128(bytes: &[u8]) -> u128 {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
@@ -82,7 +83,7 @@ fn fnv_128(bytes: &[u8]) -> u128 {
     })
 }
 
-/// Lets git judge a full name.
+/// Asks git whether a full ref name is valid.
 pub(crate) fn check_ref(name: &str) -> Result<(), GitError> {
     let bad = || GitError::BadRef {
         name: name.chars().take(300).collect(),
@@ -90,7 +91,9 @@ pub(crate) fn check_ref(name: &str) -> Result<(), GitError> {
     if !name.starts_with("refs/") || name.contains('\0') {
         return Err(bad());
     }
-    let output = Git::alone().args(["check-ref-format", name]).outcome()?;
+    let output = Git::without_repository()
+        .args(["check-ref-format", name])
+        .outcome()?;
     if output.code == Some(0) {
         Ok(())
     } else {
@@ -98,12 +101,12 @@ pub(crate) fn check_ref(name: &str) -> Result<(), GitError> {
     }
 }
 
-/// Where a ref of any repository points.
+/// The commit that a ref of any repository points to.
 pub(crate) fn read_ref(git: Git, name: &str) -> Result<Option<CommitId>, GitError> {
     let git = git.args(["for-each-ref", "--format=%(objectname) %(refname)", name]);
     let command = git.command_line();
     let text = String::from_utf8(git.run()?).map_err(|_| GitError::Garbled { command })?;
-    // The pattern also matches names below it.
+    // The pattern matches names below it too, such as `refs/heads/a/b` for `refs/heads/a`.
     let found = text
         .lines()
         .filter_map(|line| line.split_once(' '))
@@ -111,13 +114,15 @@ pub(crate) fn read_ref(git: Git, name: &str) -> Result<Option<CommitId>, GitErro
     found.map(|(id, _)| CommitId::parse(id)).transpose()
 }
 
-/// Moves a ref by compare-and-swap; git's own word is a failure that the caller looks into.
+/// Moves a ref by compare-and-swap. It fails in the same way whether the ref has moved or the write
+/// failed; the caller reads the ref again to tell which.
 pub(crate) fn update_ref(
     git: Git,
     name: &str,
     from: Option<&CommitId>,
     to: &CommitId,
 ) -> Result<(), GitError> {
+    // Git's way to say that the ref must not exist yet.
     let nothing = "0".repeat(to.as_str().len());
     let from = from.map_or(nothing.as_str(), CommitId::as_str);
     moment("before", name);
@@ -130,13 +135,13 @@ pub(crate) fn update_ref(
 }
 
 impl LoopRepo {
-    /// Where a ref of the loop's repository points, by its full name.
+    /// The commit that a ref of the loop's repository points to, given its full name.
     pub fn read_ref(&self, name: &str) -> Result<Option<CommitId>, GitError> {
         check_ref(name)?;
         read_ref(self.git(), name)
     }
 
-    /// Moves a ref from where it is known to be; `None` means that it must not exist.
+    /// Moves a ref to `to` if it points to `from`; `None` means that it must not exist yet.
     pub fn move_ref(
         &self,
         name: &str,
@@ -168,7 +173,7 @@ impl LoopRepo {
         let Err(error) = update_ref(self.git(), name, from, to) else {
             return Ok(Moved::Done);
         };
-        // Somebody may have been faster than we between reading and writing.
+        // Somebody else may have moved the ref between our read and our write.
         let now = read_ref(self.git(), name)?;
         if now == found {
             Err(error)
@@ -178,8 +183,8 @@ impl LoopRepo {
     }
 }
 
-/// Clears away the lock that a power cut left on a ref of our own repository; without this no move
-/// would ever succeed.
+/// Removes the lock that a power cut left on a ref of our own repository; otherwise no move of that
+/// ref would ever succeed again. In the operator's repository we remove no locks.
 fn clear_stale_lock(git_dir: &Path, name: &str) -> bool {
     let lock = git_dir.join(format!("{name}.lock"));
     let age = fs::symlink_metadata(&lock)

@@ -1,16 +1,16 @@
-//! Names that git refuses in a tree because some system would open its metadata, or a link instead
-//! of it, by them.
+//! Names that git refuses in a tree, because on some file system they open git's own metadata.
 //!
-//! Git is the judge in the end; this says beforehand, a little more strictly, what it would refuse,
-//! so that one such name costs one file and not the whole snapshot.
+//! Git has the last word. This check comes first and is a little stricter, so that one such name
+//! costs one file and not the whole snapshot.
 
 use crate::walk::Kind;
 
-/// Whether a name means `.git`, or is a link that means `.gitmodules`, on any file system.
+/// Whether some file system takes this name for `.git`, or for `.gitmodules` if it is a link.
 pub(crate) fn is_reserved(name: &[u8], kind: Kind) -> bool {
-    // Windows also separates by a backslash, so every part may be a name of its own.
+    // On Windows a backslash separates folders too, so every part may be a name of its own.
     name.split(|byte| *byte == b'\\').any(|part| {
-        let name = as_some_systems_see_it(part);
+        let name = folded(part);
+        // Names with a tilde are the short 8.3 names that NTFS gives to `.git` and `.gitmodules`.
         let is_git = matches!(name.as_str(), ".git" | "git~1");
         let modules = [".gitmodules", "gitmod~", "gi7eba~"]
             .iter()
@@ -19,19 +19,19 @@ pub(crate) fn is_reserved(name: &[u8], kind: Kind) -> bool {
     })
 }
 
-/// Without case, without the characters that HFS+ passes over, without what NTFS cuts off at the
-/// end.
-fn as_some_systems_see_it(part: &[u8]) -> String {
+/// The name in lower case, without the characters that HFS+ ignores and without the end that NTFS
+/// cuts off (a stream name after `:`, trailing dots and spaces).
+fn folded(part: &[u8]) -> String {
     let text = String::from_utf8_lossy(part).to_lowercase();
     let seen: String = text
         .chars()
-        .filter(|character| !is_passed_over(*character))
+        .filter(|character| !is_ignored_by_hfs(*character))
         .collect();
     let name = seen.split(':').next().unwrap_or_default();
     name.trim_end_matches([' ', '.']).to_owned()
 }
 
-fn is_passed_over(character: char) -> bool {
+fn is_ignored_by_hfs(character: char) -> bool {
     matches!(character, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 

@@ -1,9 +1,9 @@
-//! Things are built beside the place they are meant for and moved there when they are whole.
+//! Scratch folders: things are built beside their final place and renamed when they are complete.
 //!
-//! The scratch name is fixed, so that what a crash left behind is cleared away by the next try
-//! instead of piling up. Two processes building the same thing at once are kept apart by the loop's
-//! lease, not here. Work that has no place of its own, and of which several pieces may be under
-//! way, gets a new name each time.
+//! A scratch folder beside a target has a fixed name, so that the next try removes what a crash
+//! left behind. The loop's lease keeps two processes from building the same thing at once; nothing
+//! here does. Work without a final place, of which several pieces may run at once, gets a new name
+//! each time.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -15,18 +15,20 @@ use std::time::Duration;
 
 use crate::error::{GitError, failed};
 
-/// No work in such a folder takes that long, so an older one belongs to a process that is gone.
+/// No work in such a folder takes this long, so an older one was left by a process that died.
 const AGE_MAX: Duration = Duration::from_hours(24);
+/// Makes folder names unique within this process.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// A folder of ours that goes when it is dropped.
+/// A folder of ours that is removed on drop.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     path: PathBuf,
 }
 
 impl Scratch {
-    /// Makes an empty folder beside `target`, clearing away what an earlier try left.
+    /// Makes an empty folder beside `target` and removes what an earlier try left. Beside it,
+    /// because a rename works only within one file system.
     pub(crate) fn beside(target: &Path, purpose: &str) -> Result<Self, GitError> {
         let mut name = OsString::from(".");
         name.push(target.file_name().unwrap_or_default());
@@ -41,8 +43,8 @@ impl Scratch {
         Ok(Self { path })
     }
 
-    /// Makes an empty folder inside a repository of ours, clearing away what crashes left there
-    /// long ago.
+    /// Makes an empty folder inside a repository of ours and removes what crashes left there long
+    /// ago.
     pub(crate) fn inside(git_dir: &Path) -> Result<Self, GitError> {
         let folder = git_dir.join("loopwright-scratch");
         fs::create_dir_all(&folder).map_err(failed("make", &folder))?;
@@ -52,7 +54,7 @@ impl Scratch {
             process::id(),
             NEXT.fetch_add(1, Ordering::Relaxed)
         ));
-        // A folder by this name is from a process of the same number that is gone.
+        // A folder of this name was left by an earlier process with the same id.
         clear_away(&path)?;
         fs::create_dir(&path).map_err(failed("make", &path))?;
         Ok(Self { path })
@@ -62,9 +64,10 @@ impl Scratch {
         &self.path
     }
 
-    /// Moves the finished folder to its place, which must be free or an empty folder.
+    /// Moves the finished folder to `target`, which must not exist or be an empty folder.
     pub(crate) fn put_at(self, target: &Path) -> Result<(), GitError> {
         fs::rename(&self.path, target).map_err(failed("put in place", target))?;
+        // Without this, a power cut could undo the rename after the caller has recorded it.
         let parent = target.parent().unwrap_or(Path::new("/"));
         File::open(parent)
             .and_then(|folder| folder.sync_all())
@@ -74,12 +77,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Best effort: the next try clears it away too, and after `put_at` there is nothing left.
+        // Best effort: the next try removes it too, and after `put_at` nothing is left to remove.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// Best effort: what cannot be cleared away is in nobody's way.
+/// Removes old scratch folders. Best effort: one that cannot be removed does no harm.
 fn clear_old(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;
@@ -98,6 +101,7 @@ fn clear_old(folder: &Path) {
 }
 
 fn clear_away(path: &Path) -> Result<(), GitError> {
+    // Not `metadata`: a link planted under this name is removed, not followed.
     let cleared = match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => fs::remove_dir_all(path),
         Ok(_) => fs::remove_file(path),
@@ -107,7 +111,7 @@ fn clear_away(path: &Path) -> Result<(), GitError> {
     cleared.map_err(failed("clear away", path))
 }
 
-/// Whether there is nothing at all, or an empty folder.
+/// Whether the path does not exist or is an empty folder.
 pub(crate) fn is_free(path: &Path) -> Result<bool, GitError> {
     match fs::read_dir(path) {
         Ok(mut entries) => Ok(entries.next().is_none()),
@@ -117,7 +121,7 @@ pub(crate) fn is_free(path: &Path) -> Result<bool, GitError> {
     }
 }
 
-/// The same place as an absolute path, since `git` is started in other folders than we are.
+/// Makes a path absolute, since `git` runs in other folders than we do.
 pub(crate) fn absolute(path: &Path) -> Result<PathBuf, GitError> {
     std::path::absolute(path).map_err(failed("find", path))
 }

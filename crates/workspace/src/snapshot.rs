@@ -1,16 +1,22 @@
-//! Turns the files of a checkout into a tree of ours, as `git add -A` would, without trusting
-//! anything in it.
+//! Turns the files of a checkout into a tree, as `git add -A` would, without trusting anything in
+//! it.
 //!
-//! We read the files and hand git their bytes: git itself is never pointed at the checkout, so
-//! hooks, configuration, filters and attributes in it mean nothing. What the base tracks is read
-//! whatever any `.gitignore` says. Of the rest, what the rules of the base ignore stays out even if
-//! the agent changed them, or it could plant a `node_modules` that no install replaces; what only
-//! the agent's rules ignore stays out too, since a story may rightly bring a new build folder, but
-//! is named, or it could hide a file from its judge. Stopping the agent first is the caller's.
+//! We read the files and send their bytes to git. Git itself never works in the checkout, so hooks,
+//! configuration, filters and attributes there have no effect.
+//!
+//! What the base tracks is read, whatever any `.gitignore` says. For all other files there are two
+//! sets of rules:
+//!
+//! - What the base's rules ignore stays out even if the agent changed the rules. Otherwise an agent
+//!   could commit a `node_modules` that no install replaces.
+//! - What only the agent's rules ignore stays out too, because a story may rightly introduce a new
+//!   build folder. But it is reported, or an agent could hide a file from its judge.
+//!
+//! The caller must have stopped the agent.
 
 use std::path::{Path, PathBuf};
 
-use crate::entry::{Entries, above, below, plain};
+use crate::entry::{Entries, above, below, git_path};
 use crate::error::GitError;
 use crate::gather::gather;
 use crate::id::{CommitId, TreeId};
@@ -19,56 +25,56 @@ use crate::scratch::{Scratch, absolute};
 use crate::store::store;
 use crate::walk::{Tree, as_path};
 
-/// So many left-out paths are named; all are counted.
+/// How many left-out paths are listed; all of them are counted.
 const LEFT_OUT_MAX: usize = 1000;
 
 /// The files of a checkout at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// All files that were taken.
+    /// The tree with all files that were taken.
     pub tree: TreeId,
-    /// Whether that is another tree than the base's.
+    /// Whether the tree differs from the base's.
     pub changed: bool,
-    /// What is not in the tree although no rule of the checkout ignores it; the first thousand, in
-    /// the order of paths.
+    /// Paths that are not in the tree although no rule of the checkout ignores them: the first
+    /// thousand, sorted.
     pub left_out: Vec<LeftOut>,
-    /// How many there were.
+    /// The number of all such paths.
     pub n_left_out: usize,
-    /// What is not in the tree because of rules that the base does not have; the first thousand, in
-    /// the order of paths. A folder stands for all that is in it.
+    /// Paths that are not in the tree because of rules that the base does not have: the first
+    /// thousand, sorted. A folder stands for everything in it.
     pub newly_ignored: Vec<PathBuf>,
-    /// How many there were.
+    /// The number of all such paths.
     pub n_newly_ignored: usize,
 }
 
-/// Something that could not be taken.
+/// A path that is in the checkout and not in the tree.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LeftOut {
-    /// Where, relative to the checkout.
+    /// The path, relative to the checkout.
     pub path: PathBuf,
-    /// Why.
+    /// Why it was left out.
     pub reason: Reason,
 }
 
-/// Why something was not taken.
+/// Why a path was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// A pipe, a socket or a device.
     Special,
     /// A file of more than 100 MB.
     TooLarge,
-    /// A name that some git, on some system, would take for its own metadata.
+    /// A name that git would take for its own metadata on some system.
     ReservedName,
     /// Files in the folder of a submodule, which stays at its recorded commit.
     InSubmodule,
-    /// We have no right to read it, or its path is too long for the system.
+    /// We may not read it, or its path is too long for the system.
     Unreadable,
-    /// It takes the place of a folder above a path that is kept from the base.
+    /// It is a file where a path that is kept from the base needs a folder.
     InTheWay,
     /// The rules of the base ignore it; those of the checkout no longer do.
     IgnoredByBase,
-    /// No rule ignores it, but its name says that a tool filled it (`node_modules`, `.venv`,
-    /// `target`, `__pycache__`), and the base has nothing in it.
+    /// No rule ignores it, but by its name (`node_modules`, `.venv`, `target`, `__pycache__`) a
+    /// tool filled it, and the base tracks nothing in it.
     BuildFolder,
 }
 
@@ -82,11 +88,11 @@ impl LeftOut {
 }
 
 impl LoopRepo {
-    /// Reads the files under `dir` into a tree; paths in `keep_from_base` are as in the base,
-    /// whatever was done there.
+    /// Reads the files under `dir` into a tree. The paths in `keep_from_base` are taken from the
+    /// base, whatever the agent did to them.
     ///
-    /// Links are stored as links. A repository that the agent made inside is taken as plain files,
-    /// without its `.git`.
+    /// Links are stored as links. A repository that the agent made inside the checkout is taken as
+    /// plain files, without its `.git`.
     pub fn snapshot(
         &self,
         dir: &Path,
@@ -94,13 +100,16 @@ impl LoopRepo {
         keep_from_base: &[PathBuf],
     ) -> Result<Snapshot, GitError> {
         let dir = absolute(dir)?;
+        // Beside the checkout: inside it, our own files would become part of the snapshot.
         let scratch = Scratch::beside(&dir, "snapshot")?;
         let base_tree = self.tree_of(base)?;
-        let (tree, base_entries) = (Tree::open(&dir)?, self.entries_of(&base_tree)?);
+        let tree = Tree::open(&dir)?;
+        let base_entries = self.entries_of(&base_tree)?;
         let mut gathered = gather(self, &tree, &base_entries, &scratch)?;
         store(self, &tree, &base_entries, &scratch, &mut gathered)?;
+        // Last, so that nothing from the checkout can replace what the base has there.
         for path in keep_from_base {
-            let in_the_way = keep(&plain(path)?, &base_entries, &mut gathered.entries);
+            let in_the_way = restore(&git_path(path)?, &base_entries, &mut gathered.entries);
             gathered.left_out.extend(in_the_way);
         }
         let tree = self.write_tree(&gathered.entries, &scratch)?;
@@ -122,7 +131,7 @@ impl LoopRepo {
     }
 }
 
-/// The first of many, and how many there are.
+/// The first [`LEFT_OUT_MAX`] of all, sorted, and the number of all.
 fn first<T: Ord>(mut all: Vec<T>) -> (Vec<T>, usize) {
     all.sort();
     let n_all = all.len();
@@ -130,19 +139,21 @@ fn first<T: Ord>(mut all: Vec<T>) -> (Vec<T>, usize) {
     (all, n_all)
 }
 
-/// Makes a path as it is in the base, and returns what had to give way.
-fn keep(path: &[u8], base: &Entries, entries: &mut Entries) -> Vec<LeftOut> {
+/// Restores a path, and everything below it, to what it is in the base. Returns the files that had
+/// to be removed for that.
+fn restore(path: &[u8], base: &Entries, entries: &mut Entries) -> Vec<LeftOut> {
     let there: Vec<Vec<u8>> = below(entries, path).map(|(path, _)| path.clone()).collect();
-    for gone in there.iter().map(Vec::as_slice).chain([path]) {
+    for gone in &there {
         entries.remove(gone);
     }
-    let kept = below(base, path).chain(base.get_key_value(path));
-    let kept: Vec<_> = kept
+    entries.remove(path);
+    let kept: Vec<_> = below(base, path)
+        .chain(base.get_key_value(path))
         .map(|(path, entry)| (path.clone(), entry.clone()))
         .collect();
     let mut in_the_way = Vec::new();
     if !kept.is_empty() {
-        // A file or a link may stand where the path needs a folder.
+        // The agent may have put a file or a link where the path needs a folder.
         in_the_way.extend(above(path).filter(|above| entries.remove(*above).is_some()));
     }
     entries.extend(kept);

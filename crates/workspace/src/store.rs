@@ -1,7 +1,7 @@
-//! Streams the contents of files and links into the loop's repository, all through one process.
+//! Streams the contents of files and links into the loop's repository through one git process.
 //!
-//! `git fast-import` gets bytes from us and opens no file of the checkout itself; it stores only
-//! what the repository does not have yet. It makes no commit and moves no ref.
+//! `git fast-import` receives bytes from us and opens no file of the checkout itself. It stores
+//! only what the repository does not have yet. Nothing here makes a commit or moves a ref.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -19,11 +19,11 @@ use crate::scratch::Scratch;
 use crate::snapshot::{LeftOut, Reason};
 use crate::walk::{Got, Kind, Tree};
 
-/// The largest file that is taken, unless the base has one as large in that place.
+/// The largest file that is stored, unless the base has one at least as large at that path.
 const FILE_BYTES_MAX: u64 = 100 * 1024 * 1024;
 const CHUNK_BYTES: usize = 16 * 1024;
 
-/// Stores all that was gathered, and moves it from `files` to `entries`.
+/// Stores the contents of everything in `gathered.files` and moves it to `gathered.entries`.
 pub(crate) fn store(
     repo: &LoopRepo,
     tree: &Tree,
@@ -36,12 +36,15 @@ pub(crate) fn store(
     let source = Source { repo, tree, base };
     let mut modes = BTreeMap::new();
     fast_import(repo, &marks).run_fed(|pipe| {
+        // Marks start at 1, because git reserves 0.
         for (mark, found) in (1..).zip(&files) {
             match source.send(mark, found, pipe)? {
                 Sent::As(mode) => drop(modes.insert(mark, mode)),
                 Sent::Not(reason) => gathered.left_out.push(LeftOut::new(&found.path, reason)),
             }
         }
+        // With `--done`, a stream without this line is an error: if we stop in the middle, git must
+        // not take that for the end.
         pipe.write_all(b"done\n").map_err(pipe_broke)
     })?;
     let ids = if modes.is_empty() {
@@ -53,7 +56,7 @@ pub(crate) fn store(
         let Some(mode) = modes.get(&mark) else {
             continue;
         };
-        // Every file that was sent must have come back, or the tree would lack it without a word.
+        // Every file that was sent must have an id, or the tree would silently lack it.
         let id = ids.get(&mark).ok_or_else(garbled)?.clone();
         gathered
             .entries
@@ -62,7 +65,7 @@ pub(crate) fn store(
     Ok(())
 }
 
-/// Stores these contents and says their ids in the same order.
+/// Stores these contents and returns their ids in the same order.
 pub(crate) fn store_blobs(
     repo: &LoopRepo,
     scratch: &Scratch,
@@ -92,14 +95,15 @@ fn fast_import(repo: &LoopRepo, marks: &Path) -> Git {
         .arg(export)
 }
 
-/// What became of one file.
+/// What happened to one file.
 enum Sent {
-    /// Sent, with this mode.
+    /// It was sent and has this mode.
     As(Mode),
-    /// Not sent.
+    /// It was left out.
     Not(Reason),
 }
 
+/// The checkout that files are sent from.
 struct Source<'a> {
     repo: &'a LoopRepo,
     tree: &'a Tree,
@@ -116,6 +120,8 @@ impl Source<'_> {
                 Got::Unreadable => Got::Unreadable,
                 Got::Gone => Got::Gone,
             },
+            // Only files and links get here. If a file has become something else by now, `file`
+            // finds out.
             Kind::File | Kind::Folder | Kind::Special => match self.tree.file(&found.path)? {
                 Got::It(file) => Got::It(self.send_file(mark, &found.path, file, pipe)?),
                 Got::Unreadable => Got::Unreadable,
@@ -151,7 +157,8 @@ impl Source<'_> {
         }))
     }
 
-    /// Sends exactly the bytes that were announced.
+    /// Sends exactly as many bytes as were announced. If the file grew meanwhile the rest is left
+    /// out; if it shrank, the stream cannot be completed and the snapshot fails.
     fn copy(
         &self,
         mut file: File,
@@ -179,6 +186,8 @@ impl Source<'_> {
         Ok(())
     }
 
+    /// The size of the file that the base has at a path, zero if there is none. It costs a process,
+    /// so it is only asked for files beyond the limit.
     fn base_size(&self, path: &[u8]) -> Result<u64, GitError> {
         let Some(entry) = self.base.get(path).filter(|entry| !entry.is_gitlink()) else {
             return Ok(0);
@@ -198,16 +207,17 @@ fn send_bytes(mark: usize, bytes: &[u8], pipe: &mut dyn Write) -> Result<(), Git
         .map_err(pipe_broke)
 }
 
-/// Reads lines of `:mark id`.
 fn read_marks(path: &Path) -> Result<BTreeMap<usize, ObjectId>, GitError> {
     let text = fs::read_to_string(path).map_err(failed("read", path))?;
-    let line = |line: &str| {
-        let (mark, id) = line.strip_prefix(':')?.split_once(' ')?;
-        Some((mark.parse().ok()?, ObjectId::parse(id).ok()?))
-    };
     text.lines()
-        .map(|text| line(text).ok_or_else(garbled))
+        .map(|line| parse_mark(line).ok_or_else(garbled))
         .collect()
+}
+
+/// Parses `:mark id`.
+fn parse_mark(line: &str) -> Option<(usize, ObjectId)> {
+    let (mark, id) = line.strip_prefix(':')?.split_once(' ')?;
+    Some((mark.parse().ok()?, ObjectId::parse(id).ok()?))
 }
 
 fn garbled() -> GitError {

@@ -1,8 +1,7 @@
-//! Finds what commits of the operator's repository say in their trailers, such as `Story-Id:
-//! login-1`.
+//! Reads commit trailers, such as `Story-Id: login-1`, in the operator's repository.
 //!
-//! It only reads, and it does not know what a trailer means. Values are compared as they are, never
-//! as patterns.
+//! It changes nothing and does not know what a trailer means. Keys are matched as fixed strings,
+//! never as patterns: an id in brackets is a character class to `git log --grep`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,19 +10,19 @@ use crate::error::GitError;
 use crate::git::Git;
 use crate::id::CommitId;
 
-/// A branch, and the values that its commits have for a trailer.
+/// A branch, and the values of one trailer in its commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BranchTrailers {
-    /// Its name without `refs/heads/`.
+    /// The branch name without `refs/heads/`.
     pub branch: String,
-    /// What its commits say.
+    /// The trailer's values in its commits.
     pub values: BTreeSet<String>,
 }
 
-/// Branches that are looked at, the newest first.
+/// How many branches are searched, newest first. Each one costs a git process.
 const BRANCHES_MAX: usize = 200;
 
-/// What the history of a commit says for a trailer.
+/// The values of a trailer in the history of a commit.
 pub fn trailers_of(
     project: &Path,
     commit: &CommitId,
@@ -32,8 +31,8 @@ pub fn trailers_of(
     values(project, key, &[commit.as_str()])
 }
 
-/// Branches below `prefix` (`agent-loop/`) that a commit does not have, with what they say beyond
-/// it.
+/// The branches below `prefix` (such as `agent-loop/`) that are not merged into `commit`, with the
+/// trailer's values in their commits beyond it.
 pub fn trailers_beyond(
     project: &Path,
     commit: &CommitId,
@@ -53,6 +52,7 @@ pub fn trailers_beyond(
     let refs = String::from_utf8_lossy(&git.run()?).into_owned();
     let mut found = Vec::new();
     for name in refs.lines() {
+        // Without the commit's own history, which every branch shares.
         let values = values(project, key, &[name, &format!("^{commit}")])?;
         let branch = name.trim_start_matches("refs/heads/").to_owned();
         found.push(BranchTrailers { branch, values });
@@ -60,9 +60,11 @@ pub fn trailers_beyond(
     Ok(found)
 }
 
-/// Only commits that have the word at all are looked into; plumbing, so that no configuration has a
-/// say.
+/// The values of a trailer in these revisions. `--grep` skips the commits that do not contain the
+/// key at all. It is `rev-list` and not `log`, because the operator's configuration has no effect
+/// on plumbing.
 fn values(project: &Path, key: &str, revisions: &[&str]) -> Result<BTreeSet<String>, GitError> {
+    // A value may be folded over several lines; unfolded, each line is one value.
     let format = format!("--format=%(trailers:key={key},valueonly,unfold)");
     let git = Git::found_from(project)
         .args(["rev-list", "--no-commit-header", "--fixed-strings"])

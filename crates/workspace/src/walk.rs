@@ -1,7 +1,8 @@
-//! Reads a folder that an agent has written: names, kinds and contents, never following a link.
+//! Reads a folder that an agent wrote: names, kinds and contents, without ever following a link.
 //!
-//! Every step goes through the folder above it without following links, so that no name can lead
-//! out of the tree, even while somebody still writes there. Nothing is changed.
+//! Each folder is opened relative to the one above it, without following links. So no path can lead
+//! out of the tree, even if somebody replaces a folder with a link while we read. Nothing here
+//! changes a file.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +14,7 @@ use rustix::io::Errno;
 
 use crate::error::{GitError, failed};
 
-/// What a name stands for.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Folder,
@@ -23,23 +24,23 @@ pub(crate) enum Kind {
     Special,
 }
 
-/// What is in one folder.
+/// The names in one folder and their kinds.
 pub(crate) type Names = Vec<(Vec<u8>, Kind)>;
 
-/// The folder, held open.
+/// The top folder, held open.
 #[derive(Debug)]
 pub(crate) struct Tree {
     top: PathBuf,
     fd: OwnedFd,
 }
 
-/// What could be had of one name.
+/// The result of reading one path.
 #[derive(Debug)]
 pub(crate) enum Got<T> {
     It(T),
-    /// The agent took our right to read it away, or its name is too long for the system.
+    /// The agent took away our permission to read it, or its name is too long for the system.
     Unreadable,
-    /// It is not what it was a moment ago.
+    /// It was removed or replaced since we saw its name.
     Gone,
 }
 
@@ -47,7 +48,8 @@ const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
-/// Without waiting, since a pipe may have been put where a file was.
+/// `NONBLOCK`, because an agent may have put a pipe where a file was, and opening a pipe blocks
+/// until somebody writes to it.
 const FILE: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
@@ -62,12 +64,12 @@ impl Tree {
         })
     }
 
-    /// The path as people know it.
+    /// The full path, for error messages.
     pub(crate) fn shown(&self, path: &[u8]) -> PathBuf {
         self.top.join(as_path(path))
     }
 
-    /// Names and kinds of what is in a folder (the empty path is the top), sorted.
+    /// The names in a folder (the empty path is the top) and their kinds, sorted.
     pub(crate) fn list(&self, folder: &[u8]) -> Result<Got<Names>, GitError> {
         self.got("look into", folder, self.try_list(folder))
     }
@@ -83,6 +85,7 @@ impl Tree {
             }
             match statat(&fd, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => found.push((name.to_bytes().to_vec(), kind_of(stat.st_mode))),
+                // It was removed after we read its name.
                 Err(Errno::NOENT) => {}
                 Err(error) => return Err(error),
             }
@@ -91,7 +94,7 @@ impl Tree {
         Ok(found)
     }
 
-    /// A regular file with its size and whether its owner may execute it.
+    /// Opens a regular file; returns it with its size and whether its owner may execute it.
     pub(crate) fn file(&self, path: &[u8]) -> Result<Got<(File, u64, bool)>, GitError> {
         self.got("open", path, self.try_file(path))
     }
@@ -99,11 +102,13 @@ impl Tree {
     fn try_file(&self, path: &[u8]) -> Result<(File, u64, bool), Errno> {
         let (folder, name) = split(path);
         let fd = openat(self.folder(folder)?, name, FILE, Mode::empty())?;
+        // Checked on what was opened: the name may have been replaced since it was listed.
         let stat = fstat(&fd)?;
         if kind_of(stat.st_mode) != Kind::File {
             return Err(Errno::NOENT);
         }
         let size = u64::try_from(stat.st_size).unwrap_or(0);
+        // Git records one executable bit, the owner's.
         Ok((
             File::from(fd),
             size,
@@ -111,7 +116,7 @@ impl Tree {
         ))
     }
 
-    /// Where a link points, as it is written in it.
+    /// The target of a link, as it is recorded in it.
     pub(crate) fn link(&self, path: &[u8]) -> Result<Got<Vec<u8>>, GitError> {
         let (folder, name) = split(path);
         let target = self
@@ -120,7 +125,8 @@ impl Tree {
         self.got("read", path, target.map(std::ffi::CString::into_bytes))
     }
 
-    /// Goes down one folder at a time: a single long path would follow links on its way.
+    /// Opens a folder, one component at a time: `NOFOLLOW` protects only the last component of a
+    /// path, so a longer one would follow links on its way.
     fn folder(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
         let mut fd = openat(&self.fd, ".", FOLDER, Mode::empty())?;
         for name in path
@@ -141,6 +147,8 @@ impl Tree {
         match result {
             Ok(it) => Ok(Got::It(it)),
             Err(Errno::ACCESS | Errno::PERM | Errno::NAMETOOLONG) => Ok(Got::Unreadable),
+            // A link where a file or a folder was gives `ELOOP`, anything else in the place of a
+            // link `EINVAL`, and a socket `ENXIO`.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::INVAL | Errno::NXIO) => {
                 Ok(Got::Gone)
             }
@@ -154,7 +162,7 @@ pub(crate) fn as_path(path: &[u8]) -> &Path {
     Path::new(std::ffi::OsStr::from_bytes(path))
 }
 
-/// The folder and the name in it.
+/// Splits a path into its folder and the name in it.
 pub(crate) fn split(path: &[u8]) -> (&[u8], &[u8]) {
     match path.iter().rposition(|byte| *byte == b'/') {
         Some(at) => (&path[..at], &path[at + 1..]),

@@ -1,5 +1,4 @@
-//! An agent may do anything to the repository that it got; we read its files and run nothing of
-//! its.
+//! An agent may do anything to its repository; we read its files and never run anything of its.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -40,7 +39,7 @@ fn an_agent_gets_a_clean_repository_with_one_commit() {
     );
 }
 
-/// Leaves a program that betrays that it ran.
+/// Writes a program that leaves a marker if it is ever run.
 fn trap(world: &World, path: &Path) {
     write(
         path,

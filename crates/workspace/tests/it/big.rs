@@ -1,4 +1,4 @@
-//! Trees of a size that projects have, several pieces of work at once, and what a crash leaves.
+//! Trees of realistic size, concurrent operations, and what a crash leaves behind.
 
 use std::fs;
 use std::path::{Path, PathBuf};

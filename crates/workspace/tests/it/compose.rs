@@ -1,4 +1,4 @@
-//! Trees made from trees by edits, and what differs between two of them.
+//! Trees composed by edits, and the differences between two trees.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! The loop's repository: whole, its own, and there once however often it is made. And fresh
-//! checkouts of it.
+//! The loop's repository: complete, independent of the operator's, and created only once however
+//! often it is asked for. And fresh checkouts of it.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -201,7 +201,8 @@ fn a_checkout_is_as_recorded() {
             .next()
             .is_none()
     );
-    // What git itself recorded, byte for byte: the attributes made it `a\nb\n` when it was added.
+    // The checkout has what git recorded, byte for byte: the attributes had turned the content into
+    // `a\nb\n` when it was added.
     assert_eq!(found[b"crlf.txt".as_slice()].1, b"a\nb\n");
     assert!(matches!(
         repo.checkout(&world.head(), &world.at("out")),

@@ -1,4 +1,4 @@
-//! Whose rules say what is left out of a snapshot, when an agent changes them.
+//! Which ignore rules apply to a snapshot if the agent changed them.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -15,7 +15,7 @@ const BASE: &[(&str, &str)] = &[
     ("vendor/node_modules/kept", "k\n"),
 ];
 
-/// What an agent did, and what of it is in the tree beyond the base, left out, and newly ignored.
+/// The files an agent wrote, and which of them are taken into the tree, left out or newly ignored.
 struct Case {
     what: &'static str,
     base: &'static [(&'static str, &'static str)],
@@ -174,7 +174,7 @@ fn the_rules_of_the_base_outlive_their_file() {
         newly_ignored: &[],
     };
     check(&case("removed"), |dir| {
-        fs::remove_file(dir.join(".gitignore")).expect("removed")
+        fs::remove_file(dir.join(".gitignore")).expect("removed");
     });
     check(&case("made a link"), |dir| {
         fs::remove_file(dir.join(".gitignore")).expect("removed");
@@ -194,7 +194,7 @@ fn the_rules_of_the_base_outlive_their_file() {
         ..case("made a folder")
     };
     check(&folder, |dir| {
-        fs::remove_file(dir.join(".gitignore")).expect("removed")
+        fs::remove_file(dir.join(".gitignore")).expect("removed");
     });
     let linked = Case {
         what: "a link by such a name",
@@ -204,7 +204,7 @@ fn the_rules_of_the_base_outlive_their_file() {
         ..case("")
     };
     check(&linked, |dir| {
-        symlink("/usr", dir.join("src/node_modules")).expect("linked")
+        symlink("/usr", dir.join("src/node_modules")).expect("linked");
     });
 }
 

@@ -1,4 +1,4 @@
-//! The git half seen from outside: real repositories in scratch folders, real `git`, hostile
+//! Tests of the public API with real repositories in scratch folders, the real `git` and hostile
 //! agents.
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]

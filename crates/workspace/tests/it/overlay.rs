@@ -1,4 +1,4 @@
-//! One agent's tests over another's code.
+//! Laying one agent's tests over another's code.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use workspace::{Edit, LoopRepo, Mode, ObjectId, Overlay, TreeId};
 
 use crate::support::{HOSTILE, World, compose, listed, put, put_as, raw, remove};
 
-/// Whatever is in a folder `tests`, or is called so.
+/// Whether a path is in a folder `tests`, or is itself called that.
 fn is_test(path: &Path) -> bool {
     path.iter().any(|name| name == "tests")
 }
@@ -35,7 +35,8 @@ fn overlay(repo: &LoopRepo, base: &TreeId, code: &[Edit], tests: &[Edit]) -> Ove
     found
 }
 
-/// The reports in one line each: writer's, dropped, conflicts, implementor's tests, overridden.
+/// The report as one line per list: writer's files, dropped, conflicts, implementor's tests,
+/// overridden.
 fn reports(overlay: &Overlay) -> [String; 5] {
     let conflicts: Vec<_> = overlay
         .conflicts

@@ -1,4 +1,4 @@
-//! What `start` is told about the operator's repository.
+//! What `start` learns about the operator's repository.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ fn an_ordinary_project() {
 #[test]
 fn a_dirty_work_tree_is_reported_and_its_index_left() {
     let world = World::with(&[("a.txt", "one\n"), ("b.txt", "same\n")]);
-    // Touched and unchanged: an ordinary `git status` would refresh the index here.
+    // Only the time of the file changes, so an ordinary `git status` would refresh the index here.
     let old = SystemTime::now() - Duration::from_hours(1);
     let touched = File::options()
         .write(true)

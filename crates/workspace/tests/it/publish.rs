@@ -12,7 +12,7 @@ use crate::support::{World, candidate, files, write};
 const BRANCH: &str = "agent-loop/l1";
 const REF: &str = "refs/heads/agent-loop/l1";
 
-/// Everything in the operator's folder but the objects and the branch itself.
+/// Everything in the operator's folder except the objects and the published branch.
 fn untouched(world: &World) -> BTreeMap<Vec<u8>, (u32, Vec<u8>)> {
     let mut found = files(&world.project());
     found.retain(|path, _| {
@@ -21,8 +21,8 @@ fn untouched(world: &World) -> BTreeMap<Vec<u8>, (u32, Vec<u8>)> {
     found
 }
 
-/// An operator in the middle of things: staged, unstaged, untracked and stashed work, another
-/// branch, live hooks.
+/// An operator in the middle of work: staged, unstaged, untracked and stashed changes, another
+/// branch and active hooks.
 fn busy_operator() -> World {
     let world = World::with(&[("a.txt", "one\n"), ("b.txt", "two\n")]);
     let project = world.project();

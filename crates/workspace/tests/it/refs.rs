@@ -1,4 +1,4 @@
-//! Refs of the loop's repository move only from where they are known to be.
+//! Refs of the loop's repository move by compare-and-swap only.
 
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};

@@ -1,4 +1,4 @@
-//! What of a checkout's files gets into a tree.
+//! Which files of a checkout get into a tree.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -163,7 +163,7 @@ fn what_cannot_be_taken_is_reported() {
 fn a_path_that_is_too_long_costs_only_itself() {
     let world = World::with(&[("a.txt", "one\n")]);
     let (repo, base, dir) = world.checkout();
-    // Beyond what the system takes as one path, so it is made step by step.
+    // The path is longer than any system call accepts, so it is made one folder at a time.
     let made = "for i in $(seq 60); do mkdir \"$0\" && cd \"$0\" && touch x || exit 1; done";
     let name = "d".repeat(100);
     let status = Command::new("bash")

@@ -1,4 +1,4 @@
-//! Scratch repositories, made with the real git.
+//! Scratch repositories, made with the real `git`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -12,7 +12,7 @@ use workspace::{CommitId, Edit, LoopRepo, Mode, Snapshot, TreeId, look_at_projec
 
 pub(crate) const AT_SECS: i64 = 1_700_000_000;
 
-/// A folder with an operator's repository in `project`, and room for ours.
+/// A scratch folder with an operator's repository in `project`; ours go beside it.
 pub(crate) struct World {
     folder: tempfile::TempDir,
 }
@@ -34,7 +34,7 @@ impl World {
         world
     }
 
-    /// Commits these files on top, and says to which commit that led.
+    /// Commits these files on top and returns the new commit.
     pub(crate) fn add(&self, files: &[(&str, &str)]) -> CommitId {
         for (path, content) in files {
             write(&self.project().join(path), content);
@@ -44,7 +44,7 @@ impl World {
         self.head()
     }
 
-    /// Commits a submodule at `sub`; where its commit would come from does not matter here.
+    /// Commits a submodule at `sub`. It has no URL, since nothing ever fetches it.
     pub(crate) fn add_submodule(&self) {
         let gitlink = format!("160000,{},sub", self.head());
         git(
@@ -77,7 +77,7 @@ impl World {
             .expect("created")
     }
 
-    /// A repository of ours, and a checkout of the base as an agent gets it.
+    /// A loop's repository, the base commit, and a checkout of it as an agent gets it.
     pub(crate) fn checkout(&self) -> (LoopRepo, CommitId, PathBuf) {
         let (repo, base, dir) = (self.repo(), self.head(), self.at("state/checkout"));
         repo.checkout(&base, &dir).expect("checked out");
@@ -86,7 +86,7 @@ impl World {
     }
 }
 
-/// The tree as `mode path` lines, names that are not UTF-8 quoted by git.
+/// The tree as lines of `mode path`; git quotes names that are not UTF-8.
 pub(crate) fn listed(repo: &LoopRepo, tree: &TreeId) -> Vec<String> {
     let text = git(
         repo.path(),
@@ -100,7 +100,7 @@ pub(crate) fn listed(repo: &LoopRepo, tree: &TreeId) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// The bytes of one path of a tree.
+/// The content of one file of a tree.
 pub(crate) fn content(repo: &LoopRepo, tree: &TreeId, path: &str) -> String {
     try_git(repo.path(), &["cat-file", "-p", &format!("{tree}:{path}")]).1
 }
@@ -121,7 +121,7 @@ pub(crate) fn candidate(repo: &LoopRepo, dir: &Path, base: &CommitId) -> CommitI
         .expect("a commit")
 }
 
-/// All files below a folder: path, mode and bytes (for a link, where it points).
+/// All files below a folder: path, mode and content (of a link, its target).
 pub(crate) fn files(folder: &Path) -> BTreeMap<Vec<u8>, (u32, Vec<u8>)> {
     let mut found = BTreeMap::new();
     collect(folder, folder, &mut found);
@@ -182,7 +182,7 @@ pub(crate) fn compose(repo: &LoopRepo, base: &TreeId, edits: &[Edit]) -> TreeId 
     repo.compose(base, edits).expect("a tree")
 }
 
-/// Names that mean something to git, to a shell or to an encoding.
+/// File names that git, a shell or an encoding might treat specially.
 pub(crate) const HOSTILE: &[&[u8]] = &[
     b"-rf",
     b":(top)x",

@@ -1,4 +1,4 @@
-//! What commits of the operator's repository say in their trailers.
+//! Reading the trailers of commits in the operator's repository.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ fn trailers_are_found_in_a_history_and_on_branches_beyond_it() {
         )
     };
     commit("feat: one\n\nLoop-Id: L\nStory-Id: one\nAttempt: 1");
-    // Words in a text are no trailer, and a value is no pattern.
+    // A key in running text is not a trailer, and a value is not a pattern.
     commit("docs: Story-Id: two\n\nStory-Id: three is only spoken of here.\n\nThe end.");
     let base = world.head();
     git(&project, &["branch", "agent-loop/merged"]);
@@ -30,7 +30,7 @@ fn trailers_are_found_in_a_history_and_on_branches_beyond_it() {
     commit("feat: four\n\nStory-Id: .*\nStory-Id: four");
     git(&project, &["checkout", "--quiet", "-b", "other"]);
     commit("feat: five\n\nStory-Id: five");
-    // Configuration of the operator's has no say.
+    // The operator's configuration has no effect.
     git(&project, &["config", "log.showSignature", "true"]);
     git(&project, &["config", "grep.patternType", "perl"]);
     let before = files(&project);
