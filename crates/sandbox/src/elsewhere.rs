@@ -1,24 +1,23 @@
-//! The keeper on systems without `/proc` and without a child subreaper: it says that it cannot work
-//! there.
+//! The keeper on systems without `/proc` and without child subreapers: it refuses to work.
 //!
-//! It deliberately does not try half of it, because a tree that cannot be ended must not be
-//! started.
+//! It deliberately does not try to do half of the work: a process tree that cannot be ended must
+//! not be started.
 
 use std::path::Path;
 
 use crate::{ExitOutcome, KeeperError, RunView};
 
-/// Refuses: a keeper could not end its tree here.
+/// Refuses, because a keeper could not end its process tree on this system.
 pub fn launch(_loopwright: &Path, _run_dir: &Path) -> Result<(), KeeperError> {
     Err(KeeperError::Unsupported)
 }
 
-/// Refuses: a keeper could not end its tree here.
+/// Refuses, because a keeper could not end its process tree on this system.
 pub fn keep(_run_dir: &Path) -> ExitOutcome {
     ExitOutcome::Failed(KeeperError::Unsupported)
 }
 
-/// Says what the folder alone can tell; whether a keeper lives cannot be told here.
+/// Returns what the folder alone tells. Whether a keeper is alive cannot be known on this system.
 pub fn look(run_dir: &Path) -> Result<RunView, KeeperError> {
     let folder = crate::files::RunFolder::open(run_dir)?;
     match (folder.exit()?, folder.keeper()?) {
@@ -28,7 +27,7 @@ pub fn look(run_dir: &Path) -> Result<RunView, KeeperError> {
     }
 }
 
-/// Refuses: what is left cannot be found here.
+/// Refuses, because orphaned processes cannot be found on this system.
 pub fn sweep(_run_dir: &Path) -> Result<u32, KeeperError> {
     Err(KeeperError::Unsupported)
 }

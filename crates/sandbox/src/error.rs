@@ -1,97 +1,97 @@
-//! What can go wrong around a run folder, on the worker's side and on the keeper's.
+//! The errors of keeping a run, on the worker's side and on the keeper's.
 //!
-//! A program that fails is no error of ours: that is in its exit record.
+//! A program that fails is not one of them: its exit record says so.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Says what was attempted, and on what.
+/// Why an operation on a run failed.
 #[derive(Debug, thiserror::Error)]
 pub enum KeeperError {
-    /// The system refused a file operation.
+    /// A file operation failed.
     #[error("cannot {attempt} `{path}`")]
     File {
-        /// The verb.
+        /// The verb of the operation, such as `read`.
         attempt: &'static str,
-        /// The file or folder.
+        /// The file or folder it was tried on.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// A file of the run folder does not hold what it should.
+    /// A file in the run folder does not contain the record it should.
     #[error("`{path}` cannot be read as a record")]
     Record {
-        /// The file.
+        /// The record's file.
         path: PathBuf,
-        /// Why.
+        /// The JSON error.
         #[source]
         source: serde_json::Error,
     },
-    /// The folder was prepared for something else.
+    /// The folder was prepared for another run.
     #[error("`{path}` already holds the spec of another run")]
     OtherSpec {
-        /// The spec that is there.
+        /// The path of the existing spec.
         path: PathBuf,
     },
-    /// The program that should become the keeper does not start.
+    /// The program that should become the keeper could not be started.
     #[error("cannot launch a keeper with `{program}`")]
     Launch {
-        /// The program.
+        /// The keeper's program.
         program: PathBuf,
-        /// Why.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// The program that should become the keeper started and failed before it had detached itself.
+    /// The program that should become the keeper started, but failed before it was detached.
     #[error("`{program}` ended with {status} before it had become a keeper")]
     LaunchEnded {
-        /// The program.
+        /// The keeper's program.
         program: PathBuf,
-        /// How it ended.
+        /// Its exit status.
         status: std::process::ExitStatus,
     },
-    /// The keeper of the folder lives, so that nothing in it is left behind.
+    /// The folder's keeper is alive, so there is nothing to sweep.
     #[error("the keeper of `{path}` is alive")]
     Kept {
         /// The run folder.
         path: PathBuf,
     },
-    /// A process that was left behind cannot be killed.
+    /// An orphaned process cannot be killed.
     #[error("cannot kill process {pid}")]
     Kill {
-        /// The process.
+        /// The process id.
         pid: i32,
-        /// Why.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// Processes that were left behind are still there, though they were killed.
+    /// Orphaned processes are still there although they were killed.
     #[error("{n_left} processes of `{path}` are still there after {waited_secs} s")]
     NotSwept {
         /// The run folder.
         path: PathBuf,
-        /// How many.
+        /// How many processes are left.
         n_left: usize,
-        /// How long we tried.
+        /// How long we waited for them to disappear.
         waited_secs: u64,
     },
-    /// The system refused something that concerns the keeper's own process.
+    /// A system call on our own process, or on the process table, failed.
     #[error("cannot {attempt}")]
     Process {
-        /// The verb.
+        /// What was attempted, as a verb phrase.
         attempt: &'static str,
-        /// Why.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// This system has no way to do it.
+    /// There is no keeper for this operating system.
     #[error("keeping a process tree is not supported on this system")]
     Unsupported,
 }
 
 impl KeeperError {
-    /// Makes the error of one file operation; for `map_err`.
+    /// Builds the error of a file operation, for `map_err`.
     pub(crate) fn file(
         attempt: &'static str,
         path: impl Into<PathBuf>,
@@ -104,7 +104,7 @@ impl KeeperError {
         }
     }
 
-    /// Makes the error of one operation on our own process; for `map_err`.
+    /// Builds the error of a process operation, for `map_err`.
     #[cfg(target_os = "linux")]
     pub(crate) fn process<E: Into<io::Error>>(attempt: &'static str) -> impl FnOnce(E) -> Self {
         move |source| Self::Process {

@@ -1,8 +1,8 @@
-//! The run folder: names of its files, reading records, writing them atomically.
+//! The run folder: the names of its files, and how records are read and atomically written.
 //!
-//! A record is written beside its name, flushed and renamed, so that at every instant, also after
-//! `kill -9` or a power cut, the name holds nothing or a whole record. Who may write which file is
-//! not checked here.
+//! A record is written under a temporary name, flushed and renamed. So at every instant, even after
+//! `kill -9` or a power cut, its name holds either nothing or a complete record. Which process may
+//! write which file is not checked here.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -17,8 +17,8 @@ use serde::de::DeserializeOwned;
 use crate::moments::moment;
 use crate::{ExitRecord, KeeperError, KeeperRecord, RunSpec};
 
-/// The folder of one run, by its path without links: the keeper's mark and the sweep must spell it
-/// alike.
+/// The folder of one run. Its path has all links resolved, because the sweep compares it with the
+/// mark that the keeper put into the environment.
 #[derive(Debug, Clone)]
 pub(crate) struct RunFolder {
     path: PathBuf,
@@ -78,19 +78,18 @@ impl RunFolder {
         self.write_record("exit.json", exit)
     }
 
-    /// Writes a file as a whole: beside its name, flushed, renamed, and the folder flushed after
-    /// it.
+    /// Writes a file atomically, and flushes it and the folder, so that it survives a power cut.
     pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<(), KeeperError> {
         let target = self.file(name);
-        let beside = self.file(&beside(name));
+        let temporary = self.file(&temporary_name(name));
         moment("before", name);
-        let written = write_flushed(&beside, content).and_then(|()| {
+        let written = write_flushed(&temporary, content).and_then(|()| {
             moment("beside", name);
-            fs::rename(&beside, &target)
+            fs::rename(&temporary, &target)
         });
         if written.is_err() {
-            // The first error is the one to report; a leftover beside the name is never read.
-            let _ = fs::remove_file(&beside);
+            // The first error is the one to report. A leftover temporary file is never read.
+            let _ = fs::remove_file(&temporary);
         }
         let flushed = written.and_then(|()| sync_folder(&self.path));
         moment("after", name);
@@ -104,6 +103,7 @@ impl RunFolder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(KeeperError::file("read", path)(error)),
         };
+        // A record is complete as soon as its name exists, so a parse error is never a race.
         serde_json::from_slice(&bytes)
             .map(Some)
             .map_err(|source| KeeperError::Record { path, source })
@@ -118,7 +118,7 @@ impl RunFolder {
     }
 }
 
-/// Whether something was refused for want of room.
+/// Whether the error means that the disk or the quota is full.
 #[cfg(target_os = "linux")]
 pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(
@@ -132,8 +132,8 @@ pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// A name that no other process and no other thread is writing at the same time.
-fn beside(name: &str) -> String {
+/// A name that no other process and no other thread uses at the same time.
+fn temporary_name(name: &str) -> String {
     static WRITES: AtomicU64 = AtomicU64::new(0);
     format!(
         ".{name}.{}-{}",
@@ -142,7 +142,8 @@ fn beside(name: &str) -> String {
     )
 }
 
-/// Writes for the owner alone: a spec holds a whole environment, and that may hold secrets.
+/// Writes a file that only its owner can read: a spec contains an environment, which may contain
+/// secrets.
 fn write_flushed(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .write(true)

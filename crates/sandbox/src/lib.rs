@@ -1,23 +1,24 @@
-//! The keeper: a tiny process, detached from the worker, that owns one running program and its
-//! whole tree.
+//! The keeper: a small process, detached from the worker, that owns one running program and its
+//! whole process tree.
 //!
-//! All it knows is in one run folder, so that a worker that dies costs nothing: the program goes
-//! on, and the next worker adopts it through the same files.
+//! Everything about a run is in its run folder. So nothing is lost when the worker dies: the
+//! program keeps running, and the next worker adopts it through the same files.
 //!
-//! | file | written by | says |
+//! | file | written by | content |
 //! |---|---|---|
-//! | `spec.json` | worker, [`prepare`] | what to run and within which limits |
-//! | `keeper.lock` | keeper | held by `flock` as long as the keeper lives |
-//! | `keeper.json` | keeper | which process keeps the run; written before the program starts |
+//! | `spec.json` | worker, [`prepare`] | what to run, and its limits |
+//! | `keeper.lock` | keeper | empty; locked with `flock` as long as the keeper lives |
+//! | `keeper.json` | keeper | which process the keeper is; written before the program starts |
 //! | `stdout`, `stderr` | keeper | the beginning of the captured output, bounded |
-//! | `stdout.N`, `stderr.N` | keeper | its end, from byte `N` on, bounded; [`output`] reads all of it |
-//! | `stop` | worker, [`request_stop`] | the run must end; the content is the reason |
-//! | `exit.json` | keeper | how it ended; written once, after the whole tree is gone |
+//! | `stdout.N`, `stderr.N` | keeper | its end, from byte `N` on, bounded; [`output()`] reads both
+//! |
+//! | `stop` | worker, [`request_stop`] | its existence asks for a stop; the content is the reason |
+//! | `exit.json` | keeper | how the run ended; written once, when the whole tree is gone |
 //!
-//! A run folder is for one run. Once `keeper.json` is there no keeper starts the program again,
-//! whatever became of the first: a new try gets a new folder. This crate does not decide whether a
-//! run is tried again, reads no output, and does not yet put the program into a jail. It works on
-//! Linux; elsewhere it says that it does not.
+//! A run folder is for one run. Once `keeper.json` exists, no keeper starts the program again,
+//! whatever happened to the first one: a new try gets a new folder. This crate does not decide
+//! about retries, does not interpret output, and does not yet put the program into a jail. It works
+//! on Linux only; elsewhere it refuses with [`KeeperError::Unsupported`].
 
 mod error;
 mod files;

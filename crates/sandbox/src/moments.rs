@@ -1,18 +1,17 @@
-//! The moments right before and right after each file that is written into a run folder.
+//! Hooks right before and right after each write of a file in a run folder.
 //!
-//! Nothing happens at them unless a watcher was set, as a crash test does, whose watcher ends the
-//! process there.
+//! They do nothing unless a watcher is set. Crash tests set one that kills the process there.
 
 use std::sync::OnceLock;
 
 static WATCHER: OnceLock<fn(&str)> = OnceLock::new();
 
-/// Lets a test be there at every moment of this process from now on; the first watcher stays.
+/// Calls `watcher` at every such moment in this process. Only the first call has an effect.
 pub fn watch_writes(watcher: fn(&str)) {
     let _ = WATCHER.set(watcher);
 }
 
-/// Something is about to be written, or has just been.
+/// Tells the watcher that a file is about to be written (`before`) or has been (`after`).
 pub(crate) fn moment(when: &str, name: &str) {
     if let Some(watcher) = WATCHER.get() {
         watcher(&format!("{when} {name}"));

@@ -1,16 +1,16 @@
-//! Reads what is kept of a run's two output streams: the beginning, the end, and how much is
-//! missing between.
+//! Reads what was kept of a run's output streams: the beginning, the end, and how much is missing
+//! between them.
 //!
-//! A stream is kept in pieces. The beginning is in a file of the stream's name; every further piece
-//! is in a file that has the place of its first byte in its name (`stdout.1048576`), so that at
-//! every instant, also after `kill -9` of the keeper, it is known exactly which bytes are there.
-//! Nothing here writes.
+//! A stream is kept in pieces. The file with the stream's name has the beginning. Every further
+//! piece has the offset of its first byte in its file name, such as `stdout.1048576`. So at every
+//! instant, even after `kill -9` of the keeper, a reader knows exactly which bytes it has. A single
+//! file used as a ring buffer would need a second record of where it begins. Nothing here writes.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Which of the two.
+/// One of a program's two output streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     /// Standard output.
@@ -20,7 +20,7 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// The name of the file that has the stream's beginning.
+    /// The name of the file with the stream's beginning.
     pub fn name(self) -> &'static str {
         match self {
             Self::Stdout => "stdout",
@@ -29,12 +29,12 @@ impl Stream {
     }
 }
 
-/// Bytes that followed each other.
+/// A contiguous part of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// The place of the first in the whole stream.
+    /// The offset of its first byte in the stream.
     pub from: u64,
-    /// They themselves.
+    /// The content.
     pub bytes: Vec<u8>,
 }
 
@@ -44,14 +44,14 @@ impl Piece {
     }
 }
 
-/// What is kept of one stream, in order; between two pieces something is missing.
+/// The kept parts of one stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Output {
-    /// At least one byte is missing between two of them.
+    /// The pieces in order, with at least one missing byte between any two.
     pub pieces: Vec<Piece>,
 }
 
-/// Reads what is kept of a stream now; a stream that has not begun has no pieces.
+/// Reads the kept parts of a stream. While the run has no output yet, there are no pieces.
 pub fn output(run_dir: &Path, stream: Stream) -> io::Result<Output> {
     let mut found = Vec::new();
     for entry in fs::read_dir(run_dir)? {
@@ -59,10 +59,10 @@ pub fn output(run_dir: &Path, stream: Stream) -> io::Result<Output> {
         let from = entry
             .file_name()
             .to_str()
-            .and_then(|name| place_of(name, stream));
+            .and_then(|name| offset_of(name, stream));
         match from.map(|from| (from, fs::read(entry.path()))) {
             Some((from, Ok(bytes))) if !bytes.is_empty() => found.push(Piece { from, bytes }),
-            // A living keeper may just have given it up for newer bytes.
+            // A running keeper may have removed the piece just now, to make room for newer bytes.
             Some((_, Err(error))) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Some(_) | None => {}
         }
@@ -73,7 +73,7 @@ pub fn output(run_dir: &Path, stream: Stream) -> io::Result<Output> {
     })
 }
 
-/// The file of a piece.
+/// The file name of a piece.
 #[cfg(target_os = "linux")]
 pub(crate) fn piece_name(stream: &str, from: u64) -> String {
     if from == 0 {
@@ -83,14 +83,14 @@ pub(crate) fn piece_name(stream: &str, from: u64) -> String {
     }
 }
 
-fn place_of(name: &str, stream: Stream) -> Option<u64> {
+fn offset_of(name: &str, stream: Stream) -> Option<u64> {
     match name.strip_prefix(stream.name())? {
         "" => Some(0),
         rest => rest.strip_prefix('.')?.parse().ok(),
     }
 }
 
-/// Pieces that touch become one.
+/// Joins pieces that are adjacent.
 fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
     let mut all: Vec<Piece> = Vec::new();
     for piece in pieces {
@@ -103,12 +103,12 @@ fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
 }
 
 impl Output {
-    /// Where the last byte that is kept ends; the length of the stream, unless its end is missing.
+    /// The end of the last piece, which is the length of the stream unless its end is missing.
     pub fn end(&self) -> u64 {
         self.pieces.last().map_or(0, Piece::end)
     }
 
-    /// The last bytes, without a gap in them, so many at most.
+    /// At most the last `bytes_max` bytes, without a gap in them.
     pub fn tail(&self, bytes_max: usize) -> &[u8] {
         let Some(last) = self.pieces.last() else {
             return &[];
@@ -116,30 +116,32 @@ impl Output {
         &last.bytes[last.bytes.len().saturating_sub(bytes_max)..]
     }
 
-    /// The last bytes as text for people, so many at most, with a line at every place where bytes
-    /// are missing and one about what is not shown before them.
+    /// At most the last `bytes_max` bytes as text for people, with a line at every gap, and one at
+    /// the top about what is not shown.
     ///
-    /// `length` is the stream's own length, where it is known.
+    /// `length` is the length of the stream, if it is known.
     pub fn text(&self, bytes_max: usize, length: Option<u64>) -> String {
         let mut left = bytes_max;
+        // Collected from the end backwards, and reversed when it is complete.
         let mut shown: Vec<String> = Vec::new();
-        let mut behind = length.unwrap_or_else(|| self.end());
+        let mut next_from = length.unwrap_or_else(|| self.end());
         for piece in self.pieces.iter().rev() {
-            shown.extend(gap(behind - piece.end().min(behind)));
+            // The caller's `length` may be smaller than what is on disk by now.
+            shown.extend(gap(next_from - piece.end().min(next_from)));
             let from = piece.bytes.len().saturating_sub(left);
             shown.push(String::from_utf8_lossy(&piece.bytes[from..]).into_owned());
             left -= piece.bytes.len() - from;
-            behind = piece.from;
+            next_from = piece.from;
             if left == 0 {
                 shown.extend(self.unshown(piece.from + from as u64));
                 return shown.into_iter().rev().collect();
             }
         }
-        shown.extend(gap(behind));
+        shown.extend(gap(next_from));
         shown.into_iter().rev().collect()
     }
 
-    /// What is to be said about the bytes before this place.
+    /// The line about the bytes before this offset.
     fn unshown(&self, before: u64) -> Option<String> {
         let kept = |piece: &Piece| piece.end().min(before).saturating_sub(piece.from);
         let n_missing = before - self.pieces.iter().map(kept).sum::<u64>();

@@ -1,6 +1,6 @@
-//! The records of a run folder, and what one sees when one looks at it.
+//! The records in a run folder, and the states that a run can be in.
 //!
-//! Plain data: nothing here reads a file or knows whether a process lives.
+//! Plain data: nothing here reads a file or the process table.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::KeeperError;
 
-/// The variable that the keeper adds to the program's environment; its value is the run folder,
-/// links resolved.
+/// The variable that the keeper adds to the program's environment. Its value is the path of the run
+/// folder, with links resolved.
 ///
-/// It is the mark by which [`sweep`](crate::sweep) finds what a lost keeper left, so a jail must
-/// let it through.
+/// By this mark [`sweep`](crate::sweep) finds the processes of a lost keeper, so a jail must let it
+/// through.
 pub const RUN_DIR_VARIABLE: &str = "LOOPWRIGHT_RUN_DIR";
 
-/// Says what to run and within which limits; `spec.json`.
+/// What to run, and its limits; the content of `spec.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSpec {
     /// The run's key, copied into the exit record.
@@ -27,25 +27,26 @@ pub struct RunSpec {
     pub args: Vec<String>,
     /// The folder it starts in.
     pub cwd: PathBuf,
-    /// Its environment, but for `pass_env` and [`RUN_DIR_VARIABLE`].
+    /// Its environment, apart from `pass_env` and [`RUN_DIR_VARIABLE`].
     pub env: BTreeMap<String, String>,
-    /// Names of variables that it gets from the keeper's own environment, which has them from the
-    /// worker: their values may be secrets and are never written down. A variable of `env` wins.
+    /// Names of variables to copy from the keeper's environment, which comes from the worker. Their
+    /// values may be secrets, so they are never written to disk. A variable in `env` wins.
+    // Added later: an older spec does not have it.
     #[serde(default)]
     pub pass_env: Vec<String>,
-    /// A regular file given as standard input, so that it is closed at its end; without one it is
-    /// `/dev/null`.
+    /// A regular file to use as standard input, so that the program sees its end; `/dev/null` if
+    /// there is none.
     pub stdin: Option<PathBuf>,
     /// How long it may run.
     pub wall_secs: u64,
-    /// How long it may run without a byte of new output.
+    /// How long it may run without any new output.
     pub idle_secs: Option<u64>,
-    /// How long it may go on after `stop_signal` before it is killed.
+    /// How long it may keep running after `stop_signal` before it is killed.
     #[serde(default = "grace_secs_default")]
     pub grace_secs: u64,
-    /// How many bytes of each of its two streams are kept, of the beginning and of the end.
+    /// How many bytes of each output stream are kept, beginning and end together.
     pub output_bytes_max: u64,
-    /// How it is asked to end.
+    /// The signal that asks it to end.
     #[serde(default)]
     pub stop_signal: StopSignal,
 }
@@ -54,71 +55,73 @@ fn grace_secs_default() -> u64 {
     10
 }
 
-/// Names the signal by which a program is asked to end.
+/// The signal that asks a program to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopSignal {
     /// `SIGTERM`.
     #[default]
     Term,
-    /// `SIGINT`, for programs that save their work only on that one.
+    /// `SIGINT`, for programs that save their work only on this one.
     Int,
 }
 
-/// Says which process keeps the run; `keeper.json`.
+/// Which process the keeper is; the content of `keeper.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeeperRecord {
-    /// The keeper's process id; alone it proves nothing, since ids are used again.
+    /// The keeper's process id. It proves nothing by itself, since ids are reused.
     pub pid: i32,
     /// When the process started, in clock ticks since boot (field 22 of `/proc/PID/stat`).
     pub start_time: u64,
     /// The boot that `pid` and `start_time` belong to.
     pub boot_id: String,
-    /// The wall clock at that moment, for people.
+    /// When the record was written, in milliseconds since 1970; for people only.
     pub started_at_ms: u64,
 }
 
-/// Says how a run ended; `exit.json`. When it is there, no process of the run is left.
+/// How a run ended; the content of `exit.json`. Once it exists, no process of the run is left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExitRecord {
-    /// The run's key, as the spec has it.
+    /// The run's key, from the spec.
     pub run_id: String,
-    /// Why it ended.
+    /// Why the run ended.
     pub cause: ExitCause,
     /// The program's exit code, if it exited.
     pub exit_code: Option<i32>,
-    /// The signal that ended the program, if one did.
+    /// The signal that killed the program, if one did.
     pub signal: Option<i32>,
-    /// The wall clock at the start.
+    /// When the run started, in milliseconds since 1970.
     pub started_at_ms: u64,
-    /// The wall clock when the last process was gone.
+    /// When the last process was gone, in milliseconds since 1970.
     pub ended_at_ms: u64,
-    /// Bytes that are kept of standard output.
+    /// How many bytes of standard output were kept.
     pub stdout_bytes: u64,
-    /// Bytes that are kept of standard error.
+    /// How many bytes of standard error were kept.
     pub stderr_bytes: u64,
-    /// Bytes of standard output that are not kept; with the kept ones, its whole length.
+    /// How many bytes of standard output were dropped. Kept and dropped add up to its length.
     pub stdout_dropped: u64,
-    /// Bytes of standard error that are not kept.
+    /// How many bytes of standard error were dropped.
     pub stderr_dropped: u64,
-    /// Processes that had to be killed after the program itself had ended.
+    /// How many processes had to be killed after the program itself had ended.
     pub swept: u32,
-    /// The disk was full when the program ended, or while it talked: if it failed, that may be why.
+    /// Whether the disk was full when the program ended or while it wrote output. If the program
+    /// failed, that may be the cause.
+    // Added later: an older record does not have it.
     #[serde(default)]
     pub found_full: bool,
 }
 
-/// Says why a run ended.
+/// Why a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ExitCause {
     /// The program ended by itself.
     Exited,
-    /// It ran for `wall_secs`.
+    /// It reached `wall_secs`.
     WallTimeout,
-    /// It was silent for `idle_secs`.
+    /// It wrote nothing for `idle_secs`.
     IdleTimeout,
-    /// A stop was requested, or the run folder was taken away.
+    /// A stop was requested, or the run folder was removed.
     Stopped,
     /// The program never ran.
     CannotStart {
@@ -127,30 +130,30 @@ pub enum ExitCause {
     },
 }
 
-/// Says what became of a run, as far as its folder and the process table can tell.
+/// The state of a run, as far as its folder and the process table tell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunView {
-    /// No keeper has taken it; launching one is safe at any time.
+    /// No keeper has taken it. Launching one is safe at any time.
     NotStarted,
-    /// Its keeper lives.
+    /// Its keeper is alive.
     Running(KeeperRecord),
-    /// It is over, and nothing of it is left.
+    /// It has ended, and no process of it is left.
     Ended(ExitRecord),
-    /// Its keeper died without a record; its tree may be left and must be swept.
+    /// Its keeper died without an exit record. Processes may be left and must be swept.
     Lost(KeeperRecord),
-    /// Its keeper belongs to an earlier boot, so that nothing of it can be left.
+    /// Its keeper belongs to an earlier boot, so no process can be left.
     Rebooted(KeeperRecord),
 }
 
-/// Says how a keeper's own life ended.
+/// How the keeper process itself ended.
 #[derive(Debug)]
 pub enum ExitOutcome {
-    /// It was the short-lived process in between, and has started the keeper proper.
+    /// It was the short-lived intermediate process and has started the real keeper.
     Relaunched,
-    /// Another keeper has or had this folder, so there was nothing to do.
+    /// This folder has or had another keeper, so there was nothing to do.
     AlreadyKept,
-    /// The run is over and recorded.
+    /// The run has ended and is recorded.
     Ended(ExitRecord),
-    /// It could not do its work; what is known is in the error and nowhere else.
+    /// The keeper failed. Nothing is recorded; only this error says why.
     Failed(KeeperError),
 }

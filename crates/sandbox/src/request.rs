@@ -1,17 +1,18 @@
-//! What a worker writes into a run folder: the spec before the run, the wish to stop during it.
+//! What the worker writes into a run folder: the spec before the run, a stop request during it.
 //!
-//! Nothing here starts or ends a process; that is the keeper's.
+//! Nothing here starts or ends a process; only the keeper does.
 
 use std::fs::{self, DirBuilder, Permissions};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use crate::files::{RunFolder, sync_folder};
 use crate::{KeeperError, RunSpec};
 
-/// Makes the run folder, for its owner alone, and `spec.json` in it.
+/// Makes the run folder, accessible to its owner only, and writes `spec.json` in it.
 ///
-/// Doing it again with an equal spec changes nothing; another spec is refused.
+/// Repeating the call with an equal spec changes nothing; a different spec is refused.
 pub fn prepare(run_dir: &Path, spec: &RunSpec) -> Result<(), KeeperError> {
     make_private_folder(run_dir)?;
     let folder = RunFolder::open(run_dir)?;
@@ -24,12 +25,14 @@ pub fn prepare(run_dir: &Path, spec: &RunSpec) -> Result<(), KeeperError> {
     }
 }
 
-/// Asks the keeper to end the run; the first reason stays.
+/// Asks the keeper to end the run. If it was asked before, the first reason is kept.
 ///
-/// It returns at once. A run that no keeper has taken yet ends as soon as one takes it, without the
-/// program having started.
+/// The call returns at once. If no keeper has taken the run yet, the first one that does will end
+/// it without starting the program.
 pub fn request_stop(run_dir: &Path, reason: &str) -> Result<(), KeeperError> {
     let folder = RunFolder::open(run_dir)?;
+    // Two first requests at the same moment may both write. Then the later reason stays, which does
+    // no harm: the keeper looks only whether the file exists.
     if folder.stop_file().exists() {
         return Ok(());
     }
@@ -37,17 +40,19 @@ pub fn request_stop(run_dir: &Path, reason: &str) -> Result<(), KeeperError> {
 }
 
 fn make_private_folder(run_dir: &Path) -> Result<(), KeeperError> {
-    let make = || {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(run_dir)?;
-        // The folder may have been there before, with another mode.
-        fs::set_permissions(run_dir, Permissions::from_mode(0o700))?;
-        run_dir
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty())
-            .map_or(Ok(()), sync_folder)
-    };
-    make().map_err(KeeperError::file("make the run folder", run_dir))
+    try_make_private_folder(run_dir).map_err(KeeperError::file("make the run folder", run_dir))
+}
+
+fn try_make_private_folder(run_dir: &Path) -> io::Result<()> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(run_dir)?;
+    // The folder may have existed before, with another mode.
+    fs::set_permissions(run_dir, Permissions::from_mode(0o700))?;
+    match run_dir.parent() {
+        // A relative path of one component has the empty path as its parent.
+        Some(parent) if !parent.as_os_str().is_empty() => sync_folder(parent),
+        Some(_) | None => Ok(()),
+    }
 }

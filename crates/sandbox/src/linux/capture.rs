@@ -1,7 +1,7 @@
-//! Copies one output stream of the program to where it is kept.
+//! Copies one output stream of the program to disk.
 //!
-//! It reads on whatever becomes of the bytes, so that the program is never blocked by us. It does
-//! not look at what it copies.
+//! It keeps reading whatever happens to the bytes, so that a full pipe never blocks the program. It
+//! does not interpret what it copies.
 
 use std::io::{self, PipeReader, Read as _};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ const CHUNK_BYTES: usize = 64 * 1024;
 
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// How often a full disk is tried again.
+/// How long to wait before a full disk is tried again.
 const FULL_PAUSE: Duration = Duration::from_secs(1);
 
 /// One stream that is being copied.
@@ -26,12 +26,12 @@ pub(super) struct Capture {
     copying: JoinHandle<()>,
 }
 
-/// What became of the bytes of one stream.
+/// What happened to the bytes of one stream.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Captured {
     pub(super) kept_bytes: u64,
     pub(super) dropped_bytes: u64,
-    /// The disk refused some of them at first.
+    /// Whether the disk was full at some point.
     pub(super) found_full: bool,
 }
 
@@ -53,14 +53,14 @@ impl Capture {
         Ok(Self { state, copying })
     }
 
-    /// All bytes seen so far, kept or not: what moves while the program talks.
+    /// The number of bytes read so far, kept or not. It grows as long as the program writes output.
     pub(super) fn seen_bytes(&self) -> u64 {
         self.state.seen.load(Ordering::Acquire)
     }
 
-    /// Waits for the stream's end, but not for ever: a process outside the tree may have been
-    /// handed the pipe. What came before the end is waited for until it is on the disk: the answer
-    /// may be in it.
+    /// Waits for the stream's end, but no longer than `wait_max`: a process outside the tree may
+    /// hold the pipe open. Once the end was seen, it waits without a limit until everything is on
+    /// disk, because an agent's answer comes last.
     pub(super) fn finish(self, wait_max: Duration) -> Captured {
         let started = Instant::now();
         let has_ended = || self.state.has_ended.load(Ordering::Acquire);
@@ -87,18 +87,21 @@ fn copy(mut stream: PipeReader, mut keeping: Keeping, state: &State) {
         };
         state.seen.fetch_add(n_read as u64, Ordering::Release);
         let pushed = keeping.push(&chunk[..n_read]);
+        // Stored and not added: the number falls when an old piece is removed.
         state.kept.store(keeping.kept_bytes(), Ordering::Release);
+        // Whatever the error is, we keep reading, and the bytes that are lost will be counted.
         if pushed.is_err_and(|error| is_full(&error)) {
             state.found_full.store(true, Ordering::Release);
         }
     }
     state.has_ended.store(true, Ordering::Release);
     write_the_rest(&mut keeping, state);
-    // Where it cannot be flushed the record is still right about what was written.
+    // If it cannot be flushed, the count of written bytes is still right.
     let _ = keeping.flush();
 }
 
-/// A full disk is waited for, as long as the run's folder is there; any other refusal is final.
+/// Writes the bytes that are still in memory. While the disk is full it tries again, as long as the
+/// run folder exists; any other error is final.
 fn write_the_rest(keeping: &mut Keeping, state: &State) {
     loop {
         let written = keeping.write_held();

@@ -1,7 +1,8 @@
-//! The keeper's whole life, and the two records it leaves.
+//! The keeper's main function, and the two records it writes.
 //!
-//! Signals stay at their defaults: the keeper has a session of its own, so no terminal reaches it,
-//! and what does reach it is meant. It does not decide whether anything is tried again.
+//! Signal handlers stay at their defaults: the keeper has its own session, so no terminal can
+//! signal it, and a signal that does arrive is meant for it. The keeper does not decide about
+//! retries.
 
 use std::path::Path;
 use std::thread;
@@ -15,48 +16,50 @@ use super::{launch, processes};
 use crate::files::{RunFolder, is_full};
 use crate::{ExitOutcome, ExitRecord, KeeperError, KeeperRecord};
 
-/// How often the exit record is tried when it is refused, once a second. A full disk is waited for
-/// without a limit.
+/// How often writing the exit record is tried, once a second, if it fails. A full disk does not
+/// count: we wait for it without a limit.
 const EXIT_TRIES_MAX: u32 = 60;
 
-/// Keeps the run of a folder until its tree is gone and recorded; what `loopwright keeper RUN_DIR`
-/// does.
+/// Runs the program of a folder and returns when its process tree is gone and the end is recorded.
+/// This is what `loopwright keeper RUN_DIR` does.
 pub fn keep(run_dir: &Path) -> ExitOutcome {
-    live(run_dir).unwrap_or_else(ExitOutcome::Failed)
+    try_keep(run_dir).unwrap_or_else(ExitOutcome::Failed)
 }
 
-fn live(run_dir: &Path) -> Result<ExitOutcome, KeeperError> {
+fn try_keep(run_dir: &Path) -> Result<ExitOutcome, KeeperError> {
     let folder = RunFolder::open(run_dir)?;
-    if launch::is_in_between() {
+    if launch::is_intermediate() {
         return launch::relaunch(&folder).map(|()| ExitOutcome::Relaunched);
     }
     let spec = folder.required_spec()?;
     let Lock::Ours { _held } = lock::take(&folder)? else {
         return Ok(ExitOutcome::AlreadyKept);
     };
-    // A keeper that was here may have started the program, even if it left no exit record: once is
-    // the limit.
+    // An earlier keeper may have started the program even if it left no exit record. The program
+    // must not be started twice.
     if folder.keeper()?.is_some() || folder.exit()?.is_some() {
         return Ok(ExitOutcome::AlreadyKept);
     }
-    own_what_comes()?;
-    // Before the record: a disk that is too full for them leaves a run that was never taken, and
-    // may be taken later.
-    let refused = KeeperError::file("make the output files in", folder.path());
-    let streams = program::keep_streams(&folder, &spec).map_err(refused)?;
-    folder.write_keeper(&ourselves()?)?;
+    own_descendants()?;
+    // The output files come before the record. If the disk is too full for them, the run counts as
+    // never taken, and another keeper may take it later.
+    let streams = program::keep_streams(&folder, &spec)
+        .map_err(KeeperError::file("make the output files in", folder.path()))?;
+    // The record comes before the program: if we die in between, the run is lost and not started
+    // twice.
+    folder.write_keeper(&our_record()?)?;
     let record = program::run(&folder, &spec, streams);
     write_exit(&folder, &record)?;
     Ok(ExitOutcome::Ended(record))
 }
 
-/// Makes a session that holds nobody but the coming tree, and every orphan of it our child.
-fn own_what_comes() -> Result<(), KeeperError> {
+/// Starts a session for us and our descendants only, and makes every orphan among them our child.
+fn own_descendants() -> Result<(), KeeperError> {
     setsid().map_err(KeeperError::process("lead a session of its own"))?;
     set_child_subreaper(Some(getpid())).map_err(KeeperError::process("become a child subreaper"))
 }
 
-fn ourselves() -> Result<KeeperRecord, KeeperError> {
+fn our_record() -> Result<KeeperRecord, KeeperError> {
     let pid = getpid().as_raw_nonzero().get();
     let not_found = || KeeperError::process("find our own process")(std::io::ErrorKind::NotFound);
     let process = processes::read(pid).ok_or_else(not_found)?;
@@ -69,8 +72,8 @@ fn ourselves() -> Result<KeeperRecord, KeeperError> {
     })
 }
 
-/// A full disk may have room again in a while, and without the record the whole run would have been
-/// for nothing.
+/// Writes the exit record, and keeps trying: a full disk may have room again later, and without the
+/// record the work of the whole run is lost. It gives up if the run folder is gone.
 fn write_exit(folder: &RunFolder, record: &ExitRecord) -> Result<(), KeeperError> {
     let mut n_tries = 1;
     loop {

@@ -1,9 +1,8 @@
-//! Starts a keeper that does not depend on who started it.
+//! Starts a keeper that does not depend on the process that started it.
 //!
-//! The started process starts itself once more and ends. So the keeper is a child of init (or of
-//! the nearest subreaper), the caller has nothing to wait for but the process in between, and no
-//! zombie is left with it. Whether the keeper then does its work is not waited for:
-//! [`look`](crate::look) tells.
+//! The started process starts itself once more and exits. So the keeper becomes a child of init (or
+//! of the nearest subreaper), and the caller waits only for the short-lived intermediate process
+//! and is left with no zombie. Nobody waits for the keeper to succeed: [`look`](crate::look) tells.
 
 use std::env;
 use std::ffi::OsStr;
@@ -15,16 +14,18 @@ use rustix::process::setsid;
 use crate::KeeperError;
 use crate::files::RunFolder;
 
-/// Set for the process in between, and taken away for the keeper.
+/// Set for the intermediate process, and removed for the keeper.
 const RELAUNCH_VARIABLE: &str = "LOOPWRIGHT_KEEPER_RELAUNCH";
 
-/// Starts `loopwright keeper RUN_DIR`, detached: own session, nothing of ours as input or output.
+/// Starts `loopwright keeper RUN_DIR`, detached: it has its own session and inherits none of our
+/// streams.
 ///
-/// Doing it again is harmless at any time: a folder is kept once, and a second keeper ends at once.
+/// Repeating the call is harmless at any time: a folder has one keeper, and a second one ends at
+/// once.
 pub fn launch(loopwright: &Path, run_dir: &Path) -> Result<(), KeeperError> {
     let folder = RunFolder::open(run_dir)?;
-    // A keeper that cannot read its spec has nobody to tell; so what it would find is looked at
-    // here.
+    // A detached keeper that cannot read its spec could tell nobody, so the spec is read here
+    // first.
     folder.required_spec()?;
     let failed = |source| KeeperError::Launch {
         program: loopwright.to_owned(),
@@ -42,16 +43,16 @@ pub fn launch(loopwright: &Path, run_dir: &Path) -> Result<(), KeeperError> {
     }
 }
 
-/// Whether we are the process in between.
-pub(super) fn is_in_between() -> bool {
+/// Whether we are the intermediate process.
+pub(super) fn is_intermediate() -> bool {
     env::var_os(RELAUNCH_VARIABLE).is_some()
 }
 
-/// Starts the keeper proper and does not wait for it; the caller is the process in between and must
-/// end now.
+/// Starts the real keeper without waiting for it. The caller is the intermediate process and must
+/// exit afterwards.
 pub(super) fn relaunch(folder: &RunFolder) -> Result<(), KeeperError> {
-    // From here on the terminal of whoever called us cannot reach the keeper, not even before it
-    // has a session.
+    // The keeper starts its own session too, but only later. Leaving the caller's session here
+    // closes the gap in which its terminal could still signal the keeper.
     setsid().map_err(KeeperError::process("leave the session"))?;
     let program = env::current_exe().map_err(KeeperError::process("find our own program"))?;
     keeper_command(&program, folder)
@@ -64,7 +65,8 @@ pub(super) fn relaunch(folder: &RunFolder) -> Result<(), KeeperError> {
 fn keeper_command(program: &Path, folder: &RunFolder) -> Command {
     let mut command = Command::new(program);
     command.args([OsStr::new("keeper"), folder.path().as_os_str()]);
-    // It may live for hours and must not keep a file system busy.
+    // The keeper may live for hours. In another folder it would keep that file system from being
+    // unmounted.
     command.current_dir("/");
     command
         .stdin(Stdio::null())

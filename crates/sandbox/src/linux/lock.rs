@@ -1,7 +1,7 @@
-//! The lock that makes one keeper per run folder.
+//! The lock that allows only one keeper per run folder.
 //!
-//! The kernel lets it go when the keeper dies, however it dies. The lock file stays; it says
-//! nothing by being there.
+//! The kernel releases it when the keeper dies, however it dies. The lock file stays; its existence
+//! means nothing.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -16,17 +16,17 @@ use crate::moments::moment;
 
 const NAME: &str = "keeper.lock";
 
-/// Says who has the lock.
+/// Who has the lock.
 #[derive(Debug)]
 pub(super) enum Lock {
-    /// We have, until this is dropped; `None` when there is no lock file, which no living keeper
-    /// lacks.
+    /// We have it until this is dropped. `None` means that there is no lock file, and hence no
+    /// living keeper.
     Ours { _held: Option<File> },
-    /// A living process has it.
+    /// Another living process has it.
     Theirs,
 }
 
-/// Takes the lock of a folder, making its file; does not wait.
+/// Takes the lock of a folder, creating its file. Does not wait.
 pub(super) fn take(folder: &RunFolder) -> Result<Lock, KeeperError> {
     let path = folder.file(NAME);
     moment("before", NAME);
@@ -41,7 +41,7 @@ pub(super) fn take(folder: &RunFolder) -> Result<Lock, KeeperError> {
     taken
 }
 
-/// Takes the lock of a folder if there is one, writing nothing; does not wait.
+/// Takes the lock of a folder if its file exists, and writes nothing. Does not wait.
 pub(super) fn take_if_present(folder: &RunFolder) -> Result<Lock, KeeperError> {
     let path = folder.file(NAME);
     match File::open(&path) {
@@ -52,6 +52,7 @@ pub(super) fn take_if_present(folder: &RunFolder) -> Result<Lock, KeeperError> {
 }
 
 fn hold(folder: &RunFolder, file: File) -> Result<Lock, KeeperError> {
+    // Never blocking: a process that finds a living keeper has nothing to do here.
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Lock::Ours { _held: Some(file) }),
         Err(Errno::WOULDBLOCK) => Ok(Lock::Theirs),

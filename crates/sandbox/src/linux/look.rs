@@ -1,6 +1,6 @@
-//! Says what became of a run, from its folder and the process table alone.
+//! Determines the state of a run from its folder and the process table alone.
 //!
-//! It changes nothing: what follows from the answer (adopt, sweep, try again) is the caller's.
+//! It changes nothing. The caller decides what follows from the state: adopt, sweep or try again.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::processes::{self, Identity};
 use crate::files::RunFolder;
 use crate::{KeeperError, KeeperRecord, RunView};
 
-/// Looks at a run; safe at any time, also while its keeper is at work.
+/// Determines the state of a run. This is safe at any time, also while its keeper is running.
 pub fn look(run_dir: &Path) -> Result<RunView, KeeperError> {
     let folder = RunFolder::open(run_dir)?;
     if let Some(exit) = folder.exit()? {
@@ -29,8 +29,8 @@ pub fn look(run_dir: &Path) -> Result<RunView, KeeperError> {
     ended_or_lost(&folder, keeper)
 }
 
-/// The keeper may have written its record and ended after we looked for the record: only the second
-/// look decides.
+/// Reads the exit record again: the keeper may have written it and ended after our first read. Only
+/// if it is still missing is the run lost.
 fn ended_or_lost(folder: &RunFolder, keeper: KeeperRecord) -> Result<RunView, KeeperError> {
     Ok(folder.exit()?.map_or(RunView::Lost(keeper), RunView::Ended))
 }

@@ -1,6 +1,6 @@
-//! The keeper on Linux: `/proc`, process groups, the child subreaper.
+//! The keeper on Linux, built on `/proc`, process groups and the child subreaper.
 //!
-//! Control groups and pid namespaces are not used, so that it works without any privilege.
+//! It does not use control groups or pid namespaces, so it needs no privileges.
 
 mod capture;
 mod keep;

@@ -1,7 +1,7 @@
 //! Reads the process table, and signals exactly the process that was read.
 //!
-//! A process is named by its id *and* its start time, since ids are used again. Nothing here knows
-//! of runs.
+//! A process is identified by its id *and* its start time, since ids are reused. Nothing here knows
+//! about runs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,32 +10,33 @@ use std::io;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
-/// Names one process for as long as the machine is up.
+/// Identifies one process until the machine reboots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Identity {
     pub(super) pid: i32,
     pub(super) start_time: u64,
 }
 
-/// One line of the process table.
+/// One entry of the process table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Process {
     pub(super) id: Identity,
     pub(super) parent: i32,
     pub(super) group: i32,
-    /// It has ended, and its parent has not asked for its status yet.
+    /// Whether it has ended and its parent has not waited for it yet.
     pub(super) is_zombie: bool,
 }
 
-/// Reads one process; `None` when there is none of that id.
+/// Reads one process; `None` if there is none with that id.
 pub(super) fn read(pid: i32) -> Option<Process> {
     let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
     parse_stat(pid, &String::from_utf8_lossy(&stat))
 }
 
-/// Reads every process that can be seen.
+/// Reads all visible processes.
 ///
-/// The table moves while it is read: who must miss none has to read until nothing is left.
+/// The table changes while it is read, so a process may be missed. A caller that must find all of
+/// them has to read again until none is left.
 pub(super) fn all() -> io::Result<Vec<Process>> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc")? {
@@ -49,11 +50,13 @@ pub(super) fn all() -> io::Result<Vec<Process>> {
     Ok(found)
 }
 
-/// Picks the processes below `roots`, without the roots themselves.
+/// The descendants of `roots`, without the roots themselves.
 pub(super) fn descendants(table: &[Process], roots: &BTreeSet<i32>) -> Vec<Process> {
     let mut known = roots.clone();
     let mut below = Vec::new();
     loop {
+        // The second condition ends the loop even if ids form a circle, as they may in a table that
+        // changed while it was read.
         let is_new = |process: &&Process| {
             known.contains(&process.parent) && !known.contains(&process.id.pid)
         };
@@ -66,15 +69,15 @@ pub(super) fn descendants(table: &[Process], roots: &BTreeSet<i32>) -> Vec<Proce
     }
 }
 
-/// Whether that very process is still running; a zombie is not.
+/// Whether exactly this process is still running; a zombie is not.
 pub(super) fn is_running(id: Identity) -> bool {
     read(id.pid).is_some_and(|process| process.id == id && !process.is_zombie)
 }
 
-/// Sends a signal to that very process; one that is gone is no error.
+/// Sends a signal to exactly this process. If it is gone, that is not an error.
 ///
-/// The handle is taken before the identity is checked, so that between check and signal the id
-/// cannot come to name another process.
+/// The handle is opened before the identity is checked, so that the id cannot be reused between the
+/// check and the signal.
 pub(super) fn signal(id: Identity, signal: Signal) -> io::Result<()> {
     let Some(pid) = Pid::from_raw(id.pid) else {
         return Ok(());
@@ -82,8 +85,8 @@ pub(super) fn signal(id: Identity, signal: Signal) -> io::Result<()> {
     let handle = match pidfd_open(pid, PidfdFlags::empty()) {
         Ok(handle) => Some(handle),
         Err(Errno::SRCH) => return Ok(()),
-        // An old kernel, or a filter that does not know the call: the plain way has a tiny race and
-        // is what is left.
+        // The kernel is too old, or a system call filter forbids the call. A plain `kill` has a
+        // tiny race, but there is nothing better.
         Err(_) => None,
     };
     if read(id.pid).is_none_or(|process| process.id != id) {
@@ -99,16 +102,17 @@ pub(super) fn signal(id: Identity, signal: Signal) -> io::Result<()> {
     }
 }
 
-/// The id of this boot; another one means that no process of the earlier boot can be left.
+/// The id of this boot. If it differs from a recorded one, no process from then can be left.
 pub(super) fn boot_id() -> io::Result<String> {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|text| text.trim().to_owned())
 }
 
-/// The command's name is in parentheses and may hold anything, also parentheses and spaces: fields
-/// count from the last.
+/// Parses the content of `/proc/PID/stat`. The command's name is in parentheses and may itself
+/// contain parentheses and spaces, so fields are counted from the last closing one.
 fn parse_stat(pid: i32, stat: &str) -> Option<Process> {
     let (_, fields) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
+    // Numbered as in `man 5 proc`, where the field after the name is the third.
     let number = |field_number: usize| fields.get(field_number - 3)?.parse::<u64>().ok();
     Some(Process {
         id: Identity {
@@ -189,7 +193,7 @@ mod tests {
         };
         assert!(is_running(me));
         assert!(!is_running(earlier));
-        // Were the start time not checked, this test would not live to see the next line.
+        // If the start time were not checked, this would kill the test itself.
         signal(earlier, Signal::KILL).unwrap();
     }
 }

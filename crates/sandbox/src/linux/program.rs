@@ -1,6 +1,6 @@
-//! Runs the program of a spec from its start to the end of its tree, and says how that went.
+//! Runs the program of a spec until its whole process tree is gone, and reports how it ended.
 //!
-//! It writes the two output files and nothing else; the records are the caller's.
+//! It writes the output files and nothing else; the caller writes the records.
 
 use std::fs::File;
 use std::io;
@@ -20,13 +20,14 @@ use crate::moments::moment;
 use crate::room::has_room;
 use crate::{ExitCause, ExitRecord, RUN_DIR_VARIABLE, RunSpec};
 
+/// How often the program, its limits and the stop file are checked. A request to stop is a file, so
+/// that it outlives the worker that made it; there is no channel on which to wait for it.
 const POLL: Duration = Duration::from_millis(20);
 
-/// How long the streams may take to end after the last process of the tree has.
+/// How long the streams may stay open after the last process of the tree has ended.
 const STREAMS_SECS_MAX: u64 = 5;
 
-/// Makes the files for both streams; a disk that is too full even for that is known before anything
-/// has begun.
+/// Creates the files for both streams, so that a full disk is noticed before anything has started.
 pub(super) fn keep_streams(folder: &RunFolder, spec: &RunSpec) -> io::Result<[Keeping; 2]> {
     let start = |name| Keeping::start(folder, name, spec.output_bytes_max);
     Ok([start("stdout")?, start("stderr")?])
@@ -35,6 +36,7 @@ pub(super) fn keep_streams(folder: &RunFolder, spec: &RunSpec) -> io::Result<[Ke
 /// Runs the program and returns when its whole tree is gone.
 pub(super) fn run(folder: &RunFolder, spec: &RunSpec, streams: [Keeping; 2]) -> ExitRecord {
     let begun = Exit::begin(spec);
+    // The stop may have been requested before any keeper existed.
     if must_stop(folder) {
         return begun.without_program(ExitCause::Stopped);
     }
@@ -55,8 +57,8 @@ pub(super) fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A folder that was taken away is a wish to stop too: nobody could ever stop or adopt the run
-/// through it again.
+/// Whether the run must stop. A run folder that was removed counts as a request too: without it
+/// nobody could ever stop or adopt the run.
 fn must_stop(folder: &RunFolder) -> bool {
     folder.stop_file().exists() || matches!(folder.path().try_exists(), Ok(false))
 }
@@ -71,12 +73,13 @@ struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    /// Starts the program; the error is the reason for people.
+    /// Starts the program. The error is a reason for people, which goes into the exit record.
     fn start(
         folder: &'a RunFolder,
         spec: &'a RunSpec,
         streams: [Keeping; 2],
     ) -> Result<Self, String> {
+        // Checked here, because `spawn` reports a missing folder as if the program were missing.
         if !spec.cwd.is_dir() {
             return Err(format!(
                 "there is no folder `{}` to start it in",
@@ -100,10 +103,10 @@ impl<'a> Running<'a> {
         })
     }
 
-    /// Waits until the program has ended or must end, and says why.
+    /// Waits until the program has ended or must be ended, and returns why.
     ///
-    /// It waits for the exit, never for the end of a stream: a process left behind may hold one
-    /// open for ever.
+    /// It waits for the exit, never for the end of a stream: a grandchild may hold a stream open
+    /// forever.
     fn watch(&mut self) -> ExitCause {
         let wall = Duration::from_secs(self.spec.wall_secs);
         let mut silence = Silence {
@@ -113,6 +116,8 @@ impl<'a> Running<'a> {
         };
         loop {
             self.tree.reap();
+            // The exit comes first: a program that has ended by itself was not stopped by us, even
+            // if a limit passes in the same moment.
             if self.tree.program_ended() {
                 return ExitCause::Exited;
             }
@@ -129,7 +134,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Output that is dropped is talk too.
+    /// The output so far, dropped bytes included: they too show that the program is not idle.
     fn seen_bytes(&self) -> u64 {
         self.stdout.seen_bytes() + self.stderr.seen_bytes()
     }
@@ -141,7 +146,10 @@ impl<'a> Running<'a> {
                 Duration::from_secs(self.spec.grace_secs),
             );
         }
+        // Also after a normal exit, because the program may have left children behind.
         let swept = self.tree.kill_all();
+        // Asked before the streams are waited for: by then the disk may have room again, and the
+        // record must tell whether the program met a full disk.
         let has_room = has_room(self.folder.path());
         let wait_max = Duration::from_secs(STREAMS_SECS_MAX);
         let streams = [self.stdout.finish(wait_max), self.stderr.finish(wait_max)];
@@ -153,7 +161,7 @@ impl<'a> Running<'a> {
     }
 }
 
-/// Notices when no byte came for too long.
+/// Notices when there has been no output for too long.
 struct Silence {
     limit: Option<Duration>,
     seen_bytes: u64,
@@ -171,7 +179,7 @@ impl Silence {
     }
 }
 
-/// An exit record in the making.
+/// An exit record under construction.
 struct Exit<'a> {
     spec: &'a RunSpec,
     started_at_ms: u64,
@@ -214,9 +222,11 @@ impl<'a> Exit<'a> {
     }
 }
 
-/// Only a regular file is taken: opening a pipe could block us before any limit counts.
+/// Opens the program's input. Only a regular file is accepted: opening a pipe could block, and no
+/// time limit is running yet.
 fn open_stdin(spec: &RunSpec) -> Result<Stdio, String> {
     let Some(path) = &spec.stdin else {
+        // Never inherited: some agents wait forever on a standard input that stays open.
         return Ok(Stdio::null());
     };
     if !path.is_file() {
@@ -229,24 +239,30 @@ fn open_stdin(spec: &RunSpec) -> Result<Stdio, String> {
     File::open(path).map(Stdio::from).map_err(refused)
 }
 
-/// Makes the pipe of one stream; the second half is the program's.
+/// Starts capturing one stream. The second value is the program's end of the pipe.
 fn capture(keeping: Keeping) -> io::Result<(Capture, Stdio)> {
     let (ours, theirs) = io::pipe()?;
     Ok((Capture::start(ours, keeping)?, theirs.into()))
 }
 
-/// The command is dropped here, and with it our copies of the program's ends of the pipes. The
-/// child is not: waiting for it is the tree's, which waits for all children of this process.
+/// Starts the program and returns its process id.
+///
+/// On return the command is dropped, and with it our copies of the program's pipe ends; if we kept
+/// them, the streams would never end. We do not wait for the child here: [`Tree`] waits for all
+/// children of this process.
 fn spawn(
     folder: &RunFolder,
     spec: &RunSpec,
     [stdin, stdout, stderr]: [Stdio; 3],
 ) -> io::Result<Pid> {
     let mut command = Command::new(&spec.program);
+    // Its own process group, so that a stop signal reaches the program and its helpers, but not us.
     command
         .args(&spec.args)
         .current_dir(&spec.cwd)
         .process_group(0);
+    // Nothing else is inherited. The order decides who wins: `env` over `pass_env`, and our mark
+    // over both.
     let passed = spec
         .pass_env
         .iter()

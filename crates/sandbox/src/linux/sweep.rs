@@ -1,8 +1,9 @@
-//! Ends what a lost keeper left behind.
+//! Kills the processes that a lost keeper left behind.
 //!
-//! A process belongs to the run if its environment has the keeper's mark, or if it is below one
-//! that has. What has both wiped its environment (or hidden it, as some agents for keys do) and
-//! lost its parent is not found: only the keeper, to which every orphan comes, ends those.
+//! A process belongs to the run if its environment has the keeper's mark, or if it descends from
+//! one that has. A process that has cleared its environment (or hidden it, as some key agents do)
+//! *and* lost its parent is not found. Only the keeper itself, which inherits every orphan, can end
+//! such a process.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,23 +22,24 @@ use super::processes::{self, Process};
 use crate::files::RunFolder;
 use crate::{KeeperError, RUN_DIR_VARIABLE, RunView};
 
-/// How long killed processes may take to go; longer means that the kernel cannot end them.
+/// How long killed processes may take to disappear. If it takes longer, the kernel cannot end them.
 const SWEEP_SECS_MAX: u64 = 30;
 
-/// How long a keeper that was killed may take to let go of its lock.
+/// How long the lock of a killed keeper may take to be released.
 const LOCK_SECS_MAX: u64 = 5;
 
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// One empty look is not enough: a process has no environment for the moment in which it starts
-/// another program.
+/// How often in a row nothing must be found. Once is not enough: while a process executes another
+/// program it has no environment for an instant.
 const EMPTY_LOOKS: u32 = 2;
 
-/// Kills every process that is left of a run whose keeper is lost, and returns how many that were.
+/// Kills every process that is left of a run whose keeper is lost, and returns how many there were.
 ///
-/// A living keeper is left alone and is an error: it ends its tree itself. Nothing is written.
+/// If the keeper is alive this is an error, because it ends its tree itself. Nothing is written.
 pub fn sweep(run_dir: &Path) -> Result<u32, KeeperError> {
     let folder = RunFolder::open(run_dir)?;
+    // A living keeper holds the lock for as long as it lives, so waiting would not help.
     if matches!(look(run_dir), Ok(RunView::Running(_))) {
         return Err(KeeperError::Kept {
             path: folder.path().to_owned(),
@@ -62,9 +64,11 @@ pub fn sweep(run_dir: &Path) -> Result<u32, KeeperError> {
     Ok(u32::try_from(swept.len()).unwrap_or(u32::MAX))
 }
 
-/// Waits a little for the lock. A keeper that was killed while it started its program leaves a
-/// child that has the lock but not yet the mark; the lock goes in the moment in which the mark
-/// comes, so with the lock we see all.
+/// Waits a little for the lock.
+///
+/// A keeper that is killed while it starts its program leaves a forked child that has inherited the
+/// lock but does not have the mark yet. `exec` gives it the mark and closes the lock file in the
+/// same instant. So whoever gets the lock can see every process of the run.
 fn wait_for_lock(folder: &RunFolder) -> Result<Lock, KeeperError> {
     let started = Instant::now();
     loop {
@@ -94,14 +98,15 @@ fn left_behind(folder: &RunFolder) -> io::Result<Vec<Process>> {
         .copied()
         .collect();
     let roots = left.iter().map(|process| process.id.pid).collect();
+    // Descendants count even without the mark: a process may clear the environment of its children.
     left.extend(processes::descendants(&table, &roots));
-    // We cannot be what is left, even if somebody calls us from inside the run.
+    // Never kill ourselves, even if somebody calls us from inside the run.
     left.retain(|process| !process.is_zombie && u32::try_from(process.id.pid) != Ok(process::id()));
     Ok(left)
 }
 
 fn has_mark(process: &Process, mark: &[u8]) -> bool {
-    // An environment that cannot be read belongs to somebody else, or to a process that is just
+    // An environment that we cannot read belongs to another user, or to a process that is just
     // ending.
     let environment = fs::read(format!("/proc/{}/environ", process.id.pid)).unwrap_or_default();
     environment
@@ -109,7 +114,8 @@ fn has_mark(process: &Process, mark: &[u8]) -> bool {
         .any(|variable| is_marked(variable, mark))
 }
 
-/// A run may keep runs of its own in folders inside its folder; what is theirs is its.
+/// Whether a variable is the mark of this run, or of a run in a folder inside this one: a run may
+/// start runs of its own, and they end with it.
 fn is_marked(variable: &[u8], mark: &[u8]) -> bool {
     variable
         .strip_prefix(mark)

@@ -1,8 +1,8 @@
-//! The keeper's process tree: reaps it, asks it to end, kills it until nothing is left.
+//! The keeper's process tree: reaps it, asks it to end, and kills it until nothing is left.
 //!
-//! The keeper is the subreaper of all of it: whoever loses its parent becomes a child of the
-//! keeper, `setsid` or not. So "nothing is left" is simply "the keeper has no child", which the
-//! kernel says and no table has to be trusted for. Why the tree must end is not known here.
+//! The keeper is the subreaper of the whole tree: a process that loses its parent becomes a child
+//! of the keeper, even after `setsid`. So the tree is gone exactly when the keeper has no child.
+//! The kernel tells us that, and we need not rely on a process table that changes while it is read.
 
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt as _;
@@ -20,7 +20,7 @@ use crate::StopSignal;
 
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// One program and everything that came of it.
+/// One program and all its descendants.
 #[derive(Debug)]
 pub(super) struct Tree {
     program: Pid,
@@ -29,7 +29,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Takes over a program that was started as the leader of its own process group.
+    /// Takes over a program, which must lead its own process group.
     pub(super) fn new(program: Pid) -> Self {
         Self {
             program,
@@ -38,7 +38,7 @@ impl Tree {
         }
     }
 
-    /// Takes the status of every process that has ended and is ours to wait for.
+    /// Collects the status of every child that has ended.
     pub(super) fn reap(&mut self) {
         loop {
             match wait(WaitOptions::NOHANG) {
@@ -47,6 +47,7 @@ impl Tree {
                 }
                 Ok(Some(_)) | Err(Errno::INTR) => {}
                 Ok(None) => return,
+                // `ECHILD`: there is no child left.
                 Err(_) => {
                     self.is_empty = true;
                     return;
@@ -55,8 +56,8 @@ impl Tree {
         }
     }
 
-    /// Whether the program itself has ended. Where its status went elsewhere (a parent that ignores
-    /// `SIGCHLD` hands that down), an empty tree says so too.
+    /// Whether the program itself has ended. If we inherited an ignored `SIGCHLD`, the kernel
+    /// discards its status; then only the empty tree shows that it has ended.
     pub(super) fn program_ended(&self) -> bool {
         self.ended.is_some() || self.is_empty
     }
@@ -65,16 +66,16 @@ impl Tree {
         self.ended
     }
 
-    /// Asks the program's process group to end, and gives it some time for that.
+    /// Asks the program's process group to end, and waits for at most `grace`.
     ///
-    /// It is called only while the program has not been reaped: until then the group's number
-    /// cannot name another group.
+    /// It must be called before the program has been reaped: until then its id, which is also the
+    /// group's, cannot be reused.
     pub(super) fn ask_to_end(&mut self, stop_signal: StopSignal, grace: Duration) {
         let signal = match stop_signal {
             StopSignal::Term => Signal::TERM,
             StopSignal::Int => Signal::INT,
         };
-        // It fails only if the group is gone already, and then there is nobody to wait for.
+        // It fails only if the group is gone already; then the loop below ends at once.
         let _ = kill_process_group(self.program, signal);
         let asked = Instant::now();
         while asked.elapsed() < grace && test_kill_process_group(self.program).is_ok() {
@@ -83,18 +84,20 @@ impl Tree {
         }
     }
 
-    /// Kills all that is left until nothing is, and returns how many processes that were beside the
-    /// program.
+    /// Kills everything until nothing is left, and returns how many processes it killed, not
+    /// counting the program itself.
     ///
-    /// It has no time limit: a process that cannot be killed is a run that has not ended.
+    /// There is no time limit: as long as a process cannot be killed, the run has not ended.
     pub(super) fn kill_all(&mut self) -> u32 {
         let mut killed = BTreeSet::new();
         self.reap();
         while !self.is_empty {
-            // Nothing is reaped in a round, so that the number of a child, or of its group, keeps
-            // its meaning in it.
-            let left = left();
-            left.iter().for_each(kill);
+            // Nothing is reaped between reading the table and killing, so that the ids of our
+            // children and their groups cannot be reused in between.
+            let left = descendants();
+            for process in &left {
+                kill(process);
+            }
             killed.extend(self.counted(&left));
             thread::sleep(PAUSE);
             self.reap();
@@ -112,26 +115,26 @@ impl Tree {
     }
 }
 
-/// All that is below the keeper. A table that cannot be read now is read again in the next round.
-fn left() -> Vec<Process> {
+/// All descendants of the keeper. If the table cannot be read, the next round tries again.
+fn descendants() -> Vec<Process> {
     let keeper = BTreeSet::from([getpid().as_raw_nonzero().get()]);
     processes::all()
         .map(|table| processes::descendants(&table, &keeper))
         .unwrap_or_default()
 }
 
-/// Kills one process and, if it is our child, its whole group at once.
+/// Kills one process and, if it is our child, its whole process group.
 ///
-/// The group matters for processes that the table does not have, because they were forked after it
-/// was read: one signal ends all of a group at once, and no fork slips through. A tree that doubles
-/// faster than single kills halve it would never end without. All groups of the keeper's session
-/// but its own are of the tree, and a group below another session leader is too.
+/// The group matters for processes that were forked after the table was read. One signal reaches
+/// all of a group at once, and no fork slips through. Without it, a tree that forks faster than we
+/// kill would never end. It is safe, because every group that a child of ours is in belongs to the
+/// tree, except our own.
 fn kill(process: &Process) {
     let is_ours = process.parent == getpid().as_raw_nonzero().get();
     let group = Pid::from_raw(process.group).filter(|group| is_ours && *group != getpgrp());
     if let Some(group) = group {
-        // Both may fail because the process has just ended; whether it has is seen in the next
-        // round.
+        // Both calls may fail because the process has just ended; the next round shows whether it
+        // has.
         let _ = kill_process_group(group, Signal::KILL);
     }
     let _ = processes::signal(process.id, Signal::KILL);
@@ -145,7 +148,7 @@ mod tests {
 
     use super::*;
 
-    /// The table was read before the fork, so it has the parent alone.
+    /// The table was read before the fork, so only the parent is in it.
     #[test]
     fn a_kill_reaches_what_was_forked_after_the_table_was_read() {
         let mut command = Command::new("sh");

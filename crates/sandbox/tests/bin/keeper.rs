@@ -1,7 +1,7 @@
-//! The hidden verb `keeper RUN_DIR` as a program of its own, for the tests.
+//! The hidden command `keeper RUN_DIR` as a program of its own, for the tests.
 //!
-//! `launch RUN_DIR` launches a keeper and then stays, so that a test can kill the process that
-//! launched. There is no other verb and no talk: the exit code says all.
+//! `launch RUN_DIR` launches a keeper and then stays alive, so that a test can kill the process
+//! that launched it. There are no other commands and no output: only the exit code.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! How a run is ended, and that nothing outlives it.
+//! How a run ends, and that no process outlives it.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use sandbox::{ExitCause, ExitRecord, RunView, StopSignal};
 
 use crate::scene::{Scene, is_alive, spin_until, wait_for};
 
-/// How it ended, in one line.
+/// Cause, exit code and signal of a run.
 fn said(exit: &ExitRecord) -> (ExitCause, Option<i32>, Option<i32>) {
     (exit.cause.clone(), exit.exit_code, exit.signal)
 }
@@ -88,7 +88,8 @@ fn a_run_without_its_folder_ends() {
     });
 }
 
-/// Each script leaves one process that has left the program's group, its session and its parent.
+/// Each script leaves behind one process that has left the program's group and session and has lost
+/// its parent.
 #[test]
 fn nobody_escapes() {
     let escape = "setsid sh -c 'trap \"\" TERM HUP INT; echo $$ > escaped; sleep 300' & \
@@ -114,7 +115,7 @@ fn nobody_escapes() {
     }
 }
 
-/// A process that forks and ends, over and over, may be gone whenever the table has been read.
+/// A process that keeps forking and exiting may be gone each time the table has been read.
 #[test]
 fn nobody_escapes_by_running() {
     let script = "run() {

@@ -1,4 +1,4 @@
-//! A keeper that died: it is seen, its tree is found and ended, and nobody else's is.
+//! A keeper that died: the loss is noticed, and its process tree is found and ended, and no other.
 
 use std::fs;
 use std::path::Path;
@@ -114,7 +114,7 @@ fn a_record_that_is_not_one_is_an_error() {
     );
 }
 
-/// However early the keeper dies, a sweep leaves nothing, and the program was started once at most.
+/// However early the keeper dies, a sweep leaves no process, and the program started at most once.
 #[test]
 fn a_keeper_may_die_at_any_moment() {
     let script = "echo started >> starts; setsid sleep 300 & exec sleep 300";

@@ -1,7 +1,7 @@
 //! The keeper as a worker sees it: real processes, real signals, one run folder per test.
 //!
-//! Nothing here measures time. Waiting is polling with a generous deadline, and every test ends
-//! what it started.
+//! Nothing here measures time. Waiting means polling with a generous deadline, and every test ends
+//! the processes that it started.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

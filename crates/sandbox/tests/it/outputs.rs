@@ -1,5 +1,5 @@
-//! What is kept of a program that talks much: the beginning, the end, and the exact number of bytes
-//! between.
+//! What is kept of a program with a lot of output: the beginning, the end, and the exact number of
+//! bytes between them.
 
 use std::fs;
 
@@ -11,11 +11,11 @@ fn stdout(scene: &Scene) -> Output {
     output(&scene.run_dir(), Stream::Stdout).unwrap()
 }
 
-/// Bytes on the disk of one stream, whatever is in them.
+/// How many bytes the files of one stream take on disk.
 fn disk_bytes(scene: &Scene, stream: &str) -> u64 {
     let entries = fs::read_dir(scene.run_dir()).unwrap().map(Result::unwrap);
     let ours = entries.filter(|entry| entry.file_name().to_str().unwrap().starts_with(stream));
-    // A piece may be given up between the listing and the look.
+    // A piece may be removed after it was listed.
     ours.map(|entry| entry.metadata().map_or(0, |metadata| metadata.len()))
         .sum()
 }
@@ -31,7 +31,7 @@ fn is_counted(exit: &ExitRecord, scene: &Scene, length: u64) {
     assert_eq!(exit.stdout_bytes, kept as u64);
 }
 
-/// Seven bytes a line, so that every byte that is kept says where it must be.
+/// Every line has seven bytes and its own number, so that each kept byte shows where it belongs.
 const LINES: &str = "seq -f %06.0f 0";
 
 fn expected(from: u64, length: usize) -> Vec<u8> {
@@ -91,7 +91,7 @@ fn beginning_and_end_are_kept_and_the_rest_is_counted() {
     }
 }
 
-/// The disk is never asked for more than the bound, also while the program talks.
+/// The files never exceed the bound, not even while the program writes.
 #[test]
 fn the_bound_holds_at_every_moment() {
     let scene = Scene::script("head -c 20000000 /dev/zero; until [ -e go ]; do sleep 0.02; done");
@@ -99,7 +99,7 @@ fn the_bound_holds_at_every_moment() {
     let mut most = 0;
     wait_for("the last byte", || {
         most = most.max(disk_bytes(&scene, "stdout"));
-        // A look while a piece is given up may miss one.
+        // Reading may fail while the keeper removes a piece; the next poll tries again.
         (output(&scene.run_dir(), Stream::Stdout).is_ok_and(|found| found.end() == 20_000_000))
             .then_some(())
     });
@@ -109,7 +109,7 @@ fn the_bound_holds_at_every_moment() {
     assert!((300_000..=400_000).contains(&most), "{most}");
 }
 
-/// Whenever the keeper dies, what is on the disk says of every byte where it belongs.
+/// Whenever the keeper dies, the files on disk show the offset of every kept byte.
 #[test]
 fn a_killed_keeper_leaves_pieces_that_can_be_read() {
     for lines_before in [10, 2_000, 20_000] {

@@ -1,4 +1,4 @@
-//! What a program gets, what is kept of it, and that it is started once.
+//! What a program gets, what is kept of its output, and that it is started only once.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -179,7 +179,7 @@ fn launching_again_starts_nothing() {
     }
     let keeper = scene.keeper();
     scene.lines("starts", 1);
-    // A keeper in the foreground of this test ends at once, and only because the folder has one.
+    // A second keeper, run in the foreground, exits at once because the folder has a keeper.
     let second = Command::new(KEEPER)
         .arg("keeper")
         .arg(scene.run_dir())

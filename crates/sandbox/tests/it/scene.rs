@@ -1,6 +1,6 @@
-//! One run folder with its program, and eyes for the process table.
+//! One run folder with its program, and functions that read the process table.
 //!
-//! It looks at `/proc` by itself, so that the tests do not believe what they test.
+//! It reads `/proc` by itself, so that the tests do not rely on the code under test.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,10 +14,10 @@ use tempfile::TempDir;
 
 pub(crate) const KEEPER: &str = env!("CARGO_BIN_EXE_keeper-for-tests");
 
-/// Long enough for any machine: who waits for this long has found a fault.
+/// Long enough for any machine: a wait that takes longer is a fault.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A folder for one run; whatever is left of the run ends with it.
+/// A folder for one run. Dropping it ends every process of the run.
 pub(crate) struct Scene {
     folder: TempDir,
     pub(crate) spec: RunSpec,
@@ -94,7 +94,7 @@ impl Scene {
         })
     }
 
-    /// Waits for a file that the script makes to have that many lines.
+    /// Waits until a file that the script writes has at least `n_lines` lines.
     pub(crate) fn lines(&self, name: &str, n_lines: usize) -> Vec<String> {
         wait_for(name, || {
             let text = fs::read_to_string(self.work(name)).unwrap_or_default();
@@ -103,7 +103,7 @@ impl Scene {
         })
     }
 
-    /// Waits for process ids that the script writes, one per line.
+    /// Waits for the process ids that the script writes, one per line.
     pub(crate) fn pids(&self, name: &str, n_lines: usize) -> Vec<i32> {
         self.lines(name, n_lines)
             .iter()
@@ -147,7 +147,7 @@ impl Drop for Scene {
     }
 }
 
-/// Polls until there is an answer.
+/// Polls until `poll` returns a value.
 pub(crate) fn wait_for<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
@@ -159,7 +159,7 @@ pub(crate) fn wait_for<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T 
     }
 }
 
-/// Polls without a pause, to be there as soon as it is so.
+/// Polls without pausing, to react as early as possible.
 pub(crate) fn spin_until(what: &str, is_so: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_so() {
