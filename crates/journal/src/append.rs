@@ -1,4 +1,4 @@
-//! Appending: the only way a record comes into being. Nothing here changes or deletes one.
+//! Appends records. This is the only way to create one; nothing here changes or deletes any.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
@@ -12,15 +12,15 @@ use crate::record::NewRecord;
 const DOING: &str = "append";
 
 impl Journal {
-    /// Appends all of `records` or none of them, and returns the number of the loop's last record
+    /// Appends either all of `records` or none, and returns the number of the loop's last record
     /// afterwards.
     ///
-    /// `expected` is the number of the last record that the caller knows (0: none); if the loop has
-    /// moved on the answer is [`AppendError::Conflict`]. With a fence the append also needs the
-    /// lease to be still the caller's. When several things stand in the way the fence is named
-    /// first and the conflict last.
+    /// `expected` is the number of the last record that the caller knows (0 if none). If the loop
+    /// has more records by now, the result is [`AppendError::Conflict`]. With a fence, the caller
+    /// must also still have the lease. If several errors apply, the fence is reported first and the
+    /// conflict last.
     ///
-    /// Once this returns `Ok` the records survive a crash and a power cut.
+    /// Once this returns `Ok`, the records survive a crash and a power cut.
     pub fn append(
         &self,
         loop_id: &str,
@@ -29,6 +29,7 @@ impl Journal {
         records: &[NewRecord<'_>],
     ) -> Result<u64, AppendError> {
         self.write(DOING, |transaction| {
+            // Checked in the transaction that writes, or the lease could change hands in between.
             if let Some(fence) = fence
                 && !lease::is_newest(transaction, fence)?
             {
@@ -48,7 +49,7 @@ impl Journal {
         })
     }
 
-    /// Says the number of the loop's last record, 0 if it has none.
+    /// Returns the number of the loop's last record, 0 if it has none.
     pub fn last(&self, loop_id: &str) -> Result<u64, JournalError> {
         self.view("read the last number", |transaction| {
             Ok(Head::find(transaction, loop_id)?.last)
@@ -56,7 +57,7 @@ impl Journal {
     }
 }
 
-/// Where a loop ends, and whether it may go on.
+/// The end of a loop, and whether it accepts more records.
 pub(crate) struct Head {
     pub(crate) last: u64,
     pub(crate) checksum: Checksum,
@@ -64,7 +65,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// A loop that nobody has heard of ends before its first record.
+    /// Reads the head of a loop. An unknown loop has one too, before its first record.
     pub(crate) fn find(transaction: &Transaction<'_>, loop_id: &str) -> Result<Self, JournalError> {
         let sql = "SELECT last, head, quarantine FROM loops WHERE loop_id = ?1";
         let found = transaction.query_row(sql, [loop_id], |row| {
@@ -75,7 +76,7 @@ impl Head {
                 quarantine: loops::optional_text(row, 2)?,
             })
         });
-        let unheard_of = Self {
+        let unknown = Self {
             last: 0,
             checksum: START,
             quarantine: None,
@@ -83,23 +84,24 @@ impl Head {
         Ok(found
             .optional()
             .during("find the end of the loop")?
-            .unwrap_or(unheard_of))
+            .unwrap_or(unknown))
     }
 }
 
-/// Turns a number of `SQLite` into ours; the schema lets no negative one in, so one that is there
-/// is damage.
+/// Converts a number from `SQLite`, which has signed integers only. The schema forbids negative
+/// numbers, so one that is there is damage. It becomes 0, which no record has as its number.
 pub(crate) fn number(stored: i64) -> u64 {
     u64::try_from(stored).unwrap_or(0)
 }
 
-/// Moves the head before it adds the records: they refer to the row of their loop.
+/// Inserts records after `last`, whose checksum is `sum`.
 fn insert(
     transaction: &Transaction<'_>,
     loop_id: &str,
     (mut last, mut sum): (u64, Checksum),
     records: &[NewRecord<'_>],
 ) -> rusqlite::Result<u64> {
+    // All checksums are computed before anything is written, because the head holds the last one.
     let mut rows = Vec::with_capacity(records.len());
     for record in records {
         last += 1;
@@ -111,6 +113,7 @@ fn insert(
     };
     let move_head = "INSERT INTO loops (loop_id, last, head) VALUES (?1, ?2, ?3)
         ON CONFLICT (loop_id) DO UPDATE SET last = excluded.last, head = excluded.head";
+    // The head comes first: the foreign key of a record needs the row of its loop.
     transaction.execute(move_head, params![loop_id, signed_last, sum])?;
     let mut add = transaction.prepare(
         "INSERT INTO records (loop_id, number, at_ms, kind, body, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",

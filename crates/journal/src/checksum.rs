@@ -1,15 +1,16 @@
-//! The checksum that chains a record to the one before. It finds damage, not malice: whoever can
-//! write the file can also compute new checksums.
+//! The checksum that chains a record to the one before.
+//!
+//! It detects damage, not tampering: anybody who can write the file can also compute new checksums.
 
 use crate::record::NewRecord;
 
-/// Ties a record to its loop, its place, its content and everything before it.
+/// Covers a record's loop, its number, its content and everything before it.
 pub(crate) type Checksum = [u8; 32];
 
-/// What stands before the first record of a loop.
+/// The checksum before the first record of a loop.
 pub(crate) const START: Checksum = [0; 32];
 
-/// Computes the checksum of a record. Stored files depend on it: it may never change within a
+/// Computes the checksum of a record. Existing files depend on it, so it must never change within a
 /// schema version.
 pub(crate) fn checksum(
     loop_id: &str,
@@ -18,6 +19,7 @@ pub(crate) fn checksum(
     before: &Checksum,
 ) -> Checksum {
     let mut hasher = blake3::Hasher::new();
+    // Loop and number are part of it, so that a good record in the wrong place is found too.
     update_text(&mut hasher, loop_id);
     hasher.update(&number.to_le_bytes());
     hasher.update(&record.at_ms.to_le_bytes());
@@ -27,7 +29,8 @@ pub(crate) fn checksum(
     *hasher.finalize().as_bytes()
 }
 
-/// The length goes first, else `("ab", "c")` and `("a", "bc")` would have the same checksum.
+/// Hashes the length before the text. Without it, `("ab", "c")` and `("a", "bc")` would have the
+/// same checksum.
 fn update_text(hasher: &mut blake3::Hasher, text: &str) {
     hasher.update(&(text.len() as u64).to_le_bytes());
     hasher.update(text.as_bytes());
@@ -57,7 +60,7 @@ mod tests {
         assert_eq!(sums.iter().collect::<BTreeSet<_>>().len(), sums.len());
     }
 
-    /// Fails when the checksum changes, before a stored journal does.
+    /// Fails if the checksum function changes, before any existing journal becomes unreadable.
     #[test]
     fn the_checksum_of_version_1_stays() {
         let record = NewRecord {

@@ -1,45 +1,47 @@
-//! Opens `SQLite` in the one way the journal wants it. It knows settings, not tables.
+//! Opens the `SQLite` database with the settings that the journal needs. It knows no tables.
 
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{During, JournalError};
-use crate::files::{self, PATIENCE};
+use crate::files::{self, WAIT_MAX};
 use crate::schema;
 
 const DOING: &str = "open the journal";
 
-/// Opens the journal in a folder, making or migrating what is there.
+/// Opens the journal in a folder; creates or migrates it if needed.
 pub(crate) fn open(folder: &Path) -> Result<Connection, JournalError> {
     files::prepare_folder(folder)?;
-    let turn = files::take_turn(folder)?;
-    let path = files::create(folder, &turn)?;
-    // Without `CREATE`, so that a file that vanished is not made anew with the mode of the umask.
-    // Without SQLite's own mutex, since ours is around the connection.
+    // Held until this function returns, which covers the switch to WAL and the migration.
+    let lock = files::lock_for_open(folder)?;
+    let path = files::create(folder, &lock)?;
+    // Without `CREATE`, so that `SQLite` does not recreate a vanished file with the mode of the
+    // umask. Without the mutex of `SQLite`, since the connection is behind ours.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).during(DOING)?;
-    connection.busy_timeout(PATIENCE).during(DOING)?;
-    // Before anything is changed: a newer program's file stays as it is.
+    connection.busy_timeout(WAIT_MAX).during(DOING)?;
+    // This comes before any change, so that the file of a newer program is not touched.
     schema::refuse_newer(&connection)?;
     configure(&connection)?;
     schema::migrate(&mut connection)?;
     Ok(connection)
 }
 
-/// `FULL` syncs the log at every commit, `NORMAL` would lose acknowledged records in a power cut.
-/// `fullfsync` makes a sync on macOS reach the disk and not only its cache; elsewhere it does
-/// nothing.
 fn configure(connection: &Connection) -> Result<(), JournalError> {
     let mode: String = connection
         .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
         .during(DOING)?;
+    // `SQLite` reports a failed switch by answering with the old mode, not with an error.
     if mode != "wal" {
         return Err(JournalError::NoWriteAheadLog { mode });
     }
     for (name, value) in [
+        // Syncs the log at every commit. `NORMAL` could lose acknowledged records in a power cut.
         ("synchronous", "FULL"),
+        // On macOS, makes a sync reach the disk and not only its cache; elsewhere no effect.
         ("fullfsync", "ON"),
+        // Off by default, per connection.
         ("foreign_keys", "ON"),
     ] {
         connection.pragma_update(None, name, value).during(DOING)?;
@@ -51,7 +53,7 @@ fn configure(connection: &Connection) -> Result<(), JournalError> {
 mod tests {
     use super::*;
 
-    /// Reads every setting back, since `SQLite` takes a misspelt value without a word.
+    /// Reads every setting back, because `SQLite` silently accepts a misspelt value.
     #[test]
     fn the_settings_are_in_force() {
         let folder = tempfile::tempdir().unwrap();

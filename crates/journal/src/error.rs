@@ -1,26 +1,26 @@
-//! What can go wrong, and the one place where the codes of `SQLite` are told apart. What to do
-//! about it is not decided here.
+//! The journal's errors, and the only place that classifies the error codes of `SQLite`. What to do
+//! about an error is not decided here.
 
 use std::io;
 use std::path::PathBuf;
 
 use rusqlite::{ErrorCode, ffi};
 
-/// The journal as a whole could not do what was asked.
+/// An operation failed for a reason that concerns the journal as a whole.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// A file or folder of the journal could not be made, locked or made private.
+    /// A file or folder of the journal could not be created, locked or made private.
     #[error("cannot {doing} `{path}`", path = path.display())]
     File {
         /// What was attempted.
         doing: &'static str,
-        /// On what.
+        /// The file or folder.
         path: PathBuf,
-        /// Why it failed.
+        /// The system's error.
         source: io::Error,
     },
-    /// The file was written by a newer program; going on could damage it.
+    /// The file was written by a newer program; using it could damage it.
     #[error(
         "the journal has schema version {found}, this program knows versions up to {known}; \
          use the newer program that wrote it"
@@ -31,8 +31,8 @@ pub enum JournalError {
         /// The newest version that this program can read.
         known: i64,
     },
-    /// The file system cannot hold a write-ahead log, without which several processes cannot share
-    /// the journal.
+    /// The file system does not support a write-ahead log, which the journal needs for sharing the
+    /// file between processes.
     #[error(
         "the journal needs a write-ahead log, but its file system gives it journal mode `{mode}`"
     )]
@@ -40,53 +40,53 @@ pub enum JournalError {
         /// The mode that `SQLite` fell back to.
         mode: String,
     },
-    /// Somebody else has held the journal for too long. Nothing was changed; a later try may
-    /// succeed.
+    /// Another process held the journal for too long. Nothing was changed; a later try may succeed.
     #[error("cannot {doing}: the journal is held by somebody else")]
     Busy {
         /// What was attempted.
         doing: &'static str,
     },
-    /// There is no room. Nothing was changed; a later try succeeds once there is.
+    /// The disk is full. Nothing was changed; a later try succeeds once there is room.
     #[error("cannot {doing}: the disk is full")]
     DiskFull {
         /// What was attempted.
         doing: &'static str,
     },
-    /// `SQLite` failed otherwise. If that was while committing, only a new read tells whether the
-    /// change is stored.
+    /// `SQLite` failed in another way. If it failed while committing, only a new read tells whether
+    /// the change was stored.
     #[error("cannot {doing}")]
     Sqlite {
         /// What was attempted.
         doing: &'static str,
-        /// What `SQLite` says.
+        /// The error of `SQLite`.
         source: rusqlite::Error,
     },
 }
 
-/// An append did not happen; none of its records is stored.
+/// An append failed, and none of its records was stored.
 ///
-/// The one exception is [`AppendError::Journal`] with [`JournalError::Sqlite`] inside: see there.
+/// There is one exception: after [`AppendError::Journal`] with a [`JournalError::Sqlite`] inside,
+/// only a new read tells.
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
-    /// Somebody else appended meanwhile: read, and decide again.
+    /// Somebody else has appended meanwhile. The caller must read and decide again.
     #[error("the loop's last record is number {found}, not {expected}")]
     Conflict {
-        /// What the caller took for the last record.
+        /// The last number that the caller knew.
         expected: u64,
-        /// What is the last record.
+        /// The loop's last number.
         found: u64,
     },
-    /// The lease of the caller was given to somebody else: stop.
+    /// The caller's lease was given to somebody else. The caller must stop.
     #[error("the lease was taken over by somebody else")]
     Fenced,
-    /// The loop takes no more records.
+    /// The loop accepts no more records.
     #[error("the loop is quarantined: {why}")]
     Quarantined {
         /// The reason that was given for the quarantine.
         why: String,
     },
-    /// There is no room; the same append succeeds once there is.
+    /// The disk is full; the same append succeeds once there is room.
     #[error("the disk is full")]
     DiskFull,
     /// The journal as a whole failed.
@@ -97,12 +97,12 @@ pub enum AppendError {
 /// The records of a loop could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// A record of this loop is damaged or missing. Other loops are not concerned.
+    /// A record of this loop is damaged or missing. Other loops are not affected.
     #[error("record {number} is corrupt: {why}")]
     Corrupt {
-        /// The first record that is not what was appended.
+        /// The number of the first record that is not what was appended.
         number: u64,
-        /// How that shows.
+        /// What is wrong with it.
         why: String,
     },
     /// The journal as a whole failed.
@@ -114,6 +114,7 @@ impl JournalError {
     pub(crate) fn sqlite(doing: &'static str, source: rusqlite::Error) -> Self {
         match source.sqlite_error() {
             Some(error) if is_disk_full(*error) => Self::DiskFull { doing },
+            // This is the primary code, so it covers `SQLITE_BUSY_SNAPSHOT` too.
             Some(error) if error.code == ErrorCode::DatabaseBusy => Self::Busy { doing },
             _ => Self::Sqlite { doing, source },
         }
@@ -129,7 +130,7 @@ impl From<JournalError> for AppendError {
     }
 }
 
-/// Says what was attempted when `SQLite` fails.
+/// Adds what was attempted to an error of `SQLite`.
 pub(crate) trait During<T> {
     fn during(self, doing: &'static str) -> Result<T, JournalError>;
 }
@@ -140,11 +141,17 @@ impl<T> During<T> for rusqlite::Result<T> {
     }
 }
 
-/// `SQLite` says `FULL` for `ENOSPC` only: a spent quota or a file size limit shows as a failed
-/// write, and a full disk under the shared index of the write-ahead log as a failed resize.
+/// Whether the error means that there is no room.
+///
+/// `SQLite` reports `SQLITE_FULL` for `ENOSPC` only. An exhausted quota or a file size limit
+/// appears as a failed write, and a full disk under the shared memory file (`-shm`) as a failed
+/// resize.
 fn is_disk_full(error: ffi::Error) -> bool {
-    let as_failed_write = [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE];
-    error.code == ErrorCode::DiskFull || as_failed_write.contains(&error.extended_code)
+    error.code == ErrorCode::DiskFull
+        || matches!(
+            error.extended_code,
+            ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_SHMSIZE
+        )
 }
 
 #[cfg(test)]

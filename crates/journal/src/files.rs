@@ -1,8 +1,9 @@
-//! The files on disk: makes them, keeps them private, and lets one process at a time open the
-//! journal.
+//! The journal's files: creates them, keeps them private, and lets only one process at a time open
+//! the journal.
 //!
-//! It never opens the database file once it exists: closing any descriptor of a file drops all
-//! locks that `SQLite` holds on it in this process. Modes are therefore changed by path.
+//! An existing database file is never opened here. With POSIX locks, closing any descriptor of a
+//! file releases all locks that the process holds on it, including those of `SQLite`. Modes are
+//! therefore changed by path.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -19,10 +20,11 @@ use crate::error::JournalError;
 /// The name of the database within the state folder.
 pub(crate) const DATABASE: &str = "journal.db";
 
-/// How long opening waits for another process that is opening, and a write for another writer.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait for another process that is opening the journal, or writing to it.
+pub(crate) const WAIT_MAX: Duration = Duration::from_secs(10);
 
-const TURN: &str = "journal.lock";
+/// The lock file for opening. The database file itself must not be opened for that, see above.
+const OPEN_LOCK: &str = "journal.lock";
 const PAUSE: Duration = Duration::from_millis(5);
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
@@ -30,16 +32,17 @@ const MODE_MASK: u32 = 0o777;
 
 /// The right to open the journal, held until it is dropped or the process ends.
 ///
-/// `SQLite` does not wait for its lock when it switches a new file to a write-ahead log, so two
-/// first openers at once would see a failure. It is also what makes [`create`] safe against the
-/// rule in the head of this file.
+/// `SQLite` does not wait for its lock when it switches a new file to a write-ahead log. Without
+/// our lock, two processes that open a new journal at once could fail. The lock also makes it safe
+/// for [`create`] to open the new database file: no other thread can open it with `SQLite` before
+/// our descriptor is closed.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct OpenLock {
     _locked: File,
 }
 
-/// Makes the folder if need be, and private then. One that was there is somebody's own, and its
-/// mode their business.
+/// Creates the folder with a private mode. The mode of an existing folder is not changed: somebody
+/// chose it.
 pub(crate) fn prepare_folder(folder: &Path) -> Result<(), JournalError> {
     let existed = folder.is_dir();
     DirBuilder::new()
@@ -55,22 +58,22 @@ pub(crate) fn prepare_folder(folder: &Path) -> Result<(), JournalError> {
 }
 
 /// Waits until nobody else is opening the journal in this folder.
-pub(crate) fn take_turn(folder: &Path) -> Result<Turn, JournalError> {
-    let path = folder.join(TURN);
-    let mut options = OpenOptions::new();
-    let file = options
+pub(crate) fn lock_for_open(folder: &Path) -> Result<OpenLock, JournalError> {
+    let path = folder.join(OPEN_LOCK);
+    let file = OpenOptions::new()
         .create(true)
         .truncate(false)
         .write(true)
         .mode(FILE_MODE)
-        .open(&path);
-    let file = file.on("open", &path)?;
-    let give_up = Instant::now() + PATIENCE;
+        .open(&path)
+        .on("open", &path)?;
+    let give_up = Instant::now() + WAIT_MAX;
     loop {
+        // A blocking `flock` has no timeout, so we poll.
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(Turn { _locked: file }),
+            Ok(()) => return Ok(OpenLock { _locked: file }),
             Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < give_up => {
-                thread::sleep(PAUSE)
+                thread::sleep(PAUSE);
             }
             Err(Errno::WOULDBLOCK | Errno::INTR) => {
                 return Err(JournalError::Busy {
@@ -82,9 +85,11 @@ pub(crate) fn take_turn(folder: &Path) -> Result<Turn, JournalError> {
     }
 }
 
-/// Makes an empty database file if there is none, and everything private. `SQLite` gives its side
-/// files the same mode.
-pub(crate) fn create(folder: &Path, _turn: &Turn) -> Result<PathBuf, JournalError> {
+/// Creates an empty database file if there is none, and makes all files private.
+///
+/// We create the file, and not `SQLite`, so that it never exists with another mode. `SQLite` copies
+/// its mode to the files beside it.
+pub(crate) fn create(folder: &Path, _lock: &OpenLock) -> Result<PathBuf, JournalError> {
     let path = folder.join(DATABASE);
     match OpenOptions::new()
         .create_new(true)
@@ -96,28 +101,30 @@ pub(crate) fn create(folder: &Path, _turn: &Turn) -> Result<PathBuf, JournalErro
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         Err(error) => return Err(error).on("make", &path),
     }
+    // Files that were copied back from a backup may have any mode.
     for suffix in ["", "-wal", "-shm"] {
         make_private(&folder.join(format!("{DATABASE}{suffix}")), FILE_MODE)?;
     }
-    make_private(&folder.join(TURN), FILE_MODE)?;
+    make_private(&folder.join(OPEN_LOCK), FILE_MODE)?;
     Ok(path)
 }
 
-/// A side file may be missing, or vanish at any time because its last user closes the journal.
 fn make_private(path: &Path, mode: u32) -> Result<(), JournalError> {
-    let narrow = || {
-        if fs::metadata(path)?.permissions().mode() & MODE_MASK == mode {
-            return Ok(());
-        }
-        fs::set_permissions(path, fs::Permissions::from_mode(mode))
-    };
-    match narrow() {
+    match set_mode(path, mode) {
+        // `-wal` and `-shm` vanish whenever the last process that uses them closes the journal.
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         result => result.on("make private", path),
     }
 }
 
-/// A new name is only safe from a power cut once its folder is synced.
+fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    if fs::metadata(path)?.permissions().mode() & MODE_MASK == mode {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+/// Syncs a folder. Only then do new names in it survive a power cut.
 fn sync_folder(folder: &Path) -> Result<(), JournalError> {
     File::open(folder)
         .and_then(|opened| opened.sync_all())
@@ -131,7 +138,7 @@ fn parent(folder: &Path) -> &Path {
         .unwrap_or(Path::new("."))
 }
 
-/// Says what was attempted on which path.
+/// Adds what was attempted, and on which path, to an error.
 trait On<T> {
     fn on(self, doing: &'static str, path: &Path) -> Result<T, JournalError>;
 }
@@ -169,13 +176,13 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_is_for_one_at_a_time() {
+    fn the_journal_is_opened_by_one_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
-        let turn = take_turn(folder.path()).unwrap();
-        let second = File::open(folder.path().join(TURN)).unwrap();
+        let lock = lock_for_open(folder.path()).unwrap();
+        let second = File::open(folder.path().join(OPEN_LOCK)).unwrap();
         let try_lock = || flock(&second, FlockOperation::NonBlockingLockExclusive);
         assert_eq!(try_lock(), Err(Errno::WOULDBLOCK));
-        drop(turn);
+        drop(lock);
         assert_eq!(try_lock(), Ok(()));
     }
 }

@@ -1,5 +1,4 @@
-//! The open journal and how its connection is used. What is read and written is in the modules for
-//! it.
+//! The open journal, and the transactions that all other modules run in.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,40 +9,38 @@ use crate::connection;
 use crate::error::{During, JournalError};
 use crate::schema;
 
-/// An open journal: the file `journal.db` in a state folder, which other processes may have open as
-/// well.
+/// An open journal: the file `journal.db` in a state folder. Other processes may have it open too.
 ///
-/// It can be shared between threads; they take turns.
+/// It can be shared between threads, which then take turns.
 #[derive(Debug)]
 pub struct Journal {
     connection: Mutex<Connection>,
 }
 
 impl Journal {
-    /// Opens the journal in `state_dir`, making the folder (mode 0700) and the files (mode 0600) if
-    /// need be.
+    /// Opens the journal in `state_dir`. Creates the folder (mode 0700) and the files (mode 0600)
+    /// if they do not exist.
     ///
-    /// An older file is migrated. A file with a newer schema is refused untouched.
+    /// A file with an older schema is migrated. One with a newer schema is refused and not touched.
     pub fn open(state_dir: &Path) -> Result<Self, JournalError> {
         connection::open(state_dir).map(|connection| Self {
             connection: Mutex::new(connection),
         })
     }
 
-    /// Lets the file grow to `pages` pages at most through this connection, for tests of full
-    /// disks.
+    /// Limits the size of the file to `pages` pages for this connection, to test full disks.
     ///
-    /// `u32::MAX` lifts the limit. A limit below the present size means the present size.
+    /// `u32::MAX` lifts the limit. A limit below the current size means the current size.
     pub fn limit_pages(&self, pages: u32) -> Result<(), JournalError> {
         self.lock()
             .pragma_update(None, "max_page_count", pages)
             .during("limit the pages")
     }
 
-    /// Runs `work` in one write transaction: all of it is stored and synced, or nothing.
+    /// Runs `work` in one write transaction: either all of it is stored and synced, or nothing.
     ///
-    /// The write lock is taken at the start. A transaction that reads first and then wants to write
-    /// would fail at once if another process wrote in between, however long it is willing to wait.
+    /// The write lock is taken at the start. A transaction that reads before it writes would fail
+    /// with `SQLITE_BUSY` if another process wrote in between, whatever the busy timeout is.
     pub(crate) fn write<T, E: From<JournalError>>(
         &self,
         doing: &'static str,
@@ -52,7 +49,7 @@ impl Journal {
         self.transaction(TransactionBehavior::Immediate, doing, work)
     }
 
-    /// Runs `work` on one unchanging view of the journal.
+    /// Runs `work` on one consistent snapshot of the journal.
     pub(crate) fn view<T, E: From<JournalError>>(
         &self,
         doing: &'static str,
@@ -61,8 +58,6 @@ impl Journal {
         self.transaction(TransactionBehavior::Deferred, doing, work)
     }
 
-    /// The version is asked for every time: a newer program may migrate the file while this one has
-    /// it open.
     fn transaction<T, E: From<JournalError>>(
         &self,
         behavior: TransactionBehavior,
@@ -73,15 +68,18 @@ impl Journal {
         let transaction = connection
             .transaction_with_behavior(behavior)
             .during(doing)?;
+        // Checked in every transaction, because a newer program may migrate the file while this one
+        // has it open.
         schema::refuse_newer(&transaction)?;
+        // On an error the transaction is dropped, which rolls it back.
         let value = work(&transaction)?;
         transaction.commit().during(doing)?;
         Ok(value)
     }
 
-    /// A thread that panicked with the lock in hand has rolled its transaction back, so the
-    /// connection is sound.
     fn lock(&self) -> MutexGuard<'_, Connection> {
+        // If a thread panicked while it held the lock, its transaction was rolled back, so the
+        // connection is still usable.
         self.connection
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

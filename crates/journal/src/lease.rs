@@ -1,16 +1,17 @@
-//! Leases: who may act, for how long, and the proof that an append comes from the one who still
-//! may.
+//! Leases: who may act and for how long, and the fencing token that proves it with every append.
 //!
-//! The time comes from the caller and only says when somebody else may take over. What keeps two
-//! owners from both writing is the token, which every take-over raises and every append can be
-//! checked against: a holder whose clock is wrong, or who slept through its lease, cannot do harm.
+//! The time comes from the caller. It only decides when somebody else may take the lease. The token
+//! is what keeps two owners from both writing: every take-over raises it, and an append can be
+//! checked against it. So an owner with a wrong clock, or one that slept through its lease, can do
+//! no harm.
 
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use crate::error::{During, JournalError};
 use crate::journal::Journal;
 
-/// The proof of having been given a lease; an append with it fails once a newer one was given out.
+/// The proof of having taken a lease. An append with it fails once the lease was taken again, by
+/// anybody.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fence {
     name: String,
@@ -18,24 +19,23 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// Says which lease it is for.
+    /// The name of the lease.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Says how many times the lease had been given out when it was, this time included.
+    /// The fencing token: how many times the lease had been taken by then, this time included.
     pub fn token(&self) -> u64 {
         self.token.unsigned_abs()
     }
 }
 
 impl Journal {
-    /// Takes a lease until `now_ms + ttl_ms`, or says `None` when somebody else holds it and it has
+    /// Takes a lease until `now_ms + ttl_ms`. Returns `None` if somebody else holds it and it has
     /// not expired.
     ///
-    /// Taking raises the token, so that whoever held the lease before is fenced off. That is also
-    /// so for an owner who holds it already: a restarted process may take over from its former self
-    /// at once.
+    /// Taking raises the token, which fences off the previous holder. An owner who holds the lease
+    /// already may take it again at once: a restarted process fences off its former self that way.
     pub fn take_lease(
         &self,
         name: &str,
@@ -44,6 +44,8 @@ impl Journal {
         ttl_ms: i64,
     ) -> Result<Option<Fence>, JournalError> {
         const DOING: &str = "take the lease";
+        // One statement, so that nobody can get in between the check and the update. If the
+        // condition fails, no row comes back.
         let sql = "INSERT INTO leases (name, token, owner, expires_ms) VALUES (?1, 1, ?2, ?3)
             ON CONFLICT (name) DO UPDATE
             SET token = token + 1, owner = excluded.owner, expires_ms = excluded.expires_ms
@@ -62,11 +64,11 @@ impl Journal {
         })
     }
 
-    /// Extends a lease until `now_ms + ttl_ms`; `false` when it was given to somebody else or
-    /// released.
+    /// Extends a lease until `now_ms + ttl_ms`. Returns `false` if somebody else has taken it, or
+    /// if it was released.
     ///
-    /// A lease that has expired but was taken by nobody is extended: its holder is still the only
-    /// one.
+    /// A lease that has expired and was not taken by anybody is extended: its holder is still the
+    /// only one.
     pub fn renew_lease(
         &self,
         fence: &Fence,
@@ -74,6 +76,7 @@ impl Journal {
         ttl_ms: i64,
     ) -> Result<bool, JournalError> {
         const DOING: &str = "renew the lease";
+        // A lease without an owner was released, and must be taken again.
         let sql = "UPDATE leases SET expires_ms = ?3 WHERE name = ?1 AND token = ?2 AND owner IS NOT NULL";
         let expires_ms = now_ms.saturating_add(ttl_ms);
         self.write(DOING, |transaction| {
@@ -84,10 +87,11 @@ impl Journal {
         })
     }
 
-    /// Gives a lease back, so that the next one need not wait; does nothing if it was given to
-    /// somebody else.
+    /// Releases a lease, so that the next owner need not wait for it to expire. Does nothing if
+    /// somebody else has taken it.
     ///
-    /// The token is kept: the next one to take the lease gets a higher one.
+    /// The row stays, with its token: if the count restarted at 1, an old fence could become valid
+    /// again.
     pub fn release_lease(&self, fence: &Fence) -> Result<(), JournalError> {
         const DOING: &str = "release the lease";
         let sql = "UPDATE leases SET owner = NULL WHERE name = ?1 AND token = ?2";
@@ -100,8 +104,8 @@ impl Journal {
     }
 }
 
-/// Says whether no newer token was given out. A fence of another journal is not the newest of this
-/// one.
+/// Whether this is the newest token of its lease. A fence from another journal is not, unless both
+/// name and token happen to be equal.
 pub(crate) fn is_newest(
     transaction: &Transaction<'_>,
     fence: &Fence,

@@ -1,5 +1,5 @@
-//! The list of loops, and the two things that can be done to a whole loop. No record is read here,
-//! so that a damaged one cannot hide the other loops.
+//! Lists, quarantines and removes whole loops. No record is read here, so that a damaged one cannot
+//! hide the other loops.
 
 use rusqlite::{Row, params};
 
@@ -8,14 +8,14 @@ use crate::checksum::START;
 use crate::error::{During, JournalError};
 use crate::journal::Journal;
 
-/// A loop that the journal knows.
+/// One loop in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopRow {
-    /// Which loop it is.
+    /// The loop's id.
     pub loop_id: String,
     /// The number of its last record, 0 if it has none.
     pub last: u64,
-    /// Why it takes no more records, if that is so.
+    /// Why it is quarantined; `None` if it is not.
     pub quarantine: Option<String>,
 }
 
@@ -33,8 +33,8 @@ impl Journal {
 
     /// Makes a loop refuse all further records. Its records can still be read.
     ///
-    /// The first reason stays: what comes later is mostly its consequence. Only [`Journal::remove`]
-    /// ends a quarantine.
+    /// The first reason is kept, because later ones are mostly its consequences. Only
+    /// [`Journal::remove`] ends a quarantine.
     pub fn quarantine(&self, loop_id: &str, why: &str) -> Result<(), JournalError> {
         const DOING: &str = "quarantine the loop";
         self.write(DOING, |transaction| {
@@ -45,12 +45,12 @@ impl Journal {
         })
     }
 
-    /// Forgets a loop with all its records. Removing a loop that nobody has heard of does nothing.
+    /// Removes a loop with all its records. Removing an unknown loop does nothing.
     pub fn remove(&self, loop_id: &str) -> Result<(), JournalError> {
         const DOING: &str = "remove the loop";
         self.write(DOING, |transaction| {
-            // Not left to the foreign key, so that records whose loop was lost to damage go as
-            // well.
+            // Not left to the cascade of the foreign key, so that records are removed even if the
+            // row of their loop was lost to damage.
             transaction
                 .execute("DELETE FROM records WHERE loop_id = ?1", [loop_id])
                 .during(DOING)?;
@@ -71,7 +71,7 @@ fn loop_row(row: &Row<'_>) -> rusqlite::Result<LoopRow> {
     })
 }
 
-/// Takes text as it comes: a flipped bit in one row must not hide the others.
+/// Reads text even if it is not UTF-8: a flipped bit in one row must not hide the others.
 pub(crate) fn optional_text(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     let bytes = row.get_ref(column)?.as_bytes_or_null()?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))

@@ -1,5 +1,5 @@
-//! Reading a loop back, and finding out whether it is what was appended. What to do with a damaged
-//! loop is not decided here.
+//! Reads the records of a loop and verifies that they are what was appended. What to do with a
+//! damaged loop is not decided here.
 
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 
@@ -13,31 +13,30 @@ const DOING: &str = "read records";
 const MISSING: &str = "it is missing";
 
 impl Journal {
-    /// Reads the records of a loop whose number is greater than `after`, in order.
+    /// Reads the records of a loop with numbers greater than `after`, in order.
     ///
-    /// All of them are verified: numbers without a gap up to the last one, each checksum good and
-    /// built on the one before. Record `after` itself is trusted, an earlier read has verified it.
-    /// A loop that nobody has heard of has no records, and after the last one there are none.
+    /// All of them are verified: there is no gap up to the last number, and every checksum fits its
+    /// record and the one before. Record `after` itself is trusted, because an earlier read has
+    /// verified it. The result is empty if the loop is unknown or has no record after `after`.
     pub fn read(&self, loop_id: &str, after: u64) -> Result<Vec<Record>, ReadError> {
         self.view(DOING, |transaction| {
             let head = Head::find(transaction, loop_id)?;
             if after > head.last {
                 return Ok(Vec::new());
             }
-            let before = checksum_of(transaction, loop_id, after)?;
             let mut chain = Chain {
                 loop_id,
                 last: after,
-                checksum: before,
+                checksum: checksum_of(transaction, loop_id, after)?,
                 records: Vec::new(),
             };
-            chain.extend(transaction)?;
+            chain.read_rest(transaction)?;
             chain.finish(&head)
         })
     }
 }
 
-/// The records that were found good so far.
+/// The records that have been verified so far.
 struct Chain<'a> {
     loop_id: &'a str,
     last: u64,
@@ -46,9 +45,7 @@ struct Chain<'a> {
 }
 
 impl Chain<'_> {
-    /// Reads on to the end. A page that `SQLite` cannot make sense of is damage to the record it
-    /// was to give.
-    fn extend(&mut self, transaction: &Transaction<'_>) -> Result<(), ReadError> {
+    fn read_rest(&mut self, transaction: &Transaction<'_>) -> Result<(), ReadError> {
         let sql = "SELECT number, at_ms, kind, body, checksum FROM records
             WHERE loop_id = ?1 AND number > ?2 ORDER BY number";
         let mut statement = transaction.prepare(sql).during(DOING)?;
@@ -59,6 +56,8 @@ impl Chain<'_> {
             match rows.next() {
                 Ok(Some(row)) => self.push(row)?,
                 Ok(None) => return Ok(()),
+                // A page that `SQLite` cannot read is damage to the record that should come next,
+                // and hence to this loop only. It must not stop the other loops.
                 Err(error)
                     if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt) =>
                 {
@@ -72,9 +71,10 @@ impl Chain<'_> {
         }
     }
 
+    /// Verifies the next record and adds it.
     fn push(&mut self, row: &Row<'_>) -> Result<(), ReadError> {
         let expected = self.last + 1;
-        let Ok((record, stored)) = stored(row) else {
+        let Ok((record, stored)) = parse_row(row) else {
             return Err(corrupt(expected, "its content is not of the right type"));
         };
         if record.number != expected {
@@ -97,7 +97,8 @@ impl Chain<'_> {
         Ok(())
     }
 
-    /// Compares with where the loop is known to end: a record missing at the end leaves no gap.
+    /// Compares the last record with the loop's head. A record that is missing at the end leaves no
+    /// gap, so only the head can tell.
     fn finish(self, head: &Head) -> Result<Vec<Record>, ReadError> {
         if self.last < head.last {
             return Err(corrupt(self.last + 1, MISSING));
@@ -118,8 +119,8 @@ impl Chain<'_> {
     }
 }
 
-/// Fails on text that is not UTF-8 as well, which a flipped bit can make of it.
-fn stored(row: &Row<'_>) -> rusqlite::Result<(Record, Checksum)> {
+/// Reads one row. It also fails on text that is not UTF-8, which a flipped bit can cause.
+fn parse_row(row: &Row<'_>) -> rusqlite::Result<(Record, Checksum)> {
     let number = number(row.get(0)?);
     Ok((
         Record {
@@ -132,7 +133,7 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<(Record, Checksum)> {
     ))
 }
 
-/// The checksum to go on from; before the first record it is a fixed one.
+/// The checksum of a record, on which the next one builds; [`START`] for number 0.
 fn checksum_of(
     transaction: &Transaction<'_>,
     loop_id: &str,

@@ -1,26 +1,26 @@
-//! What goes into the journal and what comes out of it. Neither form knows its checksum: that is
-//! the journal's affair.
+//! Records as they go into the journal and as they come out. Checksums are internal to the journal
+//! and not part of either.
 
 /// A record that is about to be appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewRecord<'a> {
-    /// When it happened, in milliseconds since 1970, by the clock of the caller.
+    /// When it happened, in milliseconds since 1970, by the caller's clock.
     pub at_ms: i64,
-    /// What sort of record it is; the journal does not look at it.
+    /// The kind of record; the journal does not interpret it.
     pub kind: &'a str,
-    /// The content, as JSON text; the journal does not look at it either.
+    /// The content as JSON text; the journal does not interpret it either.
     pub body: &'a str,
 }
 
-/// A record that was read back, its checksum found good.
+/// A record that was read back and verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// Its place in its loop; the first record has number 1.
+    /// Its number within its loop, starting at 1.
     pub number: u64,
     /// When it happened, in milliseconds since 1970.
     pub at_ms: i64,
-    /// What sort of record it is.
+    /// The kind of record.
     pub kind: String,
-    /// The content, as JSON text.
+    /// The content as JSON text.
     pub body: String,
 }

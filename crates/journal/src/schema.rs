@@ -1,5 +1,5 @@
-//! The tables, as a list of migrations. A shipped migration is never edited: files out there depend
-//! on it.
+//! The tables, as a list of migrations. A released migration must never be edited, because existing
+//! files were made with it.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -7,10 +7,10 @@ use crate::error::{During, JournalError};
 
 /// The migration at index `n` leads from schema version `n` to `n + 1`.
 ///
-/// `loops.last` and `loops.head` (number and checksum of the last record) are no second truth:
+/// `loops.last` and `loops.head` (number and checksum of the last record) look redundant, but
 /// without them nobody could tell that the last record is missing. Loops and leases are small rows
-/// that are looked up by name, so they need no row id; records may be large, and large rows do
-/// badly without one.
+/// that are looked up by name, so they need no row id. Records may be large, and `SQLite` handles
+/// large rows badly in a table without row ids.
 const MIGRATIONS: &[&str] = &["
     CREATE TABLE loops (
         loop_id TEXT NOT NULL PRIMARY KEY,
@@ -39,7 +39,7 @@ const MIGRATIONS: &[&str] = &["
 #[expect(clippy::cast_possible_wrap, reason = "the list is short")]
 const KNOWN: i64 = MIGRATIONS.len() as i64;
 
-/// Brings the file to the newest version, one migration per transaction.
+/// Migrates the file to the newest version, one migration per transaction.
 pub(crate) fn migrate(connection: &mut Connection) -> Result<(), JournalError> {
     while version(connection)? < KNOWN {
         step(connection)?;
@@ -47,7 +47,7 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Fails when a newer program wrote the file, also while this one has it open.
+/// Fails if a newer program has written the file.
 pub(crate) fn refuse_newer(connection: &Connection) -> Result<(), JournalError> {
     match version(connection)? {
         found if found > KNOWN => Err(JournalError::NewerSchema {
@@ -58,12 +58,13 @@ pub(crate) fn refuse_newer(connection: &Connection) -> Result<(), JournalError> 
     }
 }
 
-/// Asks for the version again inside the transaction, since another process may have been faster.
+/// Applies one migration.
 fn step(connection: &mut Connection) -> Result<(), JournalError> {
     const DOING: &str = "migrate the journal";
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .during(DOING)?;
+    // Read again inside the transaction, because another process may have migrated meanwhile.
     let from = version(&transaction)?;
     if let Some(migration) = usize::try_from(from)
         .ok()
@@ -77,11 +78,12 @@ fn step(connection: &mut Connection) -> Result<(), JournalError> {
     transaction.commit().during(DOING)
 }
 
-/// A negative version is nobody's; it is read as a newer one, so that it is refused rather than
-/// migrated.
 fn version(connection: &Connection) -> Result<i64, JournalError> {
-    let found = connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
-    let found = found.during("read the schema version")?;
+    let found = connection
+        .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))
+        .during("read the schema version")?;
+    // We never write a negative version. It counts as newer than all, so that the file is refused
+    // and not migrated.
     Ok(if found < 0 { i64::MAX } else { found })
 }
 

@@ -1,5 +1,5 @@
-//! The other process: this test program, started again with a task in its environment. Its answers
-//! go to stderr, where the test harness writes nothing of its own.
+//! The child process: this test program, started again with a task in its environment. Its answers
+//! go to stderr, because the test harness writes to stdout.
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
@@ -11,7 +11,7 @@ use crate::{full_disk, kill};
 const TASK: &str = "JOURNAL_TEST_TASK";
 const STATE_DIR: &str = "JOURNAL_TEST_STATE_DIR";
 
-/// Does nothing unless it was started by [`start`].
+/// Does nothing unless [`start`] started this process.
 #[test]
 fn does_its_task() {
     let Ok(task) = env::var(TASK) else { return };
@@ -23,7 +23,7 @@ fn does_its_task() {
     }
 }
 
-/// The words that start the child; a test may put a wrapper before them.
+/// The command line that starts the child; a test may put a wrapper before it.
 pub(crate) fn command_words() -> Vec<String> {
     let program = env::current_exe()
         .unwrap()
@@ -58,15 +58,15 @@ pub(crate) fn start(
     (child, answers)
 }
 
-/// Tells the parent; in one write, so that a killed child leaves whole lines or an unfinished last
-/// one.
+/// Sends a line to the parent in one write, so that a killed child leaves only complete lines,
+/// except perhaps the last.
 pub(crate) fn answer(text: &str) {
     io::stderr()
         .write_all(format!("{text}\n").as_bytes())
         .unwrap();
 }
 
-/// The next whole line, or nothing when the child is gone.
+/// The next complete line; `None` if the child is gone.
 pub(crate) fn next_answer(answers: &mut BufReader<ChildStderr>) -> Option<String> {
     let mut line = String::new();
     answers.read_line(&mut line).unwrap();

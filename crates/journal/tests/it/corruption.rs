@@ -1,4 +1,4 @@
-//! Damage done behind the journal's back: it is found, it is named, and it stays with its own loop.
+//! Damage done behind the journal's back: it is found and named, and it affects only its own loop.
 
 use journal::ReadError;
 
@@ -41,6 +41,14 @@ fn damage_to_one_loop_is_named_and_harms_no_other() {
             4,
             TYPE,
         ),
+    ] {
+        check(what, sql, number, why);
+    }
+}
+
+#[test]
+fn a_missing_or_misplaced_record_is_named_and_harms_no_other_loop() {
+    for (what, sql, number, why) in [
         (
             "first gone",
             "DELETE FROM records WHERE loop_id = 'bad' AND number = 1",
@@ -137,7 +145,7 @@ fn check(what: &str, sql: &str, number: u64, why: &str) {
     assert_eq!(bodies(&journal, "bad"), ["anew"], "{what}");
 }
 
-/// Who has read up to record 3 is told about damage behind it, and not about damage before it.
+/// A reader that continues after record 3 learns of damage after it, and not of damage before it.
 #[test]
 fn a_read_from_the_middle_verifies_what_it_returns() {
     for (damaged, expected) in [(2, None), (3, Some(3)), (4, Some(4)), (5, Some(5))] {
@@ -154,7 +162,7 @@ fn a_read_from_the_middle_verifies_what_it_returns() {
     }
 }
 
-/// Flips bits where the disk would, without asking `SQLite`.
+/// Flips bits in the file itself, as a bad disk would.
 #[test]
 fn a_flipped_bit_in_the_file_is_found() {
     let scratch = Scratch::new();

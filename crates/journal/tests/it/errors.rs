@@ -1,4 +1,4 @@
-//! What each call answers when it cannot do what was asked, and what it answers at the edges.
+//! The errors of each call, and its results in edge cases.
 
 use journal::{AppendError, Journal, JournalError, LoopRow, NewRecord};
 
@@ -66,7 +66,7 @@ fn a_read_starts_after() {
     assert_eq!(journal.last("unheard-of").unwrap(), 0);
 }
 
-/// Text and times come back exactly, whatever they are.
+/// Texts and times come back exactly as they were, whatever they contain.
 #[test]
 fn a_record_comes_back_as_it_was() {
     let scratch = Scratch::new();
@@ -154,7 +154,7 @@ fn a_newer_schema_is_refused_untouched() {
     let message = "the journal has schema version 2, this program knows versions up to 1; \
                    use the newer program that wrote it";
     assert_eq!(shown(Journal::open(&scratch.state_dir())), message);
-    // A program that had the file open when it was migrated must not write by its old ideas either.
+    // An old program that had the file open during the migration must not write to it either.
     assert_eq!(shown(append_at(&journal, "one", 1, &["b"])), message);
     assert_eq!(shown(journal.read("one", 0)), message);
     scratch.damage("PRAGMA user_version = 1");

@@ -1,4 +1,4 @@
-//! The files on disk: nobody else can read them, whatever was there before.
+//! The files on disk: no other user can read them, whatever their modes were before.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
@@ -21,7 +21,7 @@ fn files_are_for_their_owner_only() {
     );
 }
 
-/// Such modes come from a backup that was copied back, with another umask.
+/// Such modes can come from a backup that was restored with another umask.
 #[test]
 fn files_that_were_open_to_others_are_closed_to_them() {
     let scratch = Scratch::new();

@@ -1,5 +1,5 @@
-//! Every format that was ever shipped can still be read. A file under `tests/formats` is never made
-//! anew.
+//! Every format that was ever released can still be read. A file under `tests/formats` is never
+//! regenerated.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! No room: the append says so, nothing of it is stored, and it succeeds once there is room.
+//! A full disk: the append reports it, stores nothing, and succeeds once there is room.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::child;
 use crate::support::{Scratch, append, append_at, bodies, open};
 
-/// Appends until there is no room, and returns how many records there are.
+/// Appends until the disk is full, and returns how many records there are.
 fn append_until_full(journal: &Journal, body: &str) -> u64 {
     let mut last = 0;
     while last < 10_000 {
@@ -21,7 +21,7 @@ fn append_until_full(journal: &Journal, body: &str) -> u64 {
     unreachable!("the limit is not in force")
 }
 
-/// `SQLite`'s own limit: the file may not grow, which it reports like a full disk.
+/// The limit of `SQLite` itself: the file must not grow, which it reports like a full disk.
 #[test]
 fn an_append_without_room_stores_nothing_and_succeeds_later() {
     let scratch = Scratch::new();
@@ -50,10 +50,10 @@ fn an_append_without_room_stores_nothing_and_succeeds_later() {
     assert_eq!(bodies(&scratch.open(), "one").len() as u64, last + 2);
 }
 
-/// The operating system's limit on the size of a file: a write fails half-way through a commit.
+/// The operating system's limit on the size of a file: a write fails in the middle of a commit.
 ///
-/// The shell sets the limit and ignores the signal that comes with it, since only a process that
-/// starts can do so without unsafe code. It counts in blocks of 512 or 1024 bytes.
+/// A shell sets the limit and ignores the signal that comes with it, and then starts the child: in
+/// our own process that would need unsafe code. The shell counts in blocks of 512 or 1024 bytes.
 #[test]
 fn a_failed_write_stores_nothing_and_the_next_append_works() {
     let scratch = Scratch::new();
@@ -70,7 +70,7 @@ fn a_failed_write_stores_nothing_and_the_next_append_works() {
     assert_eq!(bodies(&journal, "before"), ["a"]);
 }
 
-/// The child: fills its files up to the limit, has the limit lifted, and goes on.
+/// The child: fills its files up to the limit, has the limit lifted, and continues.
 pub(crate) fn fill(state_dir: &Path) {
     let journal = open(state_dir);
     let last = append_until_full(&journal, &"x".repeat(3_000));

@@ -1,4 +1,4 @@
-//! A writer that is killed without warning, again and again: what it was told is stored is stored.
+//! A writer that is killed without warning, again and again: every acknowledged record is stored.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::support::{Scratch, open};
 const KILLS: u32 = 20;
 const LOOP: &str = "one";
 
-/// Batches of one to four records, so that half a batch would show.
+/// Batches of one to four records, so that an incomplete batch would be noticed.
 fn batch_size(batch: u64) -> u64 {
     1 + batch % 4
 }
@@ -21,14 +21,15 @@ fn body(batch: u64, index: u64) -> String {
     format!(r#"{{"batch":{batch},"index":{index}}}"#)
 }
 
-/// What stands in the journal after so many whole batches.
+/// The content of the journal after this many complete batches.
 fn expected_bodies(batches: u64) -> Vec<String> {
     (0..batches)
         .flat_map(|batch| (0..batch_size(batch)).map(move |index| body(batch, index)))
         .collect()
 }
 
-/// The child: goes on where the journal ends, and says each number only after the append returned.
+/// The child: continues where the journal ends, and reports each number only after the append has
+/// returned.
 pub(crate) fn append_for_ever(state_dir: &Path) {
     let journal = open(state_dir);
     let mut last = journal.last(LOOP).unwrap();
@@ -51,7 +52,7 @@ pub(crate) fn append_for_ever(state_dir: &Path) {
     }
 }
 
-/// How many batches make up so many records; anything but whole ones is a half-written append.
+/// How many batches make up this many records; a rest means that an append was stored in part.
 fn whole_batches(last: u64) -> u64 {
     let mut batch = 0;
     let mut sum = 0;
@@ -87,7 +88,7 @@ fn every_acknowledged_record_survives_kill_9() {
     }
 }
 
-/// Returns the last number that the child acknowledged, also those it got out while it was being
+/// Returns the last number that the child reported, including any that it wrote while it was being
 /// killed.
 fn run_and_kill(scratch: &Scratch, answers_to_wait_for: u32, spins: u32) -> u64 {
     let (mut process, mut answers) =
@@ -96,8 +97,8 @@ fn run_and_kill(scratch: &Scratch, answers_to_wait_for: u32, spins: u32) -> u64 
     for _ in 0..answers_to_wait_for {
         last = child::next_answer(&mut answers);
     }
-    // An answer comes right after a commit; without a pause of varying length the kill would always
-    // fall there.
+    // The child reports right after a commit. Without a pause of varying length the kill would
+    // always hit that moment.
     for _ in 0..spins {
         std::hint::spin_loop();
     }

@@ -1,4 +1,4 @@
-//! Leases: who gets one when, and that whoever lost one cannot write any more.
+//! Leases: who can take one and when, and that an owner who lost one can no longer write.
 
 use journal::{AppendError, Fence, Journal, NewRecord};
 
@@ -64,8 +64,7 @@ fn a_released_lease_is_free_at_once_and_its_token_still_rises() {
     );
 }
 
-/// The old worker slept through its lease. It must not write, not even where no number stands in
-/// its way.
+/// The old worker slept through its lease. It must not write, even if the expected number fits.
 #[test]
 fn an_old_fence_cannot_append_after_a_new_lease_was_taken() {
     let scratch = Scratch::new();

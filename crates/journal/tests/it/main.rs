@@ -1,5 +1,5 @@
-//! The journal seen from outside: its errors, a model, races, damage, full disks, killed processes,
-//! old files.
+//! Tests of the public API: errors, comparison with a model, races, damage, full disks, killed
+//! processes and old files.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

@@ -1,5 +1,5 @@
-//! The journal beside the simplest thing that does the same: a list of records per loop. Whatever
-//! is done to both, they answer alike.
+//! The journal compared with the simplest model of it, a list of records per loop. Both must give
+//! the same answers to any sequence of calls.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ enum Step {
     Reopen,
 }
 
-/// What the appender takes for the last number.
+/// The number that the appender expects to be the last.
 #[derive(Debug, Clone, Copy)]
 enum Expected {
     Right,
@@ -143,7 +143,7 @@ fn append(journal: &Journal, loop_id: &str, expected: u64, records: &[NewRecord<
     }
 }
 
-/// Does one step to both and compares the answers.
+/// Applies one step to both and compares the answers.
 fn play(step: Step, scratch: &Scratch, journal: &mut Journal, model: &mut Model) {
     match step {
         Step::Append {

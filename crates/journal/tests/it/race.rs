@@ -1,5 +1,4 @@
-//! Several writers at once, each with a connection of its own: what one of them wins nobody else
-//! wins.
+//! Several writers at once, each with its own connection: only one of them can win each race.
 
 use std::sync::Barrier;
 use std::thread;
@@ -11,8 +10,8 @@ use crate::support::{Scratch, append_at, bodies};
 const ROUNDS: u64 = 30;
 const RACERS: [&str; 2] = ["left", "right"];
 
-/// Both see the same last number and append at once: exactly one wins, the other is told what it
-/// missed.
+/// Both see the same last number and append at once: exactly one wins, and the other learns the new
+/// last number.
 #[test]
 fn of_two_appends_with_the_same_expected_number_one_wins() {
     let scratch = Scratch::new();
@@ -79,7 +78,7 @@ fn writers_of_different_loops_all_get_through() {
     }
 }
 
-/// The file does not exist yet, and everybody wants to make it.
+/// The file does not exist yet, and all of them try to create it.
 #[test]
 fn a_new_journal_can_be_opened_by_many_at_once() {
     let scratch = Scratch::new();
@@ -96,7 +95,7 @@ fn a_new_journal_can_be_opened_by_many_at_once() {
     assert_eq!(scratch.open().loops().unwrap().len(), 8);
 }
 
-/// One journal shared by threads serialises them itself.
+/// Threads that share one journal are serialised by it.
 #[test]
 fn threads_that_share_one_journal_take_turns() {
     let scratch = Scratch::new();

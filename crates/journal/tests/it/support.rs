@@ -1,4 +1,5 @@
-//! A journal in a folder of its own, and short ways to write and read it. Nothing here judges.
+//! A journal in its own scratch folder, and helpers to write and read it. Nothing here asserts what
+//! a test is about.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +7,7 @@ use journal::{AppendError, Journal, NewRecord, Record};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-/// A folder that goes when the test ends, with the state folder inside.
+/// A scratch folder that is removed when the test ends, with the state folder inside.
 pub(crate) struct Scratch {
     folder: TempDir,
 }
@@ -30,7 +31,7 @@ impl Scratch {
         Journal::open(&self.state_dir()).unwrap()
     }
 
-    /// Reaches around the journal, to damage what it stored.
+    /// Opens the database behind the journal's back, to damage it.
     pub(crate) fn damage(&self, sql: &str) {
         let connection = Connection::open(self.database()).unwrap();
         connection.execute_batch(sql).unwrap();
@@ -41,7 +42,7 @@ pub(crate) fn open(state_dir: &Path) -> Journal {
     Journal::open(state_dir).unwrap()
 }
 
-/// Appends one record per body, after what is there.
+/// Appends one record per body at the end of the loop.
 pub(crate) fn append(
     journal: &Journal,
     loop_id: &str,
@@ -85,7 +86,7 @@ pub(crate) fn noted(number: u64, body: &str) -> Record {
     }
 }
 
-/// Shows a result in one line, for tables.
+/// Formats a result as one line, for tables of cases.
 pub(crate) fn shown<T: std::fmt::Debug, E: std::fmt::Display>(result: Result<T, E>) -> String {
     match result {
         Ok(value) => format!("{value:?}"),
