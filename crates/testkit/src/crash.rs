@@ -1,28 +1,28 @@
-//! The crash switch: cuts a program off at a chosen moment, by count and not by luck.
+//! The crash switch: stops a program at a chosen moment, by counting and not by timing.
 //!
 //! [`Moments`] is for code in the test's own process, which is told to stop. [`CrashSwitch`] is for
-//! real processes of the program: each counts its moments in one folder, and the one whose count is
-//! named kills itself with `SIGKILL`.
+//! real processes of the program: all of them count their moments in one folder, and the process
+//! that reaches the chosen one kills itself with `SIGKILL`.
 
 use std::cell::Cell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Counts moments over several lives of the same code.
+/// Counts moments across several restarts of the same code.
 #[derive(Debug, Clone, Default)]
 pub struct Moments {
     count: Rc<Cell<usize>>,
 }
 
 impl Moments {
-    /// How many there were.
+    /// How many moments there were.
     pub fn count(&self) -> usize {
         self.count.get()
     }
 
-    /// A switch for one life; `fails` is given the number of each moment, from 1, and what kind it
-    /// is.
+    /// Makes a switch for one start of the code. `fails` gets the number of each moment, starting
+    /// at 1, and its kind; if it returns true, the code must stop there.
     pub fn switch<M>(
         &self,
         fails: impl Fn(usize, M) -> bool + 'static,
@@ -35,24 +35,27 @@ impl Moments {
     }
 }
 
-/// The folder by which processes of the program are told when to die.
+/// A folder that tells processes of the program when to die.
 ///
-/// Only a program built for development looks at it, and only if its environment has
-/// [`CrashSwitch::VARIABLE`].
+/// Only a development build looks at it, and only if [`CrashSwitch::VARIABLE`] is set in its
+/// environment.
 #[derive(Debug)]
 pub struct CrashSwitch {
     folder: PathBuf,
 }
 
 impl CrashSwitch {
-    /// The variable that names the folder.
+    /// The environment variable that names the folder.
     pub const VARIABLE: &'static str = "LOOPWRIGHT_CRASH_SWITCH";
 
-    /// A switch in this folder, which it makes. The process that comes to the moment with these
-    /// words for the given time, counted from 1 over all processes, dies there; time stands still
-    /// at `clock_ms`.
+    /// Creates a switch in this folder.
+    ///
+    /// `at` is the name of a moment and its ordinal among moments of that name, starting at 1 and
+    /// counted over all processes. The process that reaches it dies. The clock of all processes
+    /// stands still at `clock_ms`.
     pub fn new(folder: &Path, at: Option<(&str, usize)>, clock_ms: i64) -> Self {
         fs::create_dir_all(folder).expect("a folder for the switch");
+        // With an empty `at` no process dies, and the moments are only counted.
         let at = at
             .map(|(words, nth)| format!("{words} {nth}"))
             .unwrap_or_default();
@@ -68,12 +71,12 @@ impl CrashSwitch {
         }
     }
 
-    /// Where it is, for the program's environment.
+    /// The folder, for the program's environment.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What each moment so far was, in order, over all processes.
+    /// The names of all moments so far, in order, over all processes.
     pub fn moments(&self) -> Vec<String> {
         let text = fs::read_to_string(self.folder.join("moments")).expect("read");
         text.lines().map(str::to_owned).collect()

@@ -1,11 +1,10 @@
-//! Git as an operator or an agent runs it, in scratch folders: an identity, fixed dates, nobody's
-//! configuration.
+//! Runs git as an operator or an agent would, in scratch folders, with a fixed identity, fixed
+//! dates and no user configuration.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Runs git in a folder; anything but success stops the test. Gives what it said, without the last
-/// line break.
+/// Runs git in a folder and returns its output without the last line break. Panics if git fails.
 pub fn git(folder: &Path, words: &[&str]) -> String {
     let output = command(folder, words).output().expect("git runs");
     assert!(
@@ -18,7 +17,7 @@ pub fn git(folder: &Path, words: &[&str]) -> String {
         .to_owned()
 }
 
-/// Runs git in a folder; says whether it succeeded, and all that it said.
+/// Runs git in a folder; returns whether it succeeded, and its output and errors.
 pub fn try_git(folder: &Path, words: &[&str]) -> (bool, String) {
     let output = command(folder, words).output().expect("git runs");
     let text = [output.stdout, output.stderr].concat();
@@ -30,6 +29,7 @@ pub fn try_git(folder: &Path, words: &[&str]) -> (bool, String) {
 
 fn command(folder: &Path, words: &[&str]) -> Command {
     let mut command = Command::new("git");
+    // Git refuses local paths for submodules by default; tests have nothing but local paths.
     command
         .args(["-c", "protocol.file.allow=always"])
         .args(words)
@@ -44,13 +44,13 @@ fn command(folder: &Path, words: &[&str]) -> Command {
     for role in ["AUTHOR", "COMMITTER"] {
         command.env(format!("GIT_{role}_NAME"), "Operator");
         command.env(format!("GIT_{role}_EMAIL"), "operator@localhost");
-        // Commits of two tests with the same files are the same commit.
+        // With fixed dates, the same files give the same commit id in every test run.
         command.env(format!("GIT_{role}_DATE"), "2026-01-01T00:00:00Z");
     }
     command
 }
 
-/// Makes a repository of a folder, with these of its files in one commit on `main`; without files
+/// Makes a folder a repository, with these of its files in one commit on `main`. Without files
 /// there is no commit.
 pub fn init(folder: &Path, files: &[&str]) {
     git(folder, &["init", "--quiet", "--initial-branch=main", "."]);

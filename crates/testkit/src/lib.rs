@@ -1,8 +1,8 @@
-//! What the tests of several crates need: seeded randomness, git as a person runs it, the crash
-//! switch.
+//! Helpers that the tests of several crates share: seeded randomness, git as a person runs it, a
+//! crash switch and a scripted model server.
 //!
-//! It uses no crate of ours, so that every crate's tests may use it, and nothing of it is ever in
-//! the product.
+//! It depends on none of our crates, so that the tests of every crate can use it. None of it is
+//! part of the product.
 
 #![expect(
     clippy::expect_used,

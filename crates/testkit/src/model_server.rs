@@ -1,10 +1,10 @@
-//! A model that follows a script: a server on the loopback that speaks the languages of the model
-//! makers, so that the real agent CLIs can be driven without a model and without an account.
+//! A scripted model server on the loopback interface. It speaks the APIs of the model providers, so
+//! that tests can drive the real agent CLIs without a model and without an account.
 //!
-//! Every request that declares tools takes one step of the script. Requests without tools (titles,
-//! probes) get a canned answer and take nothing. After the last step every answer is `done.` A
-//! server may also choose its answers by what was asked, for conversations that go on in more than
-//! one place at once.
+//! Every request that declares tools takes one step of the script. Requests without tools (for
+//! titles, or to see whether the server is there) get a fixed answer and take no step. After the
+//! last step every answer is `done.` A server can also choose each answer by the request, for
+//! several conversations at once.
 
 mod anthropic;
 mod fault;
@@ -30,26 +30,26 @@ pub use step::Step;
 use http::{Answer, Incoming};
 use step::Action;
 
-/// How often a hanging answer looks whether anybody still waits for it.
+/// How often a hanging answer checks whether the client is still there.
 const PING: Duration = Duration::from_millis(100);
 
-/// A scripted model server. It ends when it is dropped, and with the process in any case.
+/// A scripted model server. It stops when it is dropped.
 #[derive(Debug)]
 pub struct ModelServer {
     address: SocketAddr,
     shared: Arc<Shared>,
 }
 
-/// A request that the server got.
+/// A request that the server received.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The path, without its query.
+    /// The path, without the query.
     pub path: String,
     /// How many tools it declared.
     pub n_tools: usize,
-    /// The step that it took, if it took one that was in the script.
+    /// The index of the step that it took; `None` if it took none.
     pub step_index: Option<usize>,
-    /// Its body; null where it was no JSON.
+    /// The body; null if it was not JSON.
     pub body: Value,
 }
 
@@ -64,11 +64,11 @@ struct Shared {
 /// Where answers come from.
 enum Script {
     Steps(Vec<Step>),
-    Mind(Box<Mind>),
+    Choose(Box<Choose>),
 }
 
-/// What chooses an answer by what was asked.
-type Mind = dyn Fn(&Request) -> Step + Send + Sync;
+/// Chooses an answer by the request.
+type Choose = dyn Fn(&Request) -> Step + Send + Sync;
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -79,14 +79,15 @@ impl fmt::Debug for Shared {
 }
 
 impl Request {
-    /// All of the body as one text; what a person wrote stands in it as JSON escapes it.
+    /// The whole body as JSON text. A prompt is in it with JSON escapes.
     pub fn text(&self) -> String {
         self.body.to_string()
     }
 
-    /// How many calls of tools were answered so far in the conversation, in whichever language.
+    /// How many tool results the conversation contains so far, in whichever API.
     pub fn n_tool_results(&self) -> usize {
         let text = self.text();
+        // In the text of a prompt the quotes are escaped, so these match real fields only.
         let signs = [
             r#""type":"function_call_output""#,
             r#""type":"custom_tool_call_output""#,
@@ -101,7 +102,7 @@ impl Request {
     }
 }
 
-/// The language of a request.
+/// The API of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Api {
     Responses,
@@ -111,16 +112,16 @@ enum Api {
 }
 
 impl ModelServer {
-    /// Starts a server with a script, on a free port of the loopback.
+    /// Starts a server with a script, on a free port.
     pub fn start(steps: Vec<Step>) -> Self {
         Self::listen(0, Script::Steps(steps))
     }
 
-    /// Starts a server that chooses each answer by the request, on a free port or on this one.
-    /// Clients that ask again after a failure get the same answer again, which no script of steps
-    /// can promise.
-    pub fn answering(port: u16, mind: impl Fn(&Request) -> Step + Send + Sync + 'static) -> Self {
-        Self::listen(port, Script::Mind(Box::new(mind)))
+    /// Starts a server that chooses each answer by the request, on this port, or on a free one if
+    /// it is 0. A client that repeats a request gets the same answer again, which a script of steps
+    /// cannot promise.
+    pub fn answering(port: u16, choose: impl Fn(&Request) -> Step + Send + Sync + 'static) -> Self {
+        Self::listen(port, Script::Choose(Box::new(choose)))
     }
 
     fn listen(port: u16, script: Script) -> Self {
@@ -141,12 +142,12 @@ impl ModelServer {
         Self { address, shared }
     }
 
-    /// Where it is, such as `http://127.0.0.1:40001`; most clients want `/v1` behind it.
+    /// The address, such as `http://127.0.0.1:40001`. Most clients need `/v1` appended.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The requests for answers so far, in the order in which they came.
+    /// The requests to the model so far, in the order of arrival.
     pub fn requests(&self) -> Vec<Request> {
         locked(&self.shared.requests).clone()
     }
@@ -155,7 +156,7 @@ impl ModelServer {
 impl Drop for ModelServer {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::SeqCst);
-        // Wakes the thread that waits for a connection, so that it sees that all is over.
+        // Wakes the thread that waits for a connection, so that it sees the flag.
         drop(TcpStream::connect(self.address));
     }
 }
@@ -171,12 +172,14 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         }
         let Ok(stream) = stream else { continue };
         let shared = Arc::clone(shared);
-        // A client that goes away is the client's business.
+        // A thread per connection, because one answer may hang while other clients ask. An error
+        // means that the client went away, which is no failure of the server.
         thread::spawn(move || drop(serve(&stream, &shared)));
     }
 }
 
 fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
+    // Each event of a stream is a small write, and must not wait for the next one.
     stream.set_nodelay(true)?;
     let Some(incoming) = http::read(&mut BufReader::new(stream))? else {
         return Ok(());
@@ -193,6 +196,7 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
         body: incoming.body.clone(),
     };
     let step = shared.take_step(&mut request);
+    // Recorded before the answer, so that a test that has seen the answer finds the request.
     locked(&shared.requests).push(request);
     thread::sleep(step.delay);
     Exchange {
@@ -217,10 +221,11 @@ fn api_of(incoming: &Incoming) -> Option<Api> {
     ]
     .into_iter()
     .find_map(|(end, api)| path.ends_with(end).then_some(api))
+    // Both `generateContent` and `streamGenerateContent`.
     .or_else(|| path.ends_with("enerateContent").then_some(Api::Gemini))
 }
 
-/// What clients ask beside answers: lists of models, counts of tokens, whether anybody is there.
+/// Answers the other requests of clients: lists of models, token counts, probes.
 fn side_answer(incoming: &Incoming, answer: &mut Answer<'_>) -> io::Result<()> {
     if incoming.path.ends_with("/models") {
         let model = json!({"id": "scripted", "object": "model", "created": 0, "owned_by": "test"});
@@ -237,12 +242,13 @@ fn side_answer(incoming: &Incoming, answer: &mut Answer<'_>) -> io::Result<()> {
 
 impl Shared {
     fn take_step(&self, request: &mut Request) -> Step {
+        // Clients that ask for a title want JSON; for the others any text will do.
         if request.n_tools == 0 {
             return Step::text("{\"title\":\"scripted\"}");
         }
         let steps = match &self.script {
             Script::Steps(steps) => steps,
-            Script::Mind(mind) => return mind(request),
+            Script::Choose(choose) => return choose(request),
         };
         let mut next = locked(&self.next);
         let index = *next;
@@ -256,7 +262,8 @@ impl Shared {
         step.clone()
     }
 
-    /// A name that no other call of this server has.
+    /// A unique id. It contains the process id, so that servers in different test processes have
+    /// different ids too.
     fn id(&self, prefix: &str) -> String {
         let number = self.n_ids.fetch_add(1, Ordering::SeqCst);
         format!("{prefix}_{}_{number}", std::process::id())
@@ -272,7 +279,7 @@ struct Exchange<'a> {
     shared: &'a Shared,
 }
 
-/// What the model says and what it calls.
+/// What the model says, and the tool it calls.
 struct Turn {
     text: String,
     call: Option<tools::Call>,
@@ -294,7 +301,8 @@ impl Exchange<'_> {
                 self.begin(answer)?;
                 self.fail(answer, &fault.detail(self.api))
             }
-            // Some clients ask again without a stream after one broke: they are told the same.
+            // Some clients repeat a request without streaming after a stream broke. They get the
+            // same fault.
             Action::StreamFault(fault) => {
                 let (status, headers, body) = fault.answer(self.api);
                 answer.raw(status, &headers, &body.to_string())
@@ -333,11 +341,12 @@ impl Exchange<'_> {
     }
 
     fn is_streaming(&self) -> bool {
+        // Gemini asks for a stream in the path, the others in the body.
         let by_path = self.api == Api::Gemini && self.incoming.path.contains("stream");
         by_path || self.incoming.body["stream"] == true
     }
 
-    /// Sends what comes first in any stream, before it breaks.
+    /// Starts a stream with the events that come first, whatever follows.
     fn begin(&self, answer: &mut Answer<'_>) -> io::Result<()> {
         answer.begin_stream()?;
         match self.api {
@@ -348,7 +357,7 @@ impl Exchange<'_> {
         }
     }
 
-    /// Ends a stream that was begun with an error.
+    /// Ends a started stream with an error.
     fn fail(&self, answer: &mut Answer<'_>, error: &Value) -> io::Result<()> {
         match self.api {
             Api::Responses => openai::fail_responses(self, answer, error),
@@ -357,6 +366,8 @@ impl Exchange<'_> {
         }
     }
 
+    /// Keeps the stream open until the client or the server goes away. The pings are comments,
+    /// which clients ignore; writing one is the only way to notice that a client is gone.
     fn hang(&self, answer: &mut Answer<'_>) -> io::Result<()> {
         while !self.shared.is_over.load(Ordering::SeqCst) {
             thread::sleep(PING);

@@ -1,4 +1,4 @@
-//! The language of Anthropic: Messages, as a stream and whole.
+//! Anthropic's Messages API, streaming and not.
 
 use std::io;
 
@@ -18,9 +18,11 @@ fn message(exchange: &Exchange<'_>) -> Value {
         "stop_reason": null,
         "stop_sequence": null,
         "usage": {
+            // Unlike the other APIs, this one does not count cached tokens as input.
             "input_tokens": usage.input.saturating_sub(usage.cached),
             "cache_creation_input_tokens": 0,
             "cache_read_input_tokens": usage.cached,
+            // The count so far. The final one comes at the end of the message.
             "output_tokens": 1,
         },
     })
@@ -34,6 +36,7 @@ pub(super) fn begin(exchange: &Exchange<'_>, answer: &mut Answer<'_>) -> io::Res
     )
 }
 
+/// Sends an event. Its kind is both the event's name and a field of its data.
 fn typed(answer: &mut Answer<'_>, kind: &str, mut data: Value) -> io::Result<()> {
     data["type"] = Value::from(kind);
     answer.event(Some(kind), &data)
@@ -67,6 +70,7 @@ pub(super) fn messages(
                 json!({"type": "text_delta", "text": block["text"]}),
             )
         } else {
+            // A tool call starts with empty input, which then arrives as pieces of JSON text.
             let mut opened = block.clone();
             opened["input"] = json!({});
             (

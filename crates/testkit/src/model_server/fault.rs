@@ -1,4 +1,4 @@
-//! Failures as the makers of models really put them, each in its own language.
+//! Failures in the form in which each provider really reports them.
 
 use std::time::SystemTime;
 
@@ -6,25 +6,25 @@ use serde_json::{Value, json};
 
 use super::Api;
 
-/// A failure of the model's side.
+/// A failure on the provider's side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The key is not accepted.
     Unauthorized,
-    /// Too many requests in a short time.
+    /// There were too many requests in a short time.
     RateLimit,
-    /// The plan's allowance is used up until a moment, in seconds since 1970.
+    /// The allowance of the plan is used up.
     UsageLimit {
-        /// The moment.
+        /// When the allowance is reset, in seconds since 1970.
         resets_at_secs: u64,
     },
-    /// Nothing left to spend.
+    /// There is no credit left.
     Quota,
-    /// The request is longer than the model can read.
+    /// The request exceeds the model's context window.
     ContextOverflow,
-    /// The server broke.
+    /// The server has an internal error.
     ServerError,
-    /// The server has too much to do.
+    /// The server is overloaded.
     Overloaded,
 }
 
@@ -43,20 +43,25 @@ impl Fault {
         (self.status(api), self.headers(api), body)
     }
 
+    /// The HTTP status, which differs between the providers for the same failure.
     fn status(self, api: Api) -> u16 {
         match self {
+            // Gemini reports a bad key as a bad request.
             Self::Unauthorized if api == Api::Gemini => 400,
             Self::Unauthorized => 401,
+            // Anthropic reports an empty account as a bad request.
             Self::Quota if api == Api::Messages => 400,
             Self::RateLimit | Self::UsageLimit { .. } | Self::Quota => 429,
             Self::ContextOverflow => 400,
             Self::ServerError => 500,
+            // Anthropic's own status, which is not in the standard.
             Self::Overloaded if api == Api::Messages => 529,
             Self::Overloaded => 503,
         }
     }
 
-    /// What a subscription's limit is told by.
+    /// The headers of a usage limit. Of these APIs, only Messages reports a subscription's limit in
+    /// headers.
     fn headers(self, api: Api) -> Vec<(String, String)> {
         let Self::UsageLimit { resets_at_secs } = self else {
             return Vec::new();
@@ -82,7 +87,7 @@ impl Fault {
         .into()
     }
 
-    /// The error alone, as it also stands inside a stream.
+    /// The error object, which is the same in a body and in a stream.
     pub(super) fn detail(self, api: Api) -> Value {
         match api {
             Api::Responses | Api::Chat => self.openai(),
@@ -143,6 +148,7 @@ impl Fault {
     fn anthropic(self) -> Value {
         let (kind, message) = match self {
             Self::Unauthorized => ("authentication_error", "invalid x-api-key"),
+            // The body is the same for both. Only the headers tell a usage limit from a rate limit.
             Self::RateLimit | Self::UsageLimit { .. } => (
                 "rate_limit_error",
                 "This request would exceed your organization's rate limit of 50,000 input tokens per minute.",
@@ -182,6 +188,7 @@ impl Fault {
                 error
             }
             Self::UsageLimit { resets_at_secs } => {
+                // Gemini names a duration and not a moment, so this needs the current time.
                 let now = SystemTime::now()
                     .duration_since(SystemTime::UNIX_EPOCH)
                     .unwrap_or_default();

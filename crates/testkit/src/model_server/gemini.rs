@@ -1,4 +1,4 @@
-//! The language of Gemini: `generateContent` and `streamGenerateContent`.
+//! Gemini's API: `generateContent` and `streamGenerateContent`.
 
 use std::io;
 
@@ -35,6 +35,7 @@ pub(super) fn content(
     if !exchange.is_streaming() {
         return answer.json(200, &body);
     }
+    // An event of a Gemini stream has the form of a whole answer, so one event is enough.
     answer.begin_stream()?;
     answer.event(None, &body)
 }

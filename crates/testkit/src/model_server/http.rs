@@ -1,23 +1,25 @@
-//! As much HTTP as the clients need: one request, one answer, then the connection is closed.
+//! As much of HTTP as the clients need: one request and one answer per connection.
 
 use std::io::{self, BufRead, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
 use serde_json::Value;
 
-/// Longer heads and bodies are refused: no client has a reason for them.
+/// The longest head of a request; no client needs more.
 const HEAD_BYTES_MAX: u64 = 64 * 1024;
+/// The longest body of a request; no client needs more.
 const BODY_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// A request from a client.
 pub(super) struct Incoming {
     pub(super) method: String,
-    /// Without its query.
+    /// The path, without the query.
     pub(super) path: String,
-    /// Null where it was no JSON.
+    /// The body; null if it was not JSON.
     pub(super) body: Value,
 }
 
-/// Reads a request; nothing where the client closed the connection without one.
+/// Reads a request; `None` if the client closed the connection without sending one.
 pub(super) fn read(stream: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     let mut head = stream.by_ref().take(HEAD_BYTES_MAX);
     let mut first = String::new();
@@ -26,10 +28,12 @@ pub(super) fn read(stream: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     let (Some(method), Some(target)) = (words.next(), words.next()) else {
         return Ok(None);
     };
-    let (mut length, mut is_chunked) = (0, false);
+    let mut length = 0;
+    let mut is_chunked = false;
     loop {
         let mut line = String::new();
         head.read_line(&mut line)?;
+        // The empty line at the end of the head has no colon.
         let Some((name, value)) = line.split_once(':') else {
             break;
         };
@@ -68,9 +72,11 @@ fn read_chunks(stream: &mut impl BufRead) -> io::Result<Vec<u8>> {
     loop {
         let mut line = String::new();
         stream.read_line(&mut line)?;
+        // Extensions may follow the length after a semicolon.
         let digits = line.split(';').next().unwrap_or_default().trim();
         let length = u64::from_str_radix(digits, 16).map_err(io::Error::other)?;
         body.extend(read_exactly(stream, length)?);
+        // Every chunk ends in a line break of its own.
         stream.read_line(&mut String::new())?;
         if length == 0 || body.len() as u64 > BODY_BYTES_MAX {
             return Ok(body);
@@ -78,7 +84,7 @@ fn read_chunks(stream: &mut impl BufRead) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The way back to the client. The connection is closed with it.
+/// Writes the answer. Dropping it closes the connection.
 pub(super) struct Answer<'a> {
     stream: &'a TcpStream,
 }
@@ -115,6 +121,7 @@ impl<'a> Answer<'a> {
         self.stream.write_all(body.as_bytes())
     }
 
+    /// Starts a stream of events. It has no length: the end of the connection ends it.
     pub(super) fn begin_stream(&mut self) -> io::Result<()> {
         let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\nconnection: close\r\n\r\n";
         self.stream.write_all(head.as_bytes())
@@ -128,11 +135,12 @@ impl<'a> Answer<'a> {
             .write_all(format!("{name}data: {data}\n\n").as_bytes())
     }
 
+    /// The last event of a Chat Completions stream.
     pub(super) fn end_mark(&mut self) -> io::Result<()> {
         self.stream.write_all(b"data: [DONE]\n\n")
     }
 
-    /// A comment in the stream, which fails once the client is gone.
+    /// Writes a comment into the stream, which fails once the client is gone.
     pub(super) fn ping(&mut self) -> io::Result<()> {
         self.stream.write_all(b": ping\n\n")
     }
@@ -140,7 +148,7 @@ impl<'a> Answer<'a> {
 
 impl Drop for Answer<'_> {
     fn drop(&mut self) {
-        // It may be closed already, which is as good.
+        // It fails if the connection is closed already, which is fine.
         drop(self.stream.shutdown(Shutdown::Both));
     }
 }

@@ -1,4 +1,4 @@
-//! The languages of `OpenAI`: Responses, and Chat Completions, which many others speak too.
+//! `OpenAI`'s APIs: Responses, and Chat Completions, which many other providers offer too.
 
 use std::io;
 
@@ -12,8 +12,10 @@ fn response(exchange: &Exchange<'_>, status: &str) -> Value {
     json!({"id": id, "object": "response", "created_at": 0, "model": exchange.model(), "status": status, "output": []})
 }
 
+/// Sends an event of the Responses API. Its kind is both the event's name and a field of its data.
 fn typed(answer: &mut Answer<'_>, kind: &str, mut data: Value) -> io::Result<()> {
     data["type"] = Value::from(kind);
+    // Clients do not check that it counts up.
     data["sequence_number"] = Value::from(0);
     answer.event(Some(kind), &data)
 }
@@ -67,6 +69,7 @@ pub(super) fn responses(
     )
 }
 
+/// The output items of a response: a message, a call of a tool, or both.
 fn items(exchange: &Exchange<'_>, turn: &Turn) -> Vec<Value> {
     let mut items = Vec::new();
     if !turn.text.is_empty() {
@@ -75,10 +78,12 @@ fn items(exchange: &Exchange<'_>, turn: &Turn) -> Vec<Value> {
         items.push(json!({"type": "message", "id": id, "role": "assistant", "status": "completed", "content": content}));
     }
     if let Some(call) = &turn.call {
-        let (id, call_id) = (exchange.shared.id("fc"), exchange.shared.id("call"));
+        let id = exchange.shared.id("fc");
+        let call_id = exchange.shared.id("call");
         let mut item =
             json!({"id": id, "call_id": call_id, "name": call.name, "status": "completed"});
         if tools::is_custom(exchange.declared, &call.name) {
+            // A custom tool takes text; an object becomes JSON text.
             item["type"] = Value::from("custom_tool_call");
             item["input"] = Value::from(
                 call.arguments
@@ -94,6 +99,8 @@ fn items(exchange: &Exchange<'_>, turn: &Turn) -> Vec<Value> {
     items
 }
 
+/// Streams one item: it is announced empty, its content follows, and then it comes once more as a
+/// whole.
 fn send_item(answer: &mut Answer<'_>, index: usize, item: &Value) -> io::Result<()> {
     let mut opened = item.clone();
     opened["status"] = Value::from("in_progress");
@@ -111,6 +118,7 @@ fn send_item(answer: &mut Answer<'_>, index: usize, item: &Value) -> io::Result<
         "response.output_item.added",
         json!({"output_index": index, "item": opened}),
     )?;
+    // Every event names the item that it belongs to.
     let place = |mut data: Value| {
         data["item_id"] = item["id"].clone();
         data["output_index"] = Value::from(index);
@@ -152,6 +160,7 @@ fn send_item(answer: &mut Answer<'_>, index: usize, item: &Value) -> io::Result<
     )
 }
 
+/// One event of a Chat Completions stream.
 fn chunk(exchange: &Exchange<'_>, delta: &Value, finish_reason: &Value) -> Value {
     let choice = json!({"index": 0, "delta": delta, "finish_reason": finish_reason});
     let object = "chat.completion.chunk";
@@ -218,6 +227,7 @@ pub(super) fn chat(
         )?;
     }
     answer.event(None, &chunk(exchange, &json!({}), &finish))?;
+    // The usage comes in an event of its own, after the last choice.
     let mut last = chunk(exchange, &json!({}), &Value::Null);
     last["choices"] = json!([]);
     last["usage"] = usage;

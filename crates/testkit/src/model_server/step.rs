@@ -1,4 +1,4 @@
-//! The steps of a script.
+//! The steps of a script, each of which is one answer of the model.
 
 use std::time::Duration;
 
@@ -29,10 +29,10 @@ pub(super) enum Action {
     Drop,
 }
 
-/// Tokens that an answer claims to have used.
+/// The token counts that an answer reports.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Usage {
-    /// All that was read, the cached ones included.
+    /// All input tokens, the cached ones included.
     pub(super) input: u64,
     pub(super) cached: u64,
     pub(super) output: u64,
@@ -40,26 +40,25 @@ pub(super) struct Usage {
 
 impl Step {
     fn of(action: Action) -> Self {
-        let usage = Usage {
-            input: 1200,
-            cached: 200,
-            output: 30,
-        };
         Self {
             action,
             headers: Vec::new(),
             delay: Duration::ZERO,
-            usage,
+            usage: Usage {
+                input: 1200,
+                cached: 200,
+                output: 30,
+            },
             is_repeated: false,
         }
     }
 
-    /// Calls the client's shell tool, whatever the client calls it.
+    /// Calls the client's shell tool, whatever its name.
     pub fn shell(command: impl Into<String>) -> Self {
         Self::of(Action::Shell(command.into()))
     }
 
-    /// Calls the client's tool that writes a file, or its shell where it has none.
+    /// Calls the client's tool for writing files, or its shell if it has none.
     pub fn write(path: impl Into<String>, content: impl Into<String>) -> Self {
         Self::of(Action::Write {
             path: path.into(),
@@ -80,7 +79,7 @@ impl Step {
         Self::of(Action::Text(text.into()))
     }
 
-    /// Answers with a status and a body, exactly.
+    /// Answers with exactly this status and body.
     pub fn status(status: u16, body: impl Into<String>) -> Self {
         Self::of(Action::Status {
             status,
@@ -88,42 +87,42 @@ impl Step {
         })
     }
 
-    /// Answers with a failure, as the maker of the client's model would put it.
+    /// Answers with a failure, in the form that the provider of the client's API uses.
     pub fn fault(fault: Fault) -> Self {
         Self::of(Action::Fault(fault))
     }
 
-    /// Begins to answer and fails inside the stream.
+    /// Starts an answer and fails inside the stream.
     pub fn stream_fault(fault: Fault) -> Self {
         Self::of(Action::StreamFault(fault))
     }
 
-    /// Begins to answer and says nothing more until the client goes away.
+    /// Starts an answer and sends nothing more until the client goes away.
     pub fn hang() -> Self {
         Self::of(Action::Hang)
     }
 
-    /// Begins to answer and cuts the connection.
+    /// Starts an answer and closes the connection.
     pub fn cut() -> Self {
         Self::of(Action::Drop)
     }
 
-    /// With a header, for answers that are a status or a failure.
+    /// Adds a header; only for answers that are a status or a failure.
     #[must_use]
     pub fn with_header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.to_owned(), value.into()));
         self
     }
 
-    /// After some time.
+    /// Waits before it answers.
     #[must_use]
     pub fn delayed(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    /// With another count of tokens: all that was read, how many of them were cached, and what was
-    /// written.
+    /// Sets the reported token counts: all input tokens, how many of them were cached, and output
+    /// tokens.
     #[must_use]
     pub fn using(mut self, input: u64, cached: u64, output: u64) -> Self {
         self.usage = Usage {
@@ -134,7 +133,7 @@ impl Step {
         self
     }
 
-    /// For every request from here on.
+    /// Answers every request from here on with this step.
     #[must_use]
     pub fn repeated(mut self) -> Self {
         self.is_repeated = true;

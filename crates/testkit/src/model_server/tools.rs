@@ -1,4 +1,4 @@
-//! Which tools a client declared, and how one of them is called.
+//! Finds the tools that a client declared, and builds calls of them.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,18 @@ use serde_json::{Value, json};
 
 use super::step::Action;
 
-/// The tools of a request by name, each as it was declared.
+/// The tools of a request by name, each with its declaration.
 pub(super) type Declared = BTreeMap<String, Value>;
 
 /// A call of a tool.
 pub(super) struct Call {
     pub(super) name: String,
-    /// An object, or a text for tools that take free text.
+    /// An object, or a string for tools that take free text.
     pub(super) arguments: Value,
 }
 
+/// The names that clients have for their shell tool. If a client declares several, the first one
+/// here is used.
 const SHELLS: [&str; 7] = [
     "exec_command",
     "shell_command",
@@ -25,10 +27,12 @@ const SHELLS: [&str; 7] = [
     "bash",
     "run_shell_command",
 ];
+/// The names that clients have for their tool that writes a file.
 const WRITERS: [&str; 4] = ["Write", "write", "write_file", "create_file"];
 
-/// Reads what a request declares, in whichever language: flat, inside `function`, inside
-/// `functionDeclarations`, or in the input, as models of codex have it that write programs.
+/// Reads the tools that a request declares, in whichever API: in a flat list, inside `function`,
+/// inside `functionDeclarations`, or in the input, where codex puts the tools of models that call
+/// them from programs.
 pub(super) fn declared(body: &Value) -> Declared {
     let mut found = Declared::new();
     let in_input = list(&body["input"])
@@ -65,7 +69,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The parameters of a tool, under any of the names that the languages have for them.
+/// The parameters of a tool, under any of the names that the APIs have for them.
 fn parameters(tool: &Value) -> &Value {
     let keys = ["parameters", "parametersJsonSchema", "input_schema"];
     keys.into_iter()
@@ -74,14 +78,14 @@ fn parameters(tool: &Value) -> &Value {
         .unwrap_or(&Value::Null)
 }
 
-/// Says whether a tool takes free text.
+/// Whether a tool takes free text.
 pub(super) fn is_custom(declared: &Declared, name: &str) -> bool {
     declared
         .get(name)
         .is_some_and(|tool| tool["type"] == "custom")
 }
 
-/// Turns a step into a call of a tool that the client has.
+/// Turns a step into a call of one of the client's tools.
 pub(super) fn choose(action: &Action, declared: &Declared) -> Option<Call> {
     match action {
         Action::Tool { name, arguments } => Some(Call {
@@ -101,6 +105,8 @@ pub(super) fn choose(action: &Action, declared: &Declared) -> Option<Call> {
 
 fn shell(command: &str, declared: &Declared) -> Call {
     let known = SHELLS.into_iter().find(|name| declared.contains_key(*name));
+    // Some models of codex have no shell tool of their own. They call one from a small program,
+    // which the free-text tool `exec` runs.
     if known.is_none_or(|name| name != "exec_command") && is_custom(declared, "exec") {
         let program = format!(
             "const r = await tools.exec_command({}); text(r);",
@@ -114,6 +120,7 @@ fn shell(command: &str, declared: &Declared) -> Call {
     let name = known.unwrap_or("bash");
     let schema = declared.get(name).map_or(&Value::Null, parameters);
     let properties = &schema["properties"];
+    // Clients disagree about the parameter, so the declared schema decides.
     let mut arguments = if name == "local_shell" || properties["command"]["type"] == "array" {
         json!({"command": ["bash", "-lc", command]})
     } else if properties["cmd"].is_object() {
@@ -138,11 +145,9 @@ fn write(path: &str, content: &str, declared: &Declared) -> Call {
         .into_iter()
         .find(|name| declared.contains_key(*name))
     else {
-        let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
-        return shell(
-            &format!("printf %s {} > {}", quoted(content), quoted(path)),
-            declared,
-        );
+        // `printf %s` and not `echo`, which would add a newline and may interpret backslashes.
+        let command = format!("printf %s {} > {}", quoted(content), quoted(path));
+        return shell(&command, declared);
     };
     let properties = &declared.get(name).map_or(&Value::Null, parameters)["properties"];
     let keys = ["file_path", "filePath", "path", "absolute_path"];
@@ -154,4 +159,9 @@ fn write(path: &str, content: &str, declared: &Declared) -> Call {
         name: name.to_owned(),
         arguments: json!({ key: path, "content": content }),
     }
+}
+
+/// Quotes a text for the shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
 }

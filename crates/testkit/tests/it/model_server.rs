@@ -1,4 +1,4 @@
-//! The scripted model server, spoken to over a plain socket.
+//! The scripted model server, tested over a plain socket.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ fn address(server: &ModelServer) -> String {
     server.url().strip_prefix("http://").unwrap().to_owned()
 }
 
-/// Sends a request and gives all that comes back.
+/// Sends a request and returns everything that comes back.
 fn post(server: &ModelServer, path: &str, body: &Value) -> String {
     let mut stream = TcpStream::connect(address(server)).unwrap();
     let body = body.to_string();
@@ -31,7 +31,7 @@ const MESSAGES: &str = "/v1/messages?beta=true";
 const GEMINI: &str = "/v1beta/models/m:generateContent";
 const GEMINI_STREAM: &str = "/v1beta/models/m:streamGenerateContent?alt=sse";
 
-/// A request that declares a shell, in each language.
+/// A request that declares a shell tool, in each API.
 fn request(path: &str, stream: bool) -> Value {
     let schema = json!({"type": "object", "properties": {"command": {"type": "string"}}});
     let tools = match path {
@@ -190,7 +190,7 @@ fn a_hanging_answer_ends_with_the_server() {
         rest.contains(": ping") || rest.contains("message_start"),
         "{rest}"
     );
-    // The port is free again once the accepting thread has seen the end.
+    // The port is free again once the accepting thread has ended.
     while TcpStream::connect(&at).is_ok() {
         std::thread::yield_now();
     }
