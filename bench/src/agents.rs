@@ -18,7 +18,7 @@ use sandbox::{ExitRecord, RunSpec, RunView, Stream};
 use serde_json::json;
 use testkit::{ModelServer, Step};
 
-use crate::live::program;
+use crate::driven::program;
 use crate::loops::Outcome;
 use crate::say;
 
@@ -252,7 +252,7 @@ fn equip(kind: Kind, folder: &Path, url: &str) -> Outcome<(CommandSpec, BTreeMap
         fs::write(checkout.join("README"), "a project\n")?;
         workspace::init_repository(&checkout, "start")?;
     }
-    let tools = program()?
+    let tools = std::env::current_exe()?
         .ancestors()
         .nth(2)
         .ok_or("no target folder")?

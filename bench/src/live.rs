@@ -6,12 +6,15 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use engine::{Home, Settings, Worker};
+use engine::{Execution, GitRepositories, KeptRuns, Limits, Ports, Worker};
+use home::{Home, Settings};
 use journal::Journal;
 use sandbox::RunView;
 
+use crate::driven::program;
 use crate::loops::{Outcome, best, loop_spec, millis};
 use crate::say;
 
@@ -74,7 +77,20 @@ fn adopt(home: &Path, worker: Running, runs: &[PathBuf]) -> Outcome<()> {
 /// What `bench worker HOME` does: a worker with room for all agents, which tells of its first turn.
 pub(crate) fn work(home: &str) -> Outcome<()> {
     let started = Instant::now();
-    let mut worker = Worker::take(Home::at(home), &program()?, LOOPS, 2)?;
+    let (home, program) = (Home::at(home), program()?);
+    let journal = Journal::open(home.root())?;
+    let ports = Ports {
+        clock: Arc::new(home::now_ms),
+        runs: Box::new(KeptRuns::new(program.clone())),
+        repositories: Box::new(GitRepositories::new(home.clone())),
+        home,
+        program,
+    };
+    let limits = Limits {
+        agents_max: LOOPS,
+        checks_max: 2,
+    };
+    let mut worker = Worker::take(ports, Arc::new(journal), limits, Execution::Threads)?;
     let mut told = false;
     worker.run(|_, turn| {
         if !told {
@@ -122,16 +138,6 @@ fn stop(mut worker: Running) -> Outcome<()> {
     Ok(())
 }
 
-/// The program that keepers run; it lies beside this one.
-pub(crate) fn program() -> Outcome<PathBuf> {
-    let program = std::env::current_exe()?.with_file_name("loopwright");
-    if program.exists() {
-        Ok(program)
-    } else {
-        Err("build `cli` in the same profile first".into())
-    }
-}
-
 fn record_loops(folder: &Path, home: &Path) -> Outcome<()> {
     let project = folder.join("project");
     std::fs::create_dir_all(&project)?;
@@ -155,8 +161,8 @@ fn record_loops(folder: &Path, home: &Path) -> Outcome<()> {
     for number in 0..LOOPS {
         let mut spec = loop_spec(&format!("01{number:024}"), base.as_str())?;
         spec.project = project.display().to_string();
-        spec.settings = serde_json::to_string(&settings)?;
-        engine::start(&journal, spec)?;
+        spec.settings = serde_json::to_string(&settings)?.into();
+        home::start(&journal, spec)?;
     }
     Ok(())
 }

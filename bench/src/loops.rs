@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use journal::{Journal, NewRecord};
 use kernel::{
-    Commit, Effect, Event, LoopSpec, PublishResult, RunOutcome, Stamped, State, StorySpec,
-    StoryStart, Verdict, WriteBack,
+    Commit, Deed, Event, LoopSpec, Order, PublishResult, RunOrder, RunOutcome, Stage, Stamped,
+    State, StorySpec, StoryStart, Verdict, WriteBack,
 };
 
+use crate::driven::program;
 use crate::say;
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
@@ -56,13 +58,12 @@ fn status_on_a_large_journal(folder: &Path) -> Outcome<()> {
         loops += 1;
     }
     let one = best(5, || {
-        engine::load(&journal, "01000000000000000000000500")
+        home::load(&journal, "01000000000000000000000500")
             .map(|loaded| views::loop_view(&loaded.state))
     })?;
-    let program = Path::new("target/release/loopwright");
-    let whole = if program.exists() {
+    let whole = if let Ok(program) = program() {
         let look = || {
-            Command::new(program)
+            Command::new(&program)
                 .args(["status", "01000000000000000000000500"])
                 .env("LOOPWRIGHT_HOME", folder.join("large"))
                 .output()
@@ -194,7 +195,7 @@ fn bare_git(git_dir: &Path, checkout: &Path, base: &str, round: u32) -> Outcome<
 /// What a loop of eight stories is started with.
 pub(crate) fn loop_spec(loop_id: &str, base: &str) -> Outcome<LoopSpec> {
     let story = |number: u32| StorySpec {
-        id: format!("s{number}"),
+        id: format!("s{number}").into(),
         title: format!("Story number {number}"),
         description: "As a user I want it to work.".to_owned(),
         criteria: vec!["It works".to_owned(), "It is tested".to_owned()],
@@ -211,9 +212,9 @@ pub(crate) fn loop_spec(loop_id: &str, base: &str) -> Outcome<LoopSpec> {
         prd_path: "prd.json".to_owned(),
         base: Commit::new(base).map_err(|error| error.to_string())?,
         branch: format!("agent-loop/{loop_id}"),
-        stories: (0..8).map(story).collect(),
-        implementor: "builder".to_owned(),
-        judge: "judge".to_owned(),
+        stories: (0..8).map(|number| Arc::new(story(number))).collect(),
+        implementor: "builder".into(),
+        judge: "judge".into(),
         ladder: Vec::new(),
         failover: false,
         max_retries: 2,
@@ -222,12 +223,12 @@ pub(crate) fn loop_spec(loop_id: &str, base: &str) -> Outcome<LoopSpec> {
         budget: None,
         allowance: None,
         flow: kernel::Flow::Legacy,
-        reviewer: String::new(),
-        prover: String::new(),
+        reviewer: "".into(),
+        prover: "".into(),
         judge_is_chosen: true,
         families: BTreeMap::new(),
         first: None,
-        settings: "{}".to_owned(),
+        settings: "{}".into(),
     })
 }
 
@@ -242,10 +243,9 @@ fn played(loop_id: &str) -> Outcome<Vec<Stamped>> {
             spec: Box::new(spec),
         },
     }];
-    let mut state = State::replay(&records)?;
-    while let Some(effect) = kernel::decide(&state).into_iter().next() {
-        let event =
-            answer(&effect, &state, commit(records.len())?).ok_or("an effect without an answer")?;
+    let mut state = State::begin(&records[0])?;
+    while let Some(order) = kernel::decide(&state).into_iter().next() {
+        let event = answer(&order, commit(records.len())?).ok_or("an order without an answer")?;
         let record = Stamped {
             at_ms: i64::try_from(records.len())?,
             event,
@@ -256,67 +256,60 @@ fn played(loop_id: &str) -> Outcome<Vec<Stamped>> {
     Ok(records)
 }
 
-fn answer(effect: &Effect, state: &State, commit: Commit) -> Option<Event> {
-    if let Some(decision) = effect.decision() {
+fn answer(order: &Order, commit: Commit) -> Option<Event> {
+    if let Some(decision) = order.deed.decision() {
         return Some(decision);
     }
-    Some(match effect.clone() {
-        Effect::Prepare => Event::LoopPrepared,
-        Effect::StartRun(run) => Event::RunStarted { run },
-        Effect::WatchRun(run) => {
-            let candidate = state
-                .active()
-                .and_then(|(_, attempt)| attempt.candidate())
-                .cloned();
-            let outcome = match run.stage {
-                kernel::Stage::Implement => RunOutcome::Worked {
-                    learned: Vec::new(),
-                },
-                kernel::Stage::Check => RunOutcome::Checked {
-                    passed: true,
-                    report: "== all green\n".to_owned(),
-                    facts: None,
-                },
-                kernel::Stage::Judge => RunOutcome::Judged(Verdict {
-                    pass: run.story != "s1" || run.attempt > 1,
-                    commit: candidate?,
-                    reason: "as the criteria say".to_owned(),
-                    criteria: Vec::new(),
-                    guidance: Vec::new(),
-                    obliged: Vec::new(),
-                }),
-                _ => return None,
-            };
-            Event::RunEnded {
-                run,
-                outcome,
-                usage: None,
-            }
-        }
-        Effect::MakeCandidate { story, attempt } => Event::CandidateMade {
-            story,
-            attempt,
+    Some(match order.deed.clone() {
+        Deed::Prepare { .. } => Event::LoopPrepared,
+        Deed::Run(order) => Event::RunEnded {
+            outcome: outcome(&order)?,
+            run: order.place.run,
+            usage: None,
+        },
+        Deed::MakeCandidate(order) => Event::CandidateMade {
+            story: order.place.run.story,
+            attempt: order.place.run.attempt,
             commit,
             notes: Vec::new(),
             ask: None,
         },
-        Effect::Integrate {
-            story,
-            attempt,
-            commit,
+        Deed::Integrate {
+            story, attempt, to, ..
         } => Event::Integrated {
             story,
             attempt,
-            commit,
+            commit: to,
         },
-        Effect::Announce { story, .. } => Event::Announced {
+        Deed::Announce { story, .. } => Event::Announced {
             story,
             branch: PublishResult::Done,
             prd: WriteBack::Done,
         },
-        Effect::End(reason) => Event::LoopEnded {
-            reason: reason.reason(),
+        Deed::End { reason } => Event::LoopEnded { reason },
+        _ => return None,
+    })
+}
+
+fn outcome(order: &RunOrder) -> Option<RunOutcome> {
+    let run = &order.place.run;
+    Some(match run.stage {
+        Stage::Implement => RunOutcome::Worked {
+            learned: Vec::new(),
         },
+        Stage::Check => RunOutcome::Checked {
+            passed: true,
+            report: "== all green\n".to_owned(),
+            facts: None,
+        },
+        Stage::Judge => RunOutcome::Judged(Verdict {
+            pass: run.story != "s1" || run.attempt > 1,
+            commit: order.candidate.clone()?,
+            reason: "as the criteria say".to_owned(),
+            criteria: Vec::new(),
+            guidance: Vec::new(),
+            obliged: Vec::new(),
+        }),
         _ => return None,
     })
 }

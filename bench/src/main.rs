@@ -1,12 +1,16 @@
 //! Measures us beside a peer in one run: `cargo run --release -p bench -- prd` (or `loops`, `live`,
-//! `quartet`, `ralph`, `agents`; the last four need `cargo build --release` first, for they run the
-//! program itself, and `agents` also the real agent CLIs, which `cargo xtask ci --only agents`
-//! installs).
+//! `quartet`, `ralph`, `agents`, `idle [ENDED] [folders]`, `beside [FILES] [ROUNDS]`). All but the
+//! first two need `cargo build --release` first, because they run the program itself; `agents` also
+//! needs the real agent CLIs, which `cargo xtask ci --only agents` installs. Set `BENCH_PROGRAM` to
+//! the path of another build of the program to measure that one.
 //!
 //! It prints figures and ratios and asserts nothing: machines are noisy, and a ratio is read by a
 //! person.
 
 mod agents;
+mod beside;
+mod driven;
+mod idle;
 mod live;
 mod loops;
 mod prd_reader;
@@ -26,13 +30,15 @@ fn main() -> ExitCode {
         Some("quartet") => quartet::run(),
         Some("ralph") => ralph::run(),
         Some("agents") => agents::run(),
+        Some("idle") => idle::run(&rest()),
+        Some("beside") => beside::run(&rest()),
         // For `agents` alone: one run in a process of its own.
-        Some("agent-run") => agents::run_one(&std::env::args().skip(2).collect::<Vec<_>>()),
+        Some("agent-run") => agents::run_one(&rest()),
         // For `live` alone: a worker in a process of its own.
         Some("worker") => live::work(&std::env::args().nth(2).unwrap_or_default()),
         Some(other) => {
             say(&format!(
-                "there is no measurement `{other}`; there are: prd, loops, live, quartet, ralph, agents"
+                "there is no measurement `{other}`; there are: prd, loops, live, quartet, ralph, agents, idle, beside"
             ));
             return ExitCode::from(2);
         }
@@ -44,6 +50,11 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The arguments after the measurement's name.
+fn rest() -> Vec<String> {
+    std::env::args().skip(2).collect()
 }
 
 /// The figures are this program's data.

@@ -20,7 +20,7 @@ pub(crate) fn run() {
         let peer = best(|| {
             drop(black_box(serde_json::from_str::<serde_json::Value>(
                 black_box(&text),
-            )))
+            )));
         });
         let read = || {
             prd::read(
@@ -49,7 +49,7 @@ pub(crate) fn run() {
                 &middle,
                 Mark::Passed,
                 &Options::default(),
-            )))
+            )));
         });
         let each = |time: Duration| format!("{:>5.2} µs", micros(time) / as_float(stories));
         say(&format!(

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use journal::Journal;
 use kernel::{Event, Stage};
 
+use crate::driven::program;
 use crate::loops::{Outcome, millis};
 use crate::say;
 
@@ -31,7 +32,7 @@ esac
 "#;
 
 pub(crate) fn run() -> Outcome<()> {
-    let program = fs::canonicalize("target/release/loopwright")?;
+    let program = program()?;
     let scratch = tempfile::tempdir()?;
     let (mut whole, mut apart) = (Duration::MAX, Duration::MAX);
     let mut best = f64::MAX;
@@ -65,7 +66,7 @@ fn beside_its_own_parts(home: &Path) -> Outcome<f64> {
         .loop_id
         .clone();
     let (mut planned, mut judged, mut started, mut parts) = (0, 0, BTreeMap::new(), 0);
-    for record in engine::load(&journal, &loop_id)?.records {
+    for record in home::load(&journal, &loop_id)?.records {
         match record.event {
             Event::StoryPlanned { .. } => planned = record.at_ms,
             Event::RunStarted { run } => drop(started.insert(run.stage, record.at_ms)),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::live::program;
+use crate::driven::program;
 use crate::loops::{Outcome, millis};
 use crate::say;
 

@@ -1,6 +1,6 @@
 //! The real agent CLIs that tests drive against a scripted model: installed once, at pinned
 //! versions, below the target folder. The tests look for them there
-//! (`crates/cli/tests/it/real_agents.rs`).
+//! (`crates/loopwright/tests/it/real_agents.rs`).
 
 use std::env;
 use std::fs;
@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 
 use crate::invocation::Invocation;
 use crate::metadata::Metadata;
-use crate::talk::say;
+use crate::talk::Talk;
 
 /// Skips the installation, and the tests skip themselves.
 const SKIP: &str = "LOOPWRIGHT_SKIP_REAL_AGENTS";
@@ -39,9 +39,9 @@ const WITHOUT_OPTIONAL: [&str; 2] = ["claude-agent-acp", "codex-acp"];
 const MARKER: &str = "installed.txt";
 
 /// Installs what is not there.
-pub(crate) fn prepare(root: &Path) -> Result<()> {
+pub(crate) fn prepare(talk: &mut Talk, root: &Path) -> Result<()> {
     if env::var_os(SKIP).is_some_and(|value| value == "1") {
-        say(format!(
+        talk.say(format!(
             "{SKIP}=1: the tests with real agents are skipped, and nothing is installed for them"
         ));
         return Ok(());
@@ -52,13 +52,13 @@ pub(crate) fn prepare(root: &Path) -> Result<()> {
         .join("agents");
     let marker = folder.join(MARKER);
     if fs::read_to_string(&marker).is_ok_and(|found| found == inventory()) {
-        say(format!(
+        talk.say(format!(
             "found {}",
             inventory().trim_end().replace('\n', ", ")
         ));
         return Ok(());
     }
-    install(root, &folder).with_context(|| {
+    install(talk, root, &folder).with_context(|| {
         format!("cannot install the real agents: it needs npm; {SKIP}=1 goes on without them")
     })?;
     fs::write(&marker, inventory()).with_context(|| format!("cannot write `{}`", marker.display()))
@@ -71,7 +71,7 @@ fn inventory() -> String {
         .collect()
 }
 
-fn install(root: &Path, folder: &Path) -> Result<()> {
+fn install(talk: &mut Talk, root: &Path, folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder)
             .with_context(|| format!("cannot remove `{}`", folder.display()))?;
@@ -92,7 +92,9 @@ fn install(root: &Path, folder: &Path) -> Result<()> {
         let prefix = prefix.to_string_lossy();
         let named = ["--prefix", &prefix, package];
         let install = Invocation::program("npm", &[&arguments[..], optional, &named].concat());
-        install.with_env("PATH", path.to_string_lossy()).run(root)?;
+        install
+            .with_env("PATH", path.to_string_lossy())
+            .run_in(talk, root)?;
     }
     Ok(())
 }

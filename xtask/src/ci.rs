@@ -3,18 +3,25 @@
 //!
 //! It stops at the first failure: the steps go from quick to slow, and a later one says little
 //! about a tree that an earlier one refused. It does not run the long tests: that is `soak`.
+//!
+//! What waits for the network goes on beside the steps that compile. Such a step starts with the
+//! first one; its output is kept and shown at its place in the list, which is right before the
+//! steps that need it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::thread::{self, Scope, ScopedJoinHandle};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::invocation::Invocation;
-use crate::talk::say;
+use crate::talk::{Talk, say};
 use crate::{agents, soak, tidy, tools};
 
-const FUZZ_SECS: u32 = 60;
+/// Enough to notice a reader that breaks at once; `soak` is for the rest.
+const FUZZ_SECS: u32 = 10;
 
 /// Which steps to run; a step is meant by its position in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +34,20 @@ pub(crate) enum Selection {
 struct Step {
     name: &'static str,
     summary: &'static str,
-    run: fn(&Session) -> Result<()>,
+    run: Run,
 }
+
+/// When a step runs.
+#[derive(Clone, Copy)]
+enum Run {
+    /// At its place in the list.
+    InTurn(fn(&Session) -> Result<()>),
+    /// From the first step on, beside the others; it must have ended at its place in the list. It
+    /// must neither build nor change anything that an earlier step reads.
+    Beside(fn(&Session, &mut Talk) -> Result<()>),
+}
+
+use Run::{Beside, InTurn};
 
 /// What the steps share.
 struct Session<'a> {
@@ -40,63 +59,63 @@ struct Session<'a> {
 const STEPS: [Step; 12] = [
     Step {
         name: "tools",
-        summary: "find or install what the other steps need",
-        run: |s| tools::prepare(s.root),
+        summary: "find or install what the other steps need of cargo",
+        run: InTurn(|s| tools::prepare(s.root)),
     },
     Step {
         name: "fmt",
         summary: "the code is formatted",
-        run: fmt,
+        run: InTurn(fmt),
     },
     Step {
         name: "clippy",
         summary: "no lint warns",
-        run: clippy,
+        run: InTurn(clippy),
     },
     Step {
         name: "tidy",
         summary: "the house rules hold",
-        run: |s| tidy::run(s.root),
-    },
-    Step {
-        name: "agents",
-        summary: "install the real agent CLIs that tests drive",
-        run: |s| agents::prepare(s.root),
-    },
-    Step {
-        name: "test",
-        summary: "all tests",
-        run: test,
-    },
-    Step {
-        name: "doctest",
-        summary: "the examples in the documentation",
-        run: doctest,
-    },
-    Step {
-        name: "doc",
-        summary: "the documentation builds without a warning",
-        run: doc,
+        run: InTurn(|s| tidy::run(s.root)),
     },
     Step {
         name: "typos",
         summary: "no known misspelling",
-        run: typos,
+        run: Beside(typos),
+    },
+    Step {
+        name: "agents",
+        summary: "install the real agent CLIs that tests drive",
+        run: Beside(|s, talk| agents::prepare(talk, s.root)),
+    },
+    Step {
+        name: "test",
+        summary: "all tests",
+        run: InTurn(test),
     },
     Step {
         name: "fuzz",
-        summary: "the fuzz tests, one minute each",
-        run: |s| soak::fuzz(FUZZ_SECS).run(s.root),
+        summary: "the fuzz tests, ten seconds each",
+        run: InTurn(|s| soak::fuzz(FUZZ_SECS).run(s.root)),
+    },
+    Step {
+        name: "doctest",
+        summary: "the examples in the documentation",
+        run: InTurn(doctest),
+    },
+    Step {
+        name: "doc",
+        summary: "the documentation builds without a warning",
+        run: InTurn(doc),
     },
     Step {
         name: "deny",
         summary: "licences and advisories, where cargo-deny is installed",
-        run: deny,
+        run: InTurn(deny),
     },
     Step {
         name: "clean-tree",
         summary: "no step has changed the git tree",
-        run: clean_tree,
+        run: InTurn(clean_tree),
     },
 ];
 
@@ -121,9 +140,7 @@ pub(crate) fn run(root: &Path, selection: Selection) -> Result<()> {
         tree_before: tree_state(root),
     };
     let started = Instant::now();
-    for step in selected(&STEPS, selection) {
-        run_step(&session, step)?;
-    }
+    run_steps(&session, selected(&STEPS, selection), &mut Talk::Live)?;
     say(format!("ci passed in {}", elapsed(started)));
     Ok(())
 }
@@ -136,22 +153,86 @@ fn selected<T>(steps: &[T], selection: Selection) -> &[T] {
     }
 }
 
-fn run_step(session: &Session<'_>, step: &Step) -> Result<()> {
-    say(format!("\n== {}: {}", step.name, step.summary));
-    let started = Instant::now();
-    let outcome = (step.run)(session);
-    let elapsed = elapsed(started);
-    if let Err(error) = outcome {
-        say(format!(
-            "== {}: failed after {elapsed}: {error:#}",
-            step.name
-        ));
-        bail!(
-            "ci stopped at step `{0}`; to run it alone: cargo xtask ci --only {0}",
-            step.name
-        );
+/// Runs steps in order, those that can beside the others. After a failure it waits for what is
+/// still running: an installation that is left alone would be in the way of the next one.
+fn run_steps(session: &Session<'_>, steps: &[Step], talk: &mut Talk) -> Result<()> {
+    thread::scope(|scope| {
+        let mut beside = start_beside(scope, session, steps);
+        for step in steps {
+            talk.say(format!("\n== {}: {}", step.name, step.summary));
+            let ended = match (beside.remove(step.name), step.run) {
+                (Some(thread), _) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                (None, InTurn(run)) => Ended::of(|_| run(session), Talk::Live),
+                (None, Beside(run)) => Ended::of(|talk| run(session, talk), Talk::Live),
+            };
+            if let Err(error) = report(step, ended, talk) {
+                let running = beside.iter().filter(|(_, thread)| !thread.is_finished());
+                let names: Vec<&str> = running.map(|(name, _)| *name).collect();
+                if !names.is_empty() {
+                    talk.say(format!("waiting for the end of: {}", names.join(", ")));
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
+    })
+}
+
+type Threads<'scope> = BTreeMap<&'static str, ScopedJoinHandle<'scope, Ended>>;
+
+/// The first step is left out: nothing goes on before it, and its output is better seen at once.
+fn start_beside<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    session: &'scope Session<'_>,
+    steps: &[Step],
+) -> Threads<'scope> {
+    let later = steps.iter().skip(1);
+    let threads = later.filter_map(|step| match step.run {
+        InTurn(_) => None,
+        Beside(run) => {
+            let run = move || Ended::of(|talk| run(session, talk), Talk::Kept(String::new()));
+            Some((step.name, scope.spawn(run)))
+        }
+    });
+    threads.collect()
+}
+
+/// What came of a step.
+struct Ended {
+    outcome: Result<()>,
+    elapsed: String,
+    talk: Talk,
+}
+
+impl Ended {
+    fn of(run: impl FnOnce(&mut Talk) -> Result<()>, mut talk: Talk) -> Self {
+        let started = Instant::now();
+        let outcome = run(&mut talk);
+        let elapsed = elapsed(started);
+        Self {
+            outcome,
+            elapsed,
+            talk,
+        }
     }
-    say(format!("== {}: passed in {elapsed}", step.name));
+}
+
+fn report(step: &Step, ended: Ended, talk: &mut Talk) -> Result<()> {
+    let (name, elapsed) = (step.name, ended.elapsed);
+    let beside = match ended.talk {
+        Talk::Live => "",
+        Talk::Kept(text) => {
+            talk.say(text.trim_end());
+            ", beside the steps before it"
+        }
+    };
+    if let Err(error) = ended.outcome {
+        talk.say(format!(
+            "== {name}: failed after {elapsed}{beside}: {error:#}"
+        ));
+        bail!("ci stopped at step `{name}`; to run it alone: cargo xtask ci --only {name}");
+    }
+    talk.say(format!("== {name}: passed in {elapsed}{beside}"));
     Ok(())
 }
 
@@ -192,9 +273,9 @@ fn doc(session: &Session<'_>) -> Result<()> {
         .run(session.root)
 }
 
-fn typos(session: &Session<'_>) -> Result<()> {
-    let program = tools::typos(session.root)?;
-    Invocation::file(&program, &["--config", "typos.toml"]).run(session.root)
+fn typos(session: &Session<'_>, talk: &mut Talk) -> Result<()> {
+    let program = tools::typos(talk, session.root)?;
+    Invocation::file(&program, &["--config", "typos.toml"]).run_in(talk, session.root)
 }
 
 fn deny(session: &Session<'_>) -> Result<()> {
@@ -256,6 +337,84 @@ mod tests {
             (Selection::Only(1), &["fmt"]),
         ] {
             assert_eq!(selected(&steps, selection), expected, "{selection:?}");
+        }
+    }
+
+    #[test]
+    fn steps_beside_others_are_told_at_their_place() {
+        let quick = |name| step(name, InTurn(|_| Ok(())));
+        let broken = || step("broken", InTurn(|_| bail!("no")));
+        let loads = || {
+            step(
+                "loads",
+                Beside(|_, talk| {
+                    talk.say("loading");
+                    Ok(())
+                }),
+            )
+        };
+        let fails = || step("fails", Beside(|_, _| bail!("no network")));
+        for (steps, expected, is_passed) in [
+            (vec![quick("a")], "== a: x | == a: passed in", true),
+            (
+                vec![quick("a"), loads(), quick("b")],
+                "== a: x | == a: passed in | == loads: x | loading | == loads: passed in, beside the steps before it \
+                 | == b: x | == b: passed in",
+                true,
+            ),
+            // The first one talks live, not into our text.
+            (vec![loads()], "== loads: x | == loads: passed in", true),
+            (
+                vec![quick("a"), fails(), quick("b")],
+                "== a: x | == a: passed in | == fails: x | == fails: failed after, beside the steps before it: no network",
+                false,
+            ),
+            (
+                vec![broken(), loads(), fails()],
+                "== broken: x | == broken: failed after: no",
+                false,
+            ),
+        ] {
+            let session = Session {
+                root: Path::new("."),
+                tree_before: None,
+            };
+            let mut talk = Talk::Kept(String::new());
+            let outcome = run_steps(&session, &steps, &mut talk);
+            let Talk::Kept(text) = talk else {
+                unreachable!("it was made so");
+            };
+            // Whether anything is still running after a failure is a matter of luck here.
+            let lines = text
+                .lines()
+                .filter(|line| !line.is_empty() && !line.starts_with("waiting for"));
+            let seen = lines.map(without_time).collect::<Vec<_>>().join(" | ");
+            assert_eq!((seen.as_str(), outcome.is_ok()), (expected, is_passed));
+        }
+    }
+
+    /// Removes `1.5 s` and the space before it.
+    fn without_time(line: &str) -> String {
+        let time = line.split(' ').find(|word| word.parse::<f32>().is_ok());
+        time.map_or(line.to_owned(), |time| {
+            line.replace(&format!(" {time} s"), "")
+        })
+    }
+
+    fn step(name: &'static str, run: Run) -> Step {
+        Step {
+            name,
+            summary: "x",
+            run,
+        }
+    }
+
+    /// Else it would be joined after the steps that need it.
+    #[test]
+    fn what_is_needed_comes_first() {
+        for (name, needed_by) in [("tools", "fmt"), ("agents", "test"), ("test", "fuzz")] {
+            let order = (position(name).unwrap(), position(needed_by).unwrap());
+            assert!(order.0 < order.1, "{name}, {needed_by}");
         }
     }
 

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::talk::say;
+use crate::talk::Talk;
 
 /// One program with its arguments and the variables set for it.
 pub(crate) struct Invocation {
@@ -55,11 +55,24 @@ impl Invocation {
 
     /// Says the command, runs it with our own stdout and stderr, and fails if it does.
     pub(crate) fn run(&self, root: &Path) -> Result<()> {
-        say(format!("$ {self}"));
-        let status = self
-            .command(root)
-            .status()
-            .with_context(|| format!("cannot start `{}`", self.shown_as))?;
+        self.run_in(&mut Talk::Live, root)
+    }
+
+    /// Says the command, runs it, and fails if it does. Its output goes where the talk goes: where
+    /// that is kept, stdout comes before stderr.
+    pub(crate) fn run_in(&self, talk: &mut Talk, root: &Path) -> Result<()> {
+        talk.say(format!("$ {self}"));
+        let mut command = self.command(root);
+        let status = match talk {
+            Talk::Live => command.status(),
+            Talk::Kept(text) => command.output().map(|output| {
+                for printed in [output.stdout, output.stderr] {
+                    text.push_str(&String::from_utf8_lossy(&printed));
+                }
+                output.status
+            }),
+        };
+        let status = status.with_context(|| format!("cannot start `{}`", self.shown_as))?;
         if !status.success() {
             bail!("`{self}` failed: {status}");
         }
@@ -140,5 +153,21 @@ mod tests {
             .read(Path::new("."))
             .unwrap_err();
         assert_eq!(error.to_string(), "cannot start `no-such-program-here`");
+    }
+
+    #[test]
+    fn output_is_kept_with_the_talk() {
+        let script = "echo out; echo err >&2; exit 3";
+        let mut talk = Talk::Kept(String::new());
+        let outcome = Invocation::program("sh", &["-c", script]).run_in(&mut talk, Path::new("."));
+        let Talk::Kept(text) = talk else {
+            unreachable!("it was made so");
+        };
+        let command = format!("sh -c '{script}'");
+        assert_eq!(text, format!("$ {command}\nout\nerr\n"));
+        assert_eq!(
+            outcome.unwrap_err().to_string(),
+            format!("`{command}` failed: exit status: 3")
+        );
     }
 }

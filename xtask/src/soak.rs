@@ -1,6 +1,6 @@
 //! The long counts: hours of fuzzing, thousands of generated cases, a hundred million steps of the
-//! seeded world, a crash at every moment and hundreds of real kills, where CI runs a sample of
-//! each.
+//! seeded world, a crash at every moment, hundreds of real kills, and every gallery of projects and
+//! agents, where CI runs a sample of each.
 //!
 //! Seeds are not chosen here. The tests draw and print their own, so that a failure can be replayed
 //! from their output alone; hence nothing is captured.
@@ -11,6 +11,9 @@ use anyhow::Result;
 
 use crate::invocation::Invocation;
 use crate::talk::say;
+
+/// The package whose tests run the whole program.
+const PROGRAM: &str = "loopwright";
 
 const PROPERTY_CASES: &str = "20000";
 
@@ -39,10 +42,11 @@ pub(crate) fn run(root: &Path, minutes: u32) -> Result<()> {
     for package in ["kernel", "engine"] {
         world(package).run(root)?;
     }
-    crashes().run(root)?;
+    for package in ["engine", PROGRAM] {
+        crashes(package).run(root)?;
+    }
     kills().run(root)?;
-    ecosystems().run(root)?;
-    agents().run(root)?;
+    galleries().run(root)?;
     say("soak passed");
     Ok(())
 }
@@ -60,35 +64,35 @@ fn world(package: &str) -> Invocation {
     tests_named(package, "test(/world/)").with_env("LOOPWRIGHT_WORLD_STEPS", WORLD_STEPS)
 }
 
-fn crashes() -> Invocation {
-    tests_named("cli", "test(/crash/)").with_env("LOOPWRIGHT_SOAK", "1")
+/// A crash at every moment, inside the engine and of the whole program.
+fn crashes(package: &str) -> Invocation {
+    tests_named(package, "test(/crash|scenario/)").with_env("LOOPWRIGHT_SOAK", "1")
 }
 
 fn kills() -> Invocation {
-    tests_named("cli", "test(/sigkill/)").with_env("LOOPWRIGHT_KILLS", KILLS)
+    tests_named(PROGRAM, "test(/sigkill/)").with_env("LOOPWRIGHT_KILLS", KILLS)
 }
 
-/// CI runs these as well; here their tables are seen, with what the checks of real projects cost.
-fn ecosystems() -> Invocation {
-    tests_named("cli", "test(/ecosystems|real_packages/)")
-}
-
-/// The slow CLIs too, and all that can happen to them.
-fn agents() -> Invocation {
-    tests_named("cli", "test(/real_faults|real_troubles/)").with_env("LOOPWRIGHT_SOAK", "1")
+/// Every project of the galleries and every agent CLI, the slow ones too, with all that can happen
+/// to them. Their tables are seen, with what the checks of real projects cost.
+fn galleries() -> Invocation {
+    tests_named(PROGRAM, "test(/gallery|ecosystems|real_/)").with_env("LOOPWRIGHT_SOAK", "1")
 }
 
 /// No time limit: `.config/nextest.toml` reports slow tests but never ends them.
+///
+/// The whole workspace is built, whatever is run. Cargo chooses the features of shared dependencies
+/// for all packages of a build together, so `-p` would build most of them a second time.
 fn tests_named(package: &str, filter: &str) -> Invocation {
+    let filter = format!("package(={package}) & {filter}");
     Invocation::cargo(&[
         "nextest",
         "run",
-        "-p",
-        package,
+        "--workspace",
         "--locked",
         "--no-capture",
         "-E",
-        filter,
+        &filter,
     ])
 }
 
@@ -98,24 +102,45 @@ mod tests {
 
     #[test]
     fn the_commands_are() {
-        let nextest = "cargo nextest run -p prd --locked --no-capture -E";
-        for (invocation, expected) in [
+        for (invocation, environment, filter) in [
             (
                 fuzz(60),
-                format!("LOOPWRIGHT_FUZZ_SECS=60 {nextest} 'test(/fuzz/)'"),
+                "LOOPWRIGHT_FUZZ_SECS=60",
+                "package(=prd) & test(/fuzz/)",
             ),
             (
                 properties(),
-                format!("PROPTEST_CASES=20000 {nextest} 'test(/property/)'"),
+                "PROPTEST_CASES=20000",
+                "package(=prd) & test(/property/)",
+            ),
+            (
+                world("kernel"),
+                "LOOPWRIGHT_WORLD_STEPS=100000000",
+                "package(=kernel) & test(/world/)",
+            ),
+            (
+                crashes("engine"),
+                "LOOPWRIGHT_SOAK=1",
+                "package(=engine) & test(/crash|scenario/)",
+            ),
+            (
+                crashes(PROGRAM),
+                "LOOPWRIGHT_SOAK=1",
+                "package(=loopwright) & test(/crash|scenario/)",
             ),
             (
                 kills(),
-                format!(
-                    "LOOPWRIGHT_KILLS=200 {} 'test(/sigkill/)'",
-                    nextest.replace("prd", "cli")
-                ),
+                "LOOPWRIGHT_KILLS=200",
+                "package(=loopwright) & test(/sigkill/)",
+            ),
+            (
+                galleries(),
+                "LOOPWRIGHT_SOAK=1",
+                "package(=loopwright) & test(/gallery|ecosystems|real_/)",
             ),
         ] {
+            let command = "cargo nextest run --workspace --locked --no-capture -E";
+            let expected = format!("{environment} {command} '{filter}'");
             assert_eq!(invocation.to_string(), expected);
         }
     }

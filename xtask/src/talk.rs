@@ -12,6 +12,22 @@ pub(crate) fn say(line: impl Display) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
+/// Where the talk of a task goes: out at once, or kept while another task talks.
+pub(crate) enum Talk {
+    Live,
+    Kept(String),
+}
+
+impl Talk {
+    /// Says one line, or several at once.
+    pub(crate) fn say(&mut self, line: impl Display) {
+        match self {
+            Self::Live => say(line),
+            Self::Kept(text) => text.push_str(&format!("{line}\n")),
+        }
+    }
+}
+
 /// Writes what the task was asked for.
 pub(crate) fn hand_out(text: impl Display) -> Result<()> {
     writeln!(io::stdout().lock(), "{text}").context("cannot write to stdout")

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 
 use crate::invocation::Invocation;
 use crate::metadata::Metadata;
-use crate::talk::say;
+use crate::talk::{Talk, say};
 
 /// Installed when there is none; any version that is there already will do.
 const NEXTEST_VERSION: &str = "0.9.143";
@@ -18,14 +18,12 @@ const NEXTEST_VERSION: &str = "0.9.143";
 /// Pinned, because each release knows more misspellings and must not turn an old commit red.
 const TYPOS_VERSION: &str = "1.51.1";
 
-/// Makes sure that every later step finds its program.
+/// Makes sure that the later steps find what belongs to cargo.
 pub(crate) fn prepare(root: &Path) -> Result<()> {
     for component in ["fmt", "clippy"] {
         toolchain_component(root, component)?;
     }
-    nextest(root)?;
-    typos(root)?;
-    Ok(())
+    nextest(root)
 }
 
 fn toolchain_component(root: &Path, command: &str) -> Result<()> {
@@ -60,14 +58,14 @@ fn nextest(root: &Path) -> Result<()> {
 }
 
 /// Finds the pinned `typos`, or installs it below the target folder. Tells where the program is.
-pub(crate) fn typos(root: &Path) -> Result<PathBuf> {
+pub(crate) fn typos(talk: &mut Talk, root: &Path) -> Result<PathBuf> {
     let tools = Metadata::load(root)?.target_directory.join("tools");
     let folder = tools.join(format!("typos-{TYPOS_VERSION}"));
     let program = folder.join("bin").join("typos");
     if !is_pinned_typos(root, &program) {
         fs::create_dir_all(&tools)
             .with_context(|| format!("cannot create `{}`", tools.display()))?;
-        install_typos(root, &folder)?;
+        install_typos(talk, root, &folder)?;
     }
     if !is_pinned_typos(root, &program) {
         anyhow::bail!(
@@ -75,7 +73,7 @@ pub(crate) fn typos(root: &Path) -> Result<PathBuf> {
             program.display()
         );
     }
-    say(format!("found typos {TYPOS_VERSION}"));
+    talk.say(format!("found typos {TYPOS_VERSION}"));
     Ok(program)
 }
 
@@ -86,36 +84,37 @@ fn is_pinned_typos(root: &Path, program: &Path) -> bool {
 
 /// Takes the Python package, because it carries the finished program: building typos takes minutes.
 /// Debian ships Python without `venv`; there pip's `--target` gives a folder of the same shape.
-fn install_typos(root: &Path, folder: &Path) -> Result<()> {
+fn install_typos(talk: &mut Talk, root: &Path, folder: &Path) -> Result<()> {
     let package = format!("typos=={TYPOS_VERSION}");
-    let Err(venv_error) = install_into_venv(root, folder, &package) else {
+    let Err(venv_error) = install_into_venv(talk, root, folder, &package) else {
         return Ok(());
     };
-    say(format!(
+    talk.say(format!(
         "no virtual environment ({venv_error:#}); trying pip alone"
     ));
     clear(folder)?;
-    install_into_folder(root, folder, &package).context(
+    install_into_folder(talk, root, folder, &package).context(
         "cannot install typos: it needs python3 with venv or with pip (on Debian: `apt install python3-venv`)",
     )
 }
 
-fn install_into_venv(root: &Path, folder: &Path, package: &str) -> Result<()> {
+fn install_into_venv(talk: &mut Talk, root: &Path, folder: &Path, package: &str) -> Result<()> {
     clear(folder)?;
-    Invocation::program("python3", &["-m", "venv", &folder.to_string_lossy()]).run(root)?;
+    Invocation::program("python3", &["-m", "venv", &folder.to_string_lossy()])
+        .run_in(talk, root)?;
     Invocation::file(
         &folder.join("bin").join("pip"),
         &["install", "--quiet", package],
     )
-    .run(root)
+    .run_in(talk, root)
 }
 
-fn install_into_folder(root: &Path, folder: &Path, package: &str) -> Result<()> {
+fn install_into_folder(talk: &mut Talk, root: &Path, folder: &Path, package: &str) -> Result<()> {
     let folder = folder.to_string_lossy();
     let arguments = [
         "-m", "pip", "install", "--quiet", "--target", &folder, package,
     ];
-    Invocation::program("python3", &arguments).run(root)
+    Invocation::program("python3", &arguments).run_in(talk, root)
 }
 
 /// Removes what a broken installation has left behind.

@@ -7,51 +7,52 @@ use crate::parser::Dialect;
 use crate::spec::{CommandSpec, Task};
 use crate::{acp, claude, codex, command, gemini, opencode, pi};
 
-/// A CLI that has an adapter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
+/// Makes the type from one list, so that no other list of kinds has to be kept beside it.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident, $word:literal;)*) => {
+        /// A CLI that has an adapter.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Kind {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Kind {
+            /// The names of all kinds in configuration.
+            pub const WORDS: &[&str] = &[$($word),*];
+
+            /// All kinds.
+            pub const ALL: [Self; Self::WORDS.len()] = [$(Self::$name),*];
+
+            /// The kind's name in configuration.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Self::$name => $word,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
     /// `OpenAI`'s codex.
-    Codex,
+    Codex, "codex";
     /// Anthropic's Claude Code.
-    Claude,
+    Claude, "claude";
     /// pi, which works with any provider.
-    Pi,
+    Pi, "pi";
     /// opencode, which works with any provider.
-    Opencode,
+    Opencode, "opencode";
     /// Google's gemini.
-    Gemini,
+    Gemini, "gemini";
     /// Any agent that speaks the Agent Client Protocol.
-    Acp,
+    Acp, "acp";
     /// Any program that reads its task from standard input and ends with an exit code.
-    Command,
+    Command, "command";
 }
 
 impl Kind {
-    /// All kinds.
-    pub const ALL: [Self; 7] = [
-        Self::Codex,
-        Self::Claude,
-        Self::Pi,
-        Self::Opencode,
-        Self::Gemini,
-        Self::Acp,
-        Self::Command,
-    ];
-
-    /// The kind's name in configuration.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Codex => "codex",
-            Self::Claude => "claude",
-            Self::Pi => "pi",
-            Self::Opencode => "opencode",
-            Self::Gemini => "gemini",
-            Self::Acp => "acp",
-            Self::Command => "command",
-        }
-    }
-
     /// Reads a kind's name in configuration.
     pub fn of_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word() == word)

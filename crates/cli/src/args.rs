@@ -6,11 +6,11 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 /// Run durable, autonomous coding loops
 ///
-/// A person writes a PRD (stories with acceptance criteria), starts a loop, goes away, and comes
-/// back to a branch in which every commit was proven by somebody other than its author.
+/// You write a PRD (stories with acceptance criteria), start a loop and go away. You come back to a
+/// branch in which every commit was proven by somebody other than its author.
 ///
 /// Exit codes: 0 done, 1 finished with skipped stories, 2 bad input, 3 environment, 4 waiting for a
-/// person, 70 our fault, 130 interrupted.
+/// person, 70 a bug in loopwright, 130 interrupted.
 #[derive(Debug, Parser)]
 #[command(
     name = "loopwright",
@@ -49,19 +49,19 @@ pub(crate) enum Command {
     Prd(PrdCommand),
     #[command(flatten)]
     Loop(LoopCommand),
-    /// Make a `loopwright.toml` to name agents and checks in
+    /// Create a `loopwright.toml` for agents and checks
     Init {
         /// The project's folder
         #[arg(long, value_name = "FOLDER", default_value = ".")]
         project: PathBuf,
     },
-    /// See whether everything that a loop needs is there; each problem with its remedy
+    /// Check that everything a loop needs is there, and say how to fix what is not
     Doctor {
         /// The project's folder
         #[arg(long, value_name = "FOLDER", default_value = ".")]
         project: PathBuf,
     },
-    /// List the agents of a project and of this machine, and how each one did so far
+    /// List the agents of a project and of this machine, with their results so far
     Agents {
         /// The project's folder
         #[arg(long, value_name = "FOLDER", default_value = ".")]
@@ -70,7 +70,7 @@ pub(crate) enum Command {
     /// Show the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Let the system keep a worker alive, also after a reboot
+    /// Let the system keep a worker running, also after a reboot
     #[command(subcommand)]
     Service(ServiceCommand),
     /// Explain a diagnostic code such as PRD004
@@ -88,20 +88,34 @@ pub(crate) enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Run a real loop on a small repository made for the purpose; needs no key and no model
+    /// Run a real loop on a small example repository; needs no key and no model
     Demo {
-        /// Make everything in this new folder and keep it, instead of in a temporary one
+        /// Use this new folder and keep it, instead of a temporary one
         #[arg(long, value_name = "FOLDER")]
         keep: Option<PathBuf>,
     },
-    /// Wait beside a worker until a loop's wait is over; started by the worker, not by people
-    #[command(hide = true)]
-    Wake {
-        /// The loop
-        loop_id: String,
-        /// Milliseconds since 1970
-        until_ms: i64,
+    #[command(flatten)]
+    Process(ProcessCommand),
+}
+
+/// Commands that are processes of their own. The program starts them itself; only `serve` is for
+/// people.
+#[derive(Debug, Subcommand)]
+pub enum ProcessCommand {
+    /// Run the worker, which does the work of all loops
+    ///
+    /// `start` starts one in the background if it is needed; there is never more than one.
+    Serve {
+        /// Exit when there is nothing left to do
+        #[arg(long)]
+        until_idle: bool,
+        /// Leave the terminal's session
+        #[arg(long, hide = true)]
+        detached: bool,
     },
+    /// Wait beside a worker and start the next one when a loop's wait is over
+    #[command(hide = true)]
+    Wake,
     /// Measure what a check's run asks for; started by a keeper, not by people
     #[command(hide = true)]
     Measure {
@@ -121,26 +135,26 @@ pub(crate) enum Command {
 
 /// One turn over ACP, the prompt on standard input.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct AcpClient {
+pub struct AcpClient {
     /// The model, in the agent's own words
     #[arg(long)]
-    pub(crate) model: Option<String>,
-    /// How hard it is to think, in the agent's own words
+    pub model: Option<String>,
+    /// Reasoning effort to ask the model for, in the agent's own words
     #[arg(long)]
-    pub(crate) effort: Option<String>,
-    /// The session to go on with
+    pub effort: Option<String>,
+    /// The session to resume
     #[arg(long, value_name = "SESSION")]
-    pub(crate) resume: Option<String>,
+    pub resume: Option<String>,
     /// The agent's program
-    pub(crate) program: String,
+    pub program: String,
     /// Its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    pub(crate) args: Vec<String>,
+    pub args: Vec<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
-    /// Show every value that holds, and where it comes from
+    /// Show every effective value and where it comes from
     ///
     /// Later layers win, key by key: shipped defaults, your own file, the project's
     /// `loopwright.toml`, the environment (`LOOPWRIGHT_LOOP_MAX_RETRIES=3`), flags.
@@ -159,24 +173,25 @@ pub(crate) enum ConfigCommand {
 pub(crate) enum ServiceCommand {
     /// Install a worker as a systemd user unit or a launchd agent, and start it
     ///
-    /// A restart of the service ends the worker alone: agents go on, and the next worker adopts
+    /// Restarting the service ends only the worker: agents continue, and the next worker adopts
     /// them.
     Install {
-        /// Show the file, and change nothing
+        /// Show the file without changing anything
         #[arg(long, visible_alias = "print")]
         dry_run: bool,
     },
-    /// Say whether the service is installed and at work; exit code 1 when it is not
+    /// Say whether the service is installed and running; exit code 1 if it is not
     Status,
-    /// End the service's worker and remove the service; agents go on
+    /// Stop the service's worker and remove the service; agents continue
     Uninstall,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LoopCommand {
-    /// Start a loop; it goes on without this terminal
+    /// Start a loop; it continues without this terminal
     Start(StartArgs),
-    /// Show where a loop stands, or all of them
+    /// Show where a loop stands; without an id, all loops that are not over and the ten that ended
+    /// last
     Status {
         /// The loop's id, or the beginning of it
         id: Option<String>,
@@ -223,7 +238,7 @@ pub(crate) enum LoopCommand {
         /// Only this attempt
         #[arg(long, value_name = "N")]
         attempt: Option<u32>,
-        /// Go on until the loop is over; Ctrl-C leaves it running
+        /// Follow until the loop is over; Ctrl-C leaves it running
         #[arg(long, short)]
         follow: bool,
     },
@@ -231,24 +246,24 @@ pub(crate) enum LoopCommand {
     Nuke {
         /// The loop's id, or the beginning of it, or `dead` for all that are over
         what: String,
-        /// Remove it even if accepted commits are nowhere else
+        /// Remove it even if its accepted commits exist nowhere else
         #[arg(long)]
         force: bool,
     },
     /// Remove repositories, logs and checkouts of loops that ended long ago
     ///
-    /// How long ago is for `[retention] days` to say, 30 by default. What happened stays in the
-    /// journal, and a loop whose accepted commits are nowhere else stays as a whole. The worker
-    /// does the same every hour.
+    /// `[retention] days` says how long ago, 30 by default. The journal keeps what happened, and a
+    /// loop whose accepted commits exist nowhere else is kept entirely. The worker does the same
+    /// every hour.
     Clean {
-        /// Take this many days instead; 0 takes every loop that is over
+        /// Use this many days instead; 0 removes every loop that is over
         #[arg(long, value_name = "DAYS")]
         older_than: Option<u32>,
-        /// Show what would go, and remove nothing
+        /// Show what would be removed, and remove nothing
         #[arg(long)]
         dry_run: bool,
     },
-    /// End a loop and every process of it; what was under way is kept aside
+    /// End a loop and all its processes; unfinished work is kept aside
     Cancel {
         /// The loop's id, or the beginning of it
         id: String,
@@ -256,25 +271,28 @@ pub(crate) enum LoopCommand {
         #[arg(long, default_value = "cancelled by hand")]
         reason: String,
     },
-    /// Start nothing new in a loop; what runs goes on
+    /// Start nothing new in a loop; runs under way continue
     Pause {
         /// The loop's id, or the beginning of it
         id: String,
     },
-    /// Go on after a pause, or cut a wait short
+    /// Continue after a pause, or end a wait early
     Resume {
         /// The loop's id, or the beginning of it
         id: String,
-        /// Take in PRD and configuration as they are now, for all that has not begun
+        /// Read the PRD and the configuration again, for everything that has not begun
         #[arg(long)]
         reload: bool,
     },
-    /// Answer the question that a loop waits with
+    /// Answer a question that a loop asks
     Answer {
         /// The loop's id, or the beginning of it
         id: String,
-        /// One of the choices that `status` shows
+        /// One of the choices that `status` shows, or your own words if the question takes any
         choice: String,
+        /// The story whose question you answer; needed only if several stories ask
+        #[arg(long, value_name = "STORY")]
+        story: Option<String>,
     },
     /// Send an event, as other programs do: agent/loop.start, agent/loop.cancel or
     /// agent/story.start
@@ -290,17 +308,6 @@ pub(crate) enum LoopCommand {
         #[arg(long, value_name = "JSON")]
         data: String,
     },
-    /// Be the worker: carry out what all loops are owed
-    ///
-    /// `start` starts one in the background when it is needed; there is never more than one.
-    Serve {
-        /// End when there is nothing more to do
-        #[arg(long)]
-        until_idle: bool,
-        /// Leave the terminal's session
-        #[arg(long, hide = true)]
-        detached: bool,
-    },
 }
 
 #[derive(Debug, Default, ClapArgs)]
@@ -311,17 +318,16 @@ pub(crate) struct StartArgs {
     /// The PRD: a file, or a folder of tickets
     #[arg(long, value_name = "FILE")]
     pub(crate) prd: PathBuf,
-    /// The way that stories go: quartet, tdd, proof, solo or judged
+    /// The flow of the stories: quartet, tdd, proof, solo or judged
     #[arg(long, value_name = "FLOW")]
     pub(crate) flow: Option<String>,
-    /// Further attempts after a story's first
+    /// Retries after a story's first attempt
     #[arg(long, value_name = "N")]
     pub(crate) max_retries: Option<u32>,
     /// Stop after this many stories have ended, passed or skipped
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<u32>,
-    /// Set a key of the configuration for this loop, such as `retry.wait=5m`; may be given several
-    /// times
+    /// Set a configuration key for this loop, such as `retry.wait=5m`; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// The commit to start from; by default what is checked out
@@ -335,10 +341,10 @@ pub(crate) struct StartArgs {
     /// Append a line to the project's `progress.txt` for each story that ends
     #[arg(long)]
     pub(crate) write_progress: bool,
-    /// Show what would be started, and record nothing
+    /// Show what would be started, and start nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Stay attached, and do the work in this terminal
+    /// Follow the loop until it ends or asks; Ctrl-C leaves it running
     #[arg(long)]
     pub(crate) foreground: bool,
 }
@@ -346,17 +352,17 @@ pub(crate) struct StartArgs {
 /// What to do with stories that passed before, where their commits are elsewhere.
 #[derive(Debug, Default, ClapArgs)]
 pub(crate) struct PassedArgs {
-    /// Do stories again that are marked as passed and whose commits are not in the base
+    /// Redo stories that are marked as passed but whose commits are not in the base
     #[arg(long, conflicts_with = "trust_passed")]
     pub(crate) rerun_passed: bool,
-    /// Believe the PRD where it marks stories as passed whose commits are not in the base
+    /// Believe the PRD about passed stories whose commits are not in the base
     #[arg(long)]
     pub(crate) trust_passed: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PrdCommand {
-    /// Say everything that is wrong with a PRD; exit code 0 when a loop could start from it, 2 when
+    /// Report everything that is wrong with a PRD; exit code 0 if a loop could start from it, 2 if
     /// not
     Check {
         #[command(flatten)]
@@ -384,7 +390,7 @@ pub(crate) enum PrdCommand {
         /// Replace the file instead of printing
         #[arg(long, conflicts_with = "check")]
         write: bool,
-        /// Print nothing; exit code 1 when the file is not in canonical form
+        /// Print nothing; exit code 1 if the file is not in canonical form
         #[arg(long)]
         check: bool,
     },

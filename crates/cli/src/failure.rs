@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 /// The documented exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub enum Exit {
     /// Done.
     Done,
     /// Finished, but not everything is as it should be.
@@ -15,20 +15,33 @@ pub(crate) enum Exit {
     Environment,
     /// A loop waits for a person.
     NeedsHuman,
+    /// A bug of ours.
+    OurFault,
     /// Somebody asked us to end.
     Interrupted,
 }
 
 impl Exit {
-    pub(crate) fn code(self) -> ExitCode {
-        ExitCode::from(match self {
+    /// The code as the system takes it.
+    pub fn code(self) -> ExitCode {
+        ExitCode::from(self.byte())
+    }
+
+    /// The code as a number.
+    pub(crate) fn number(self) -> i32 {
+        i32::from(self.byte())
+    }
+
+    fn byte(self) -> u8 {
+        match self {
             Self::Done => 0,
             Self::Unfinished => 1,
             Self::BadInput => 2,
             Self::Environment => 3,
             Self::NeedsHuman => 4,
+            Self::OurFault => 70,
             Self::Interrupted => 130,
-        })
+        }
     }
 
     /// The word for it in `--json`.
@@ -39,6 +52,7 @@ impl Exit {
             Self::BadInput => "bad_input",
             Self::Environment => "environment",
             Self::NeedsHuman => "needs_human",
+            Self::OurFault => "our_fault",
             Self::Interrupted => "interrupted",
         }
     }
@@ -46,14 +60,18 @@ impl Exit {
 
 /// Why a command could not do its work, and what the person could do.
 #[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) exit: Exit,
-    pub(crate) message: String,
-    pub(crate) hints: Vec<String>,
+pub struct Failure {
+    /// The exit code.
+    pub exit: Exit,
+    /// What happened.
+    pub message: String,
+    /// What the person could do.
+    pub hints: Vec<String>,
 }
 
 impl Failure {
-    pub(crate) fn bad_input(message: impl Into<String>) -> Self {
+    /// What was given cannot be used.
+    pub fn bad_input(message: impl Into<String>) -> Self {
         Self {
             exit: Exit::BadInput,
             message: message.into(),
@@ -62,7 +80,7 @@ impl Failure {
     }
 
     /// Something outside refused; the whole chain of causes is printed, once.
-    pub(crate) fn environment(attempt: &str, error: &dyn std::error::Error) -> Self {
+    pub fn environment(attempt: &str, error: &dyn std::error::Error) -> Self {
         let mut message = format!("{attempt}: {error}");
         let mut cause = error.source();
         while let Some(source) = cause {
@@ -76,7 +94,9 @@ impl Failure {
         }
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+    /// Adds what the person could do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }

@@ -55,7 +55,7 @@ struct ErrorBody<'a> {
 
 /// Collects what a command says and prints it in the asked-for form.
 #[derive(Debug)]
-pub(crate) struct Output {
+pub struct Output {
     style: Style,
     command: String,
     result: Option<Box<RawValue>>,
@@ -75,7 +75,7 @@ impl Output {
     }
 
     /// Names the command in the envelope.
-    pub(crate) fn command(&mut self, name: &str) {
+    pub fn command(&mut self, name: &str) {
         name.clone_into(&mut self.command);
     }
 
@@ -106,7 +106,7 @@ impl Output {
     }
 
     /// Talk, on stderr; nothing with `--json`, where the envelope says it all.
-    pub(crate) fn talk(&mut self, text: &str) {
+    pub fn talk(&mut self, text: &str) {
         if !self.style.json {
             // Nobody is left to tell when stderr is closed.
             let _ = io::stderr().write_all(text.as_bytes());
@@ -181,7 +181,7 @@ impl Output {
     }
 
     /// Says what went wrong, on stderr; with `--json` the envelope does.
-    pub(crate) fn say(&mut self, failure: &Failure) {
+    pub fn say(&mut self, failure: &Failure) {
         self.talk(&format!("error: {}\n", failure.message));
         for hint in &failure.hints {
             self.talk(&format!("help: {hint}\n"));

@@ -5,7 +5,7 @@
 
 use std::io::Read as _;
 
-use engine::PrdFile;
+use home::PrdFile;
 use prd::limits::FILE_BYTES_MAX;
 use prd::{Diagnostic, Input, Options, Reading};
 use workspace::operator_file::Snapshot;
@@ -53,7 +53,7 @@ pub(crate) fn read(source: &PrdSource) -> Result<PrdInput, Box<Diagnostic>> {
         reading,
         snapshots,
         is_folder,
-    } = engine::read_prd(&source.file, &options)?;
+    } = home::read_prd(&source.file, &options)?;
     Ok(PrdInput {
         reading,
         options,

@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use engine::DiskUse;
+use home::DiskUse;
 
 /// A size in the unit that fits it.
 pub(crate) fn size(bytes: u64) -> String {
@@ -18,7 +18,7 @@ pub(crate) fn size(bytes: u64) -> String {
 }
 
 /// So many of something.
-pub(crate) fn counted(number: usize, one: &str, many: &str) -> String {
+pub fn counted(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 

@@ -1,52 +1,32 @@
-//! Carries out what the kernel decides, and records what came of it.
+//! Carries out what the kernel orders, and records what came of it.
 //!
-//! Everything that a worker knows is in the journal and in the files of the runs, so it may die at
-//! any moment: the next one asks `decide` again, looks for what was already done, and goes on. It
-//! decides nothing itself.
+//! ```text
+//! kernel ── Order ─▶ carry_out ─▶ orders/* ─▶ ports: runs · repositories
+//!    ▲                                            │
+//!    └── Event ◀── log ◀── local::worker (turn) ◀─┘
+//! ```
+//!
+//! An order is complete: whoever carries it out sees neither the state nor the history. So deeds may
+//! be done on threads, in another process, or against ports that live in memory.
 
-mod candidate;
-mod credentials;
-mod disk;
-mod facts;
-mod git_tree;
-mod hands;
-mod home;
-mod landing;
-mod loops;
+mod carry_out;
+mod fault;
+mod local;
 mod measure;
-mod moment;
-mod prd_file;
-mod progress;
-mod protect;
-mod requests;
-mod retention;
-mod role_settings;
-mod rules;
-mod runs;
-mod scrap;
-mod settings;
-mod slots;
-mod sweep;
-mod task;
-mod trees;
-mod waker;
-mod worker;
-mod written;
+mod orders;
+mod ports;
+mod run;
+mod settings_of;
 
-pub use disk::{DiskUse, ENTRIES_MAX, disk_use};
-pub use home::{Home, RunName};
-pub use loops::{LoadError, Loaded, load};
+pub use carry_out::carry_out;
+pub use fault::Fault;
+pub use local::deeds::Execution;
+pub use local::repository::GitRepositories;
+pub use local::runs::KeptRuns;
+pub use local::slots::{Busy, Limits, RECORDS_PER_TURN_MAX, open_now};
+pub use local::sweep::Swept;
+pub use local::tracked::Tracked;
+pub use local::worker::{Turn, Worker, WorkerError};
 pub use measure::measure;
-pub use moment::moment;
-pub use prd_file::{PrdFile, read_prd};
-pub use progress::{Ended, progress};
-pub use requests::{RequestError, request, start};
-pub use retention::{Expiry, expiry};
-pub use role_settings::{RoleSettings, Roles};
-pub use roles::check_template;
-pub use scrap::remove_folder;
-pub use settings::{AgentSettings, CheckSettings, Policies, Policy, Settings};
-pub use slots::{Busy, EFFECTS_PER_TURN_MAX, Limits, open_now};
-pub use sweep::Swept;
-pub use waker::wait_beside;
-pub use worker::{Clock, CrashSwitch, Moment, Turn, Worker, WorkerError, now_ms};
+pub use ports::{Clock, Log, Look, Ports, Repositories, Repository, Runs, TreeFiles};
+pub use run::measurement::{CheckPlan, Report, Trees};

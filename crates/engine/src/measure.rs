@@ -6,22 +6,24 @@
 //! its plan; what that means for a candidate is decided elsewhere. A tree that was measured with
 //! the same commands is not measured again.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use checks::compare::{Evidence, Facts, Measured, Measurement, RERUNS_MAX, Wanted, compare};
+use checks::compare::{Measured, Measurement, RERUNS_MAX, Wanted};
 use checks::instrument::instrument;
 use checks::results::{Format, read_results, sniff, without_root};
+use home::{CheckSettings, remove_folder};
 use sandbox::{ExitCause, ExitRecord, RunSpec, RunView, StopSignal, Stream};
-use serde::{Deserialize, Serialize};
-use workspace::{LoopRepo, TreeId};
+use workspace::TreeId;
 
-use crate::git_tree::GitTree;
-use crate::scrap::{copy_untracked, is_plain, remove_folder};
-use crate::settings::CheckSettings;
+use crate::fault::Fault;
+use crate::local::repository::open_at;
+use crate::ports::Repository;
+use crate::run::measurement::{CheckPlan, Kept, PLAN_FILE, REPORT_FILE, Report, cache_file, known};
+use crate::run::project_tree::ProjectTree;
+use crate::run::untracked::{copy_untracked, is_plain};
 
 /// Bytes of a command's output that are kept and read.
 const OUTPUT_BYTES_MAX: u64 = 8 * 1024 * 1024;
@@ -32,95 +34,13 @@ const REPORT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Bytes of the end of a command's output that go into the run's own log.
 const SAID_BYTES_MAX: usize = 64 * 1024;
 
-/// The plan's and the report's names in the run's folder.
-pub(crate) const PLAN_FILE: &str = "plan.json";
-pub(crate) const REPORT_FILE: &str = "measured.json";
-
-/// What to measure.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Plan {
-    pub(crate) repository: PathBuf,
-    pub(crate) scratch: PathBuf,
-    pub(crate) cache: PathBuf,
-    pub(crate) project: PathBuf,
-    pub(crate) subdir: String,
-    pub(crate) copy: Vec<String>,
-    pub(crate) checks: Vec<CheckSettings>,
-    pub(crate) timeout_secs: u64,
-    pub(crate) env: BTreeMap<String, String>,
-    pub(crate) trees: Trees,
-    pub(crate) writer_files: Vec<String>,
-    #[serde(default)]
-    pub(crate) suite_files: Vec<String>,
-    pub(crate) edited_files: Vec<String>,
-}
-
-/// The trees of a measurement, by id.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Trees {
-    /// The story's base.
-    pub(crate) base: String,
-    /// The base with the new tests.
-    pub(crate) base_with_tests: Option<String>,
-    /// The candidate as it is measured; nothing when only the base is looked at.
-    pub(crate) candidate: Option<String>,
-    /// The candidate without the new tests.
-    pub(crate) without_tests: Option<String>,
-    /// The candidate with older tests as they are in the base, where the candidate changed any.
-    pub(crate) with_base_tests: Option<String>,
-}
-
-/// What was found.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct Report {
-    pub(crate) base: Measurement,
-    pub(crate) base_with_tests: Option<Measurement>,
-    pub(crate) candidate: Option<Measurement>,
-    pub(crate) reruns: Vec<Measurement>,
-    pub(crate) without_tests: Option<Measurement>,
-    pub(crate) with_base_tests: Option<Measurement>,
-    /// Milliseconds that each measurement took; nothing for those that were known.
-    pub(crate) took_ms: BTreeMap<String, u64>,
-    /// Milliseconds that measuring the base took, whenever that was.
-    pub(crate) baseline_ms: u64,
-}
-
-/// A measurement as it is kept for later.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Kept {
-    #[serde(flatten)]
-    pub(crate) measurement: Measurement,
-    /// Milliseconds that it took.
-    #[serde(default)]
-    took_ms: u64,
-}
-
-impl Report {
-    /// The comparison that follows from it.
-    pub(crate) fn facts(&self, plan: &Plan) -> Option<Facts> {
-        Some(compare(&Evidence {
-            base: &self.base,
-            base_with_tests: self.base_with_tests.as_ref(),
-            candidate: self.candidate.as_ref()?,
-            candidate_reruns: &self.reruns,
-            candidate_without_tests: self.without_tests.as_ref(),
-            candidate_with_base_tests: self.with_base_tests.as_ref(),
-            writer_files: &plan.writer_files,
-            suite_files: &plan.suite_files,
-            edited_files: &plan.edited_files,
-        }))
-    }
-}
-
-/// Carries out the plan of a run's folder; the error is for people.
-pub fn measure(run_folder: &Path, program: &Path) -> Result<(), String> {
-    let text = fs::read_to_string(run_folder.join(PLAN_FILE))
-        .map_err(|error| format!("no plan: {error}"))?;
-    let plan: Plan =
-        serde_json::from_str(&text).map_err(|error| format!("the plan is damaged: {error}"))?;
-    let repository = LoopRepo::open(&plan.repository).map_err(|error| error.to_string())?;
-    fs::create_dir_all(&plan.cache).map_err(|error| error.to_string())?;
+/// Carries out the plan of a run's folder.
+pub fn measure(run_folder: &Path, program: &Path) -> Result<(), Fault> {
+    let path = run_folder.join(PLAN_FILE);
+    let text = fs::read(&path).map_err(|error| Fault::io("read", &path, error))?;
+    let plan: CheckPlan = serde_json::from_slice(&text)?;
+    let repository = open_at(&plan.repository)?;
+    fs::create_dir_all(&plan.cache).map_err(|error| Fault::io("make", &plan.cache, error))?;
     let mut meter = Meter {
         plan: &plan,
         repository,
@@ -130,13 +50,13 @@ pub fn measure(run_folder: &Path, program: &Path) -> Result<(), String> {
         n_commands: 0,
     };
     meter.measure_all()?;
-    let report = serde_json::to_vec(&meter.report).map_err(|error| error.to_string())?;
+    let report = serde_json::to_vec(&meter.report)?;
     write_atomically(&run_folder.join(REPORT_FILE), &report)
 }
 
 struct Meter<'a> {
-    plan: &'a Plan,
-    repository: LoopRepo,
+    plan: &'a CheckPlan,
+    repository: Box<dyn Repository>,
     run_folder: &'a Path,
     program: &'a Path,
     report: Report,
@@ -144,7 +64,7 @@ struct Meter<'a> {
 }
 
 impl Meter<'_> {
-    fn measure_all(&mut self) -> Result<(), String> {
+    fn measure_all(&mut self) -> Result<(), Fault> {
         let trees = &self.plan.trees;
         let base = self.known_or_measured("base", &trees.base)?;
         (self.report.base, self.report.baseline_ms) = (base.measurement, base.took_ms);
@@ -183,7 +103,7 @@ impl Meter<'_> {
     }
 
     /// A red may be chance: the tests run again, and both outcomes are kept.
-    fn run_reds_again(&mut self, tree: &str, folder: &Path) -> Result<(), String> {
+    fn run_reds_again(&mut self, tree: &str, folder: &Path) -> Result<(), Fault> {
         while self.report.reruns.len() < RERUNS_MAX && self.wants(Wanted::Rerun) {
             let tests = self.plan.checks.iter().filter(|check| check.name == "test");
             let mut again = Measurement::default();
@@ -199,11 +119,11 @@ impl Meter<'_> {
 
     fn wants(&self, wanted: Wanted) -> bool {
         self.report
-            .facts(self.plan)
-            .is_some_and(|facts| facts.wanted.contains(&wanted))
+            .comparison(self.plan)
+            .is_some_and(|comparison| comparison.wanted.contains(&wanted))
     }
 
-    fn known_or_measured(&mut self, what: &str, tree: &str) -> Result<Kept, String> {
+    fn known_or_measured(&mut self, what: &str, tree: &str) -> Result<Kept, Fault> {
         if let Some(known) = known(&self.plan.cache, tree, &self.plan.checks) {
             return Ok(known);
         }
@@ -215,7 +135,7 @@ impl Meter<'_> {
     }
 
     /// What ran out of time, or could not be set up, may go otherwise the next time.
-    fn keep_for_later(&self, tree: &str, measured: &Kept) -> Result<(), String> {
+    fn keep_for_later(&self, tree: &str, measured: &Kept) -> Result<(), Fault> {
         let is_uncertain = |check: &Measured| {
             check.timed_out
                 || check.exit_code.is_none()
@@ -224,20 +144,18 @@ impl Meter<'_> {
         if measured.measurement.checks.iter().any(is_uncertain) {
             return Ok(());
         }
-        let bytes = serde_json::to_vec(measured).map_err(|error| error.to_string())?;
+        let bytes = serde_json::to_vec(measured)?;
         write_atomically(
             &cache_file(&self.plan.cache, tree, &self.plan.checks),
             &bytes,
         )
     }
 
-    fn check_out(&self, what: &str, tree: &str) -> Result<PathBuf, String> {
+    fn check_out(&self, what: &str, tree: &str) -> Result<PathBuf, Fault> {
         let folder = self.plan.scratch.join(what.replace([' ', ','], "-"));
         remove(&folder);
-        let tree = TreeId::parse(tree).map_err(|error| error.to_string())?;
-        self.repository
-            .checkout_tree(&tree, &folder)
-            .map_err(|error| error.to_string())?;
+        let tree = TreeId::parse(tree)?;
+        self.repository.checkout_tree(&tree, &folder)?;
         let inner = folder.join(&self.plan.subdir);
         if is_plain(&folder, &inner) && inner.is_dir() {
             copy_untracked(
@@ -250,7 +168,7 @@ impl Meter<'_> {
         Ok(folder)
     }
 
-    fn measure(&mut self, what: &str, tree: &str, folder: &Path) -> Result<Kept, String> {
+    fn measure(&mut self, what: &str, tree: &str, folder: &Path) -> Result<Kept, Fault> {
         let began = Instant::now();
         let mut measurement = Measurement::default();
         for check in &self.plan.checks {
@@ -277,7 +195,7 @@ impl Meter<'_> {
         tree: &str,
         folder: &Path,
         check: &CheckSettings,
-    ) -> Result<Measured, String> {
+    ) -> Result<Measured, Fault> {
         self.n_commands += 1;
         say(&format!("== {what}: {}", check.name));
         let place = self
@@ -286,7 +204,7 @@ impl Meter<'_> {
             .join(format!("{:02}", self.n_commands));
         // A try that was interrupted starts over in a folder of its own; inside one, nothing is
         // left from before.
-        fs::create_dir_all(&place).map_err(|error| error.to_string())?;
+        fs::create_dir_all(&place).map_err(|error| Fault::io("make", &place, error))?;
         let inner = folder.join(&self.plan.subdir);
         if !is_plain(folder, &inner) || !inner.is_dir() {
             return Ok(refused(check, "the project's folder is gone, or a link"));
@@ -302,7 +220,7 @@ impl Meter<'_> {
             .text(SAID_BYTES_MAX, None)
             .trim_end());
         if !measured.is_green() && !sandbox::has_room(&self.plan.scratch) {
-            return Err("the disk is full".to_owned());
+            return Err(Fault::DiskFull);
         }
         say(&format!(
             "== {what}: {} ended: {}",
@@ -317,7 +235,7 @@ impl Meter<'_> {
         tree: &str,
         check: &CheckSettings,
         report_file: &Path,
-    ) -> Result<Instrumented, String> {
+    ) -> Result<Instrumented, Fault> {
         if check.name != "test" {
             return Ok(Instrumented {
                 line: check.command.clone(),
@@ -325,8 +243,8 @@ impl Meter<'_> {
                 format: Format::ExitCode,
             });
         }
-        let tree = TreeId::parse(tree).map_err(|error| error.to_string())?;
-        let project = GitTree::of(&self.repository, &tree, &self.plan.subdir)?;
+        let tree = TreeId::parse(tree)?;
+        let project = ProjectTree::of(&*self.repository, &tree, &self.plan.subdir)?;
         let made = instrument(&check.command, &project, &report_file.to_string_lossy());
         Ok(Instrumented {
             line: made.command,
@@ -356,8 +274,8 @@ impl Meter<'_> {
     }
 
     /// Runs one command to its end, with nothing left of it afterwards.
-    fn keep(&self, place: &Path, spec: &RunSpec) -> Result<ExitRecord, String> {
-        sandbox::prepare(place, spec).map_err(|error| error.to_string())?;
+    fn keep(&self, place: &Path, spec: &RunSpec) -> Result<ExitRecord, Fault> {
+        sandbox::prepare(place, spec).map_err(|error| Fault::keeper(place, error))?;
         let mut keeper = Command::new(self.program);
         keeper
             .arg("keeper")
@@ -369,11 +287,11 @@ impl Meter<'_> {
             .stderr(Stdio::null());
         keeper
             .status()
-            .map_err(|error| format!("cannot start a keeper: {error}"))?;
-        match sandbox::look(place).map_err(|error| error.to_string())? {
+            .map_err(|error| Fault::io("start", self.program, error))?;
+        match sandbox::look(place).map_err(|error| Fault::keeper(place, error))? {
             RunView::Ended(exit) => Ok(exit),
             RunView::NotStarted | RunView::Running(_) | RunView::Lost(_) | RunView::Rebooted(_) => {
-                Err("the keeper of a command was lost".to_owned())
+                Err(Fault::transient("keep a command", "its keeper was lost"))
             }
         }
     }
@@ -462,24 +380,6 @@ fn ending(exit: &ExitRecord) -> String {
     }
 }
 
-/// What is known of a tree from before.
-pub(crate) fn known(cache: &Path, tree: &str, checks: &[CheckSettings]) -> Option<Kept> {
-    let bytes = fs::read(cache_file(cache, tree, checks)).ok()?;
-    serde_json::from_slice(&bytes).ok()
-}
-
-/// A tree's results depend on the commands too.
-fn cache_file(cache: &Path, tree: &str, checks: &[CheckSettings]) -> PathBuf {
-    let lines = checks
-        .iter()
-        .flat_map(|check| [check.name.as_str(), "\0", check.command.as_str(), "\0"]);
-    let mut hash: u64 = 0xCBF2_9CE4_8422_2325;
-    for byte in lines.flat_map(str::bytes) {
-        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
-    }
-    cache.join(format!("{tree}-{hash:016x}.json"))
-}
-
 fn read_bounded(path: &Path, bytes_max: u64) -> String {
     use std::io::Read as _;
     let read = || -> std::io::Result<Vec<u8>> {
@@ -492,7 +392,7 @@ fn read_bounded(path: &Path, bytes_max: u64) -> String {
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
 }
 
-fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), String> {
+fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
     let scratch = path.with_extension(format!("new-{}", std::process::id()));
     let write = || -> std::io::Result<()> {
         fs::write(&scratch, bytes)?;
@@ -500,7 +400,7 @@ fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), String> {
     };
     write().map_err(|error| {
         let _ = fs::remove_file(&scratch);
-        format!("cannot write `{}`: {error}", path.display())
+        Fault::io("write", path, error)
     })
 }
 

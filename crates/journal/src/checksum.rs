@@ -31,7 +31,7 @@ pub(crate) fn checksum(
 
 /// Hashes the length before the text. Without it, `("ab", "c")` and `("a", "bc")` would have the
 /// same checksum.
-fn update_text(hasher: &mut blake3::Hasher, text: &str) {
+pub(crate) fn update_text(hasher: &mut blake3::Hasher, text: &str) {
     hasher.update(&(text.len() as u64).to_le_bytes());
     hasher.update(text.as_bytes());
 }

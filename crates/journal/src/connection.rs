@@ -28,6 +28,16 @@ pub(crate) fn open(folder: &Path) -> Result<Connection, JournalError> {
     Ok(connection)
 }
 
+/// Opens a journal without a file.
+pub(crate) fn in_memory() -> Result<Connection, JournalError> {
+    let mut connection = Connection::open_in_memory().during(DOING)?;
+    connection
+        .pragma_update(None, "foreign_keys", "ON")
+        .during(DOING)?;
+    schema::migrate(&mut connection)?;
+    Ok(connection)
+}
+
 fn configure(connection: &Connection) -> Result<(), JournalError> {
     let mode: String = connection
         .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))

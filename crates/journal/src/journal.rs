@@ -28,6 +28,21 @@ impl Journal {
         })
     }
 
+    /// A journal that lives in this process alone, for tests of what is built on it.
+    pub fn in_memory() -> Result<Self, JournalError> {
+        connection::in_memory().map(|connection| Self {
+            connection: Mutex::new(connection),
+        })
+    }
+
+    /// A number that changes whenever another connection has changed the file. Asking costs next to
+    /// nothing, so that whoever waits need not read the tables to see that nothing is new.
+    pub fn change_mark(&self) -> Result<i64, JournalError> {
+        self.lock()
+            .pragma_query_value(None, "data_version", |row| row.get(0))
+            .during("look for changes")
+    }
+
     /// Limits the size of the file to `pages` pages for this connection, to test full disks.
     ///
     /// `u32::MAX` lifts the limit. A limit below the current size means the current size.

@@ -6,9 +6,9 @@
 //! `kill -9` and a power cut. A checksum chains every record to the one before, so that damage is
 //! found and named instead of replayed.
 //!
-//! There is no clock here (times come in as values), no retry and no cache. What to do with a
-//! damaged loop is up to the caller, who gets [`ReadError::Corrupt`] and can ask for
-//! [`Journal::quarantine`].
+//! There is no clock here (times come in as values) and no retry. What to do with a damaged loop is
+//! up to the caller, who gets [`ReadError::Corrupt`] and can ask for [`Journal::quarantine`].
+//! [`Cache`] is a file of its own that may be deleted at any time; no record ever depends on it.
 //!
 //! ```
 //! use journal::{Journal, NewRecord};
@@ -29,6 +29,7 @@
 //! ```
 
 mod append;
+mod cache;
 mod checksum;
 mod connection;
 mod error;
@@ -40,8 +41,9 @@ mod read;
 mod record;
 mod schema;
 
+pub use cache::{Brief, Cache, Recalled, Remembered};
 pub use error::{AppendError, JournalError, ReadError};
 pub use journal::Journal;
 pub use lease::Fence;
-pub use loops::LoopRow;
+pub use loops::{Fingerprint, LoopHead, LoopRow};
 pub use record::{NewRecord, Record};

@@ -1,10 +1,10 @@
 //! Lists, quarantines and removes whole loops. No record is read here, so that a damaged one cannot
 //! hide the other loops.
 
-use rusqlite::{Row, params};
+use rusqlite::{OptionalExtension as _, Row, params};
 
 use crate::append::number;
-use crate::checksum::START;
+use crate::checksum::{Checksum, START};
 use crate::error::{During, JournalError};
 use crate::journal::Journal;
 
@@ -19,7 +19,66 @@ pub struct LoopRow {
     pub quarantine: Option<String>,
 }
 
+/// A loop with the kind of its last record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoopHead {
+    /// The loop itself.
+    pub row: LoopRow,
+    /// What its last record is, which tells whether it is over without reading any.
+    pub last_kind: Option<String>,
+}
+
+/// Stands for all records of a loop: two loops of one id with the same records have the same, and
+/// every further record changes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fingerprint(pub(crate) Checksum);
+
 impl Journal {
+    /// Lists all loops with what stands for their records, sorted by id. No record is read.
+    pub fn fingerprints(&self) -> Result<Vec<(LoopRow, Fingerprint)>, JournalError> {
+        const DOING: &str = "list the loops";
+        self.view(DOING, |transaction| {
+            let sql = "SELECT loop_id, last, quarantine, head FROM loops ORDER BY loop_id";
+            let mut statement = transaction.prepare(sql).during(DOING)?;
+            let rows = statement.query_map([], |row| {
+                // Damage to one row must not hide the others; nothing is ever remembered for this.
+                let head = row.get(3).unwrap_or(START);
+                Ok((loop_row(row)?, Fingerprint(head)))
+            });
+            let rows = rows.during(DOING)?;
+            rows.collect::<rusqlite::Result<_>>().during(DOING)
+        })
+    }
+
+    /// Lists all loops with the kind of their last record, sorted by id.
+    pub fn heads(&self) -> Result<Vec<LoopHead>, JournalError> {
+        const DOING: &str = "list the ends of the loops";
+        self.view(DOING, |transaction| {
+            let sql = "SELECT loops.loop_id, last, quarantine, kind FROM loops
+                LEFT JOIN records ON records.loop_id = loops.loop_id AND number = last
+                ORDER BY loops.loop_id";
+            let mut statement = transaction.prepare(sql).during(DOING)?;
+            let rows = statement.query_map([], |row| {
+                Ok(LoopHead {
+                    row: loop_row(row)?,
+                    last_kind: optional_text(row, 3)?,
+                })
+            });
+            let rows = rows.during(DOING)?;
+            rows.collect::<rusqlite::Result<_>>().during(DOING)
+        })
+    }
+
+    /// One loop; none if nobody has heard of it.
+    pub fn row(&self, loop_id: &str) -> Result<Option<LoopRow>, JournalError> {
+        const DOING: &str = "find the loop";
+        self.view(DOING, |transaction| {
+            let sql = "SELECT loop_id, last, quarantine FROM loops WHERE loop_id = ?1";
+            let found = transaction.query_row(sql, [loop_id], loop_row);
+            found.optional().during(DOING)
+        })
+    }
+
     /// Lists all loops, sorted by id.
     pub fn loops(&self) -> Result<Vec<LoopRow>, JournalError> {
         const DOING: &str = "list the loops";

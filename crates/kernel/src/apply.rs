@@ -1,14 +1,19 @@
-//! Takes what happened into the state. A move that is not in this table is an error, on write and
-//! on replay.
+//! Takes what happened into the state. A move that is not in this table is an error, on write and on
+//! replay.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
+use crate::attempt::{Attempt, Candidate, Drafts, Material, RunState, Step};
 use crate::budget::Assumed;
-use crate::event::{EndReason, Event, PublishResult, RunUsage, Stamped};
-use crate::flow::{Flow, Role, Stage};
-use crate::spec::{Cast, Commit, LoopSpec, StorySpec, StoryStart};
-use crate::state::{Attempt, RunState, Spent, State, Step, StoryProgress, StoryStatus};
+use crate::commit::Commit;
+use crate::event::{EndReason, Event, PublishResult, RunKey, Stamped};
+use crate::flow::Flow;
+use crate::ids::{AgentName, StoryId};
+use crate::outcome::{RunOutcome, RunUsage};
+use crate::spec::{Cast, LoopSpec, StorySpec, StoryStart};
+use crate::state::{Spent, State, StoryProgress, StoryStatus};
 
 /// An event that cannot happen in this state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,33 +32,43 @@ impl fmt::Display for IllegalMove {
 
 impl std::error::Error for IllegalMove {}
 
-pub(crate) type Moved = Result<(), String>;
+/// Why a move is not in the table, in words. Nothing branches on them.
+#[derive(Debug)]
+pub(crate) struct Refused(String);
+
+impl From<String> for Refused {
+    fn from(why: String) -> Self {
+        Self(why)
+    }
+}
+
+impl From<&str> for Refused {
+    fn from(why: &str) -> Self {
+        Self(why.to_owned())
+    }
+}
+
+impl Refused {
+    pub(crate) fn of(self, event: &'static str) -> IllegalMove {
+        IllegalMove { event, why: self.0 }
+    }
+}
+
+pub(crate) type Moved = Result<(), Refused>;
 
 impl State {
     /// A loop's first state, from its first record.
     pub fn begin(first: &Stamped) -> Result<Self, IllegalMove> {
-        match &first.event {
-            Event::LoopStarted { spec } => {
-                Self::of_spec(spec, first.at_ms).map_err(|why| IllegalMove {
-                    event: first.event.kind(),
-                    why,
-                })
-            }
-            other => Err(IllegalMove {
-                event: other.kind(),
-                why: "a loop begins with loop-started".to_owned(),
-            }),
-        }
+        let kind = first.event.kind();
+        let state = match &first.event {
+            Event::LoopStarted { spec } => Self::of_spec(spec, first.at_ms),
+            _ => Err("a loop begins with loop-started".into()),
+        };
+        state.map_err(|refused| refused.of(kind))
     }
 
-    fn of_spec(spec: &LoopSpec, at_ms: i64) -> Result<Self, String> {
-        if let Some(double) = spec.stories.iter().enumerate().find(|(at, story)| {
-            spec.stories[..*at]
-                .iter()
-                .any(|before| before.id == story.id)
-        }) {
-            return Err(format!("two stories have the id `{}`", double.1.id));
-        }
+    pub(crate) fn of_spec(spec: &LoopSpec, at_ms: i64) -> Result<Self, Refused> {
+        refuse_doubles(&spec.stories)?;
         let mut state = Self {
             spec: spec.clone(),
             prepared: false,
@@ -75,9 +90,9 @@ impl State {
             last_at_ms: at_ms,
         };
         if let Some(first) = &spec.first {
-            let index = state.index_of(&first.id)?;
-            state.stories[index].attempts = first.attempt.saturating_sub(1).min(spec.max_retries);
-            state.stories[index].feedback.extend(first.judgment.clone());
+            let story = state.story_mut(&first.id)?;
+            story.attempts = first.attempt.saturating_sub(1).min(spec.max_retries);
+            story.feedback.extend(first.judgment.clone());
         }
         Ok(state)
     }
@@ -85,22 +100,19 @@ impl State {
     /// Replays a whole loop.
     pub fn replay<'e>(records: impl IntoIterator<Item = &'e Stamped>) -> Result<Self, IllegalMove> {
         let mut records = records.into_iter();
-        let nothing = || IllegalMove {
-            event: "nothing",
-            why: "the loop has no records".to_owned(),
+        let Some(first) = records.next() else {
+            return Err(Refused::from("the loop has no records").of("nothing"));
         };
-        let first = Self::begin(records.next().ok_or_else(nothing)?)?;
-        records.try_fold(first, Self::after)
+        records.try_fold(Self::begin(first)?, Self::after)
     }
 
-    /// The state after one more event; the old one is used up, which makes a long replay cheap.
+    /// The state after one more event. The old one is used up, which makes a long replay cheap.
     pub fn after(mut self, record: &Stamped) -> Result<Self, IllegalMove> {
         self.last_at_ms = record.at_ms;
-        self.take(record).map_err(|why| IllegalMove {
-            event: record.event.kind(),
-            why,
-        })?;
-        Ok(self)
+        match self.take(record) {
+            Ok(()) => Ok(self),
+            Err(refused) => Err(refused.of(record.event.kind())),
+        }
     }
 
     /// Takes one event in, or refuses it and stays as it was.
@@ -112,11 +124,47 @@ impl State {
     fn take(&mut self, record: &Stamped) -> Moved {
         let at_ms = record.at_ms;
         if self.ended.is_some() {
-            return Err("the loop is over".to_owned());
+            return Err("the loop is over".into());
         }
         match &record.event {
-            Event::LoopStarted { .. } => Err("the loop has begun already".to_owned()),
+            Event::LoopStarted { .. } => Err("the loop has begun already".into()),
             Event::LoopPrepared => self.prepare(),
+            Event::CancelRequested { reason } => {
+                self.cancel.get_or_insert_with(|| reason.clone());
+                Ok(())
+            }
+            Event::PauseRequested => {
+                self.paused = true;
+                Ok(())
+            }
+            Event::ResumeRequested => self.resume(),
+            Event::Reloaded { settings, stories } => self.reload(settings, stories, at_ms),
+            Event::Answered { choice, story } => self.answer(choice, story.as_ref()),
+            Event::LoopEnded { reason } => self.end(reason),
+            Event::RunStarted { run } => self.start_run(run, at_ms),
+            Event::RunEnded {
+                run,
+                outcome,
+                usage,
+            } => self.take_end(run, outcome, usage.as_ref(), at_ms),
+            Event::WaitEnded { run } => self.end_wait(run),
+            Event::AgentSwitched { run, from, to } => self.switch_agent(run, from, to),
+            Event::StoryPlanned { .. }
+            | Event::RecheckPlanned { .. }
+            | Event::TestsMade { .. }
+            | Event::TestsRefused { .. }
+            | Event::CandidateMade { .. }
+            | Event::NothingNew { .. }
+            | Event::Integrated { .. }
+            | Event::Announced { .. }
+            | Event::StorySkipped { .. }
+            | Event::StoryBlocked { .. } => self.take_of_story(&record.event, at_ms),
+        }
+    }
+
+    /// The moves of a story beside its runs.
+    fn take_of_story(&mut self, event: &Event, at_ms: i64) -> Moved {
+        match event {
             Event::StoryPlanned {
                 story,
                 attempt,
@@ -125,8 +173,10 @@ impl State {
                 flow,
                 cast,
             } => {
-                let cast = cast.clone().unwrap_or_else(|| self.early_cast(implementor));
-                self.plan(story, *attempt, (*flow, cast), base, at_ms)
+                let cast = cast.clone();
+                let cast = cast.unwrap_or_else(|| self.early_cast(implementor));
+                let attempt = Attempt::new(*attempt, *flow, cast, base.clone(), at_ms);
+                self.plan(story, attempt)
             }
             Event::RecheckPlanned {
                 story,
@@ -134,19 +184,6 @@ impl State {
                 head,
                 judge,
             } => self.plan_recheck(story, *attempt, head, judge.as_ref(), at_ms),
-            Event::RunStarted { run } => self.start_run(run, at_ms),
-            Event::RunEnded {
-                run,
-                outcome,
-                usage,
-            } => {
-                let who = self.who(run.stage);
-                self.end_run(run, outcome, usage.as_ref(), at_ms)?;
-                self.assume(run, outcome, usage.as_ref());
-                self.count(&run.story, who, usage.as_ref())
-            }
-            Event::WaitEnded { run } => self.end_wait(run),
-            Event::AgentSwitched { run, from, to } => self.switch_agent(run, from, to),
             Event::TestsMade {
                 story,
                 attempt,
@@ -164,7 +201,10 @@ impl State {
                 commit,
                 notes,
                 ask,
-            } => self.take_candidate(story, *attempt, commit, notes, ask.as_ref()),
+            } => {
+                let candidate = Candidate::new(commit.clone(), notes.clone(), ask.clone());
+                self.take_candidate(story, *attempt, candidate)
+            }
             Event::NothingNew {
                 story,
                 attempt,
@@ -178,263 +218,296 @@ impl State {
             Event::Announced { story, branch, .. } => self.announce(story, branch, at_ms),
             Event::StorySkipped { story, reason, .. } => self.skip(story, reason, at_ms),
             Event::StoryBlocked { story, on } => self.block(story, on),
-            Event::CancelRequested { reason } => {
-                self.cancel.get_or_insert_with(|| reason.clone());
-                Ok(())
+            Event::LoopStarted { .. }
+            | Event::LoopPrepared
+            | Event::RunStarted { .. }
+            | Event::RunEnded { .. }
+            | Event::WaitEnded { .. }
+            | Event::AgentSwitched { .. }
+            | Event::CancelRequested { .. }
+            | Event::PauseRequested
+            | Event::ResumeRequested
+            | Event::Reloaded { .. }
+            | Event::Answered { .. }
+            | Event::LoopEnded { .. } => {
+                Err(format!("`{}` is no move of a story", event.kind()).into())
             }
-            Event::PauseRequested => {
-                self.paused = true;
-                Ok(())
-            }
-            Event::ResumeRequested => self.resume(),
-            Event::Reloaded { settings, stories } => self.reload(settings, stories, at_ms),
-            Event::Answered { choice } => self.answer(choice),
-            Event::LoopEnded { reason } => self.end(reason),
         }
+    }
+
+    /// Takes in the end of a run and counts what it used.
+    fn take_end(
+        &mut self,
+        run: &RunKey,
+        outcome: &RunOutcome,
+        usage: Option<&RunUsage>,
+        at_ms: i64,
+    ) -> Moved {
+        // Who did the run is asked first: its end may move the attempt on.
+        let agent = self.agent_of(run).cloned();
+        let flow = self.attempt_of(run)?.flow;
+        self.end_run(run, outcome, usage, at_ms)?;
+        self.assume(run, outcome, usage);
+        self.count(run, flow, agent, usage)
     }
 
     /// Whatever came of a run, what it used is used.
     fn count(
         &mut self,
-        story: &str,
-        who: Option<(Role, String)>,
+        run: &RunKey,
+        flow: Flow,
+        agent: Option<AgentName>,
         usage: Option<&RunUsage>,
     ) -> Moved {
-        let index = self.index_of(story)?;
-        let by = who.map(|who| self.spent_by.entry(who).or_default());
-        for spent in by
-            .into_iter()
-            .chain([&mut self.spent, &mut self.stories[index].spent])
-        {
-            spent.add(usage);
+        self.spent.add(usage);
+        self.story_mut(&run.story)?.spent.add(usage);
+        if let Some(agent) = agent {
+            let who = (flow.row(run.stage).role, agent);
+            self.spent_by.entry(who).or_default().add(usage);
         }
         Ok(())
     }
 
-    /// The role and the agent of a stage; our own hands use nothing that is counted.
-    fn who(&self, stage: Stage) -> Option<(Role, String)> {
-        let (_, attempt) = self.active()?;
-        Some((
-            attempt.flow.row(stage).role,
-            attempt.agent(stage)?.to_owned(),
-        ))
-    }
-
     fn prepare(&mut self) -> Moved {
         if self.prepared {
-            return Err("the loop's repository is there already".to_owned());
+            return Err("the loop's repository is there already".into());
         }
         self.prepared = true;
         Ok(())
     }
 
-    pub(crate) fn index_of(&self, id: &str) -> Result<usize, String> {
-        self.stories
-            .iter()
-            .position(|story| story.spec.id == id)
-            .ok_or_else(|| format!("there is no story `{id}`"))
+    pub(crate) fn story_mut(&mut self, id: &StoryId) -> Result<&mut StoryProgress, Refused> {
+        let found = self.stories.iter_mut().find(|story| story.spec.id == *id);
+        found.ok_or_else(|| format!("there is no story `{id}`").into())
     }
 
-    /// The attempt of the active story, checked to be the one that is spoken of.
-    pub(crate) fn attempt_mut(
-        &mut self,
-        id: &str,
-        number: Option<u32>,
-    ) -> Result<&mut Attempt, String> {
-        let index = self.index_of(id)?;
-        match &mut self.stories[index].status {
-            StoryStatus::Active(attempt) => match number {
-                Some(number) if attempt.number != number => {
-                    Err(format!("story `{id}` is at attempt {}", attempt.number))
-                }
-                _ => Ok(attempt),
-            },
-            _ => Err(format!("story `{id}` is not being worked on")),
+    /// The attempt that is under way at a story.
+    pub(crate) fn attempt_mut(&mut self, id: &StoryId) -> Result<&mut Attempt, Refused> {
+        match &mut self.story_mut(id)?.status {
+            StoryStatus::Active(attempt) => Ok(attempt),
+            _ => Err(format!("story `{id}` is not being worked on").into()),
         }
     }
 
+    /// The same, which must be the attempt of this number.
+    pub(crate) fn numbered_mut(
+        &mut self,
+        id: &StoryId,
+        number: u32,
+    ) -> Result<&mut Attempt, Refused> {
+        let attempt = self.attempt_mut(id)?;
+        if attempt.number != number {
+            return Err(format!("story `{id}` is at attempt {}", attempt.number).into());
+        }
+        Ok(attempt)
+    }
+
+    fn attempt_of(&self, run: &RunKey) -> Result<&Attempt, Refused> {
+        self.attempt(&run.story)
+            .ok_or_else(|| format!("story `{}` is not being worked on", run.story).into())
+    }
+
     /// Who took part in attempts of loops that were started before there were flows.
-    fn early_cast(&self, implementor: &str) -> Cast {
-        let judge = self.spec.judge.clone();
+    fn early_cast(&self, implementor: &AgentName) -> Cast {
         Cast {
-            implementor: implementor.to_owned(),
-            judge,
+            implementor: implementor.clone(),
+            judge: self.spec.judge.clone(),
             ..Cast::default()
         }
     }
 
-    fn plan(
-        &mut self,
-        id: &str,
-        number: u32,
-        (flow, cast): (Flow, Cast),
-        base: &Commit,
-        at_ms: i64,
-    ) -> Moved {
-        let index = self.index_of(id)?;
-        let story = &self.stories[index];
-        let again = matches!(&story.status, StoryStatus::Active(attempt) if attempt.step == Step::Rejected && !attempt.recheck);
-        if !again && (story.status != StoryStatus::Pending || self.active().is_some()) {
-            return Err(format!("story `{id}` cannot begin an attempt"));
+    fn plan(&mut self, id: &StoryId, attempt: Attempt) -> Moved {
+        let attempts_max = self.spec.attempts_max();
+        let is_at_head = attempt.base == self.head;
+        let number = attempt.number;
+        let at_ms = attempt.planned_at_ms;
+        let story = self.story_mut(id)?;
+        if !may_begin(story) {
+            return Err(format!("story `{id}` cannot begin an attempt").into());
         }
-        if number != story.attempts + 1 || number > self.spec.attempts_max() {
-            return Err(format!(
-                "attempt {number} does not follow attempt {}",
-                story.attempts
-            ));
+        if number != story.attempts + 1 || number > attempts_max {
+            let before = story.attempts;
+            return Err(format!("attempt {number} does not follow attempt {before}").into());
         }
-        if *base != self.head {
-            return Err("an attempt begins at the head of the branch".to_owned());
+        if !is_at_head {
+            return Err("an attempt begins at the head of the branch".into());
         }
-        let story = &mut self.stories[index];
         story.attempts = number;
-        story.tried_on = Some(base.clone());
+        story.tried_on = Some(attempt.base.clone());
         story.began_at_ms.get_or_insert(at_ms);
-        story.status = StoryStatus::Active(Box::new(Attempt::new(number, flow, cast, base, at_ms)));
-        self.advance(id)
+        story.status = StoryStatus::Active(Box::new(attempt));
+        self.enter(id, 0, Material::Drafts(Drafts::default()))
     }
 
     fn plan_recheck(
         &mut self,
-        id: &str,
+        id: &StoryId,
         number: u32,
         head: &Commit,
-        judge: Option<&String>,
+        judge: Option<&AgentName>,
         at_ms: i64,
     ) -> Moved {
-        let index = self.index_of(id)?;
-        let skipped = matches!(
-            self.stories[index].status,
+        // A recheck judges the branch as a whole, so nothing may be about to move it.
+        let is_alone = self.attempts().next().is_none();
+        let is_at_head = *head == self.head;
+        let judge = judge.unwrap_or(&self.spec.judge).clone();
+        let spec = Arc::clone(&self.story_mut(id)?.spec);
+        let flow = self.spec.flow_of(&spec);
+        let story = self.story_mut(id)?;
+        let is_skipped = matches!(
+            story.status,
             StoryStatus::Skipped {
                 rechecked: false,
                 ..
             }
         );
-        if !skipped
-            || self.active().is_some()
-            || *head != self.head
-            || number != self.stories[index].attempts + 1
-        {
-            return Err(format!("story `{id}` cannot be looked at again"));
+        if !is_skipped || !is_alone || !is_at_head || number != story.attempts + 1 {
+            return Err(format!("story `{id}` cannot be rechecked").into());
         }
-        let flow = self.spec.flow_of(&self.stories[index].spec);
-        let judge = judge.unwrap_or(&self.spec.judge).clone();
-        let mut attempt = Attempt::new(
-            number,
-            flow,
-            Cast {
-                judge,
-                ..Cast::default()
-            },
-            head,
-            at_ms,
-        );
-        (attempt.recheck, attempt.candidate) = (true, Some(head.clone()));
-        self.stories[index].status = StoryStatus::Active(Box::new(attempt));
-        self.advance(id)
+        let cast = Cast {
+            judge,
+            ..Cast::default()
+        };
+        let mut attempt = Attempt::new(number, flow, cast, head.clone(), at_ms);
+        attempt.is_recheck = true;
+        story.status = StoryStatus::Active(Box::new(attempt));
+        let candidate = Candidate::new(head.clone(), Vec::new(), None);
+        self.enter(id, 0, Material::Candidate(Box::new(candidate)))
     }
 
-    fn integrate(&mut self, id: &str, number: u32, commit: &Commit) -> Moved {
-        let attempt = self.attempt_mut(id, Some(number))?;
-        if attempt.step != Step::Integrate(commit.clone()) {
-            return Err(format!("{commit} has no verdict that lets it land"));
+    /// The law of landing: what lands is the accepted candidate, and a child of the branch's head. A
+    /// candidate whose base the branch has left behind would silently undo what landed since.
+    fn integrate(&mut self, id: &StoryId, number: u32, commit: &Commit) -> Moved {
+        let head = self.head.clone();
+        let attempt = self.numbered_mut(id, number)?;
+        let is_accepted =
+            matches!(&attempt.step, Step::Integrate { candidate } if candidate.commit == *commit);
+        if !is_accepted {
+            return Err(format!("{commit} has no verdict that lets it land").into());
         }
-        attempt.step = Step::Announce(commit.clone());
+        if attempt.base != head {
+            let base = &attempt.base;
+            return Err(format!("{commit} stands on {base}, and the branch is at {head}").into());
+        }
+        attempt.step = Step::Announce {
+            commit: commit.clone(),
+        };
         self.head = commit.clone();
         Ok(())
     }
 
-    fn announce(&mut self, id: &str, branch: &PublishResult, at_ms: i64) -> Moved {
-        let index = self.index_of(id)?;
-        let Step::Announce(commit) = self.attempt_mut(id, None)?.step.clone() else {
-            return Err("nothing is to be announced".to_owned());
+    fn announce(&mut self, id: &StoryId, branch: &PublishResult, at_ms: i64) -> Moved {
+        let attempt = self.attempt_mut(id)?;
+        let is_recheck = attempt.is_recheck;
+        let Step::Announce { commit } = attempt.step.clone() else {
+            return Err("nothing is to be announced".into());
         };
-        let recheck = self.attempt_mut(id, None)?.recheck;
-        self.unpublished = match branch {
-            PublishResult::Done => None,
-            PublishResult::LeftAlone { why } => Some(why.clone()),
-        };
-        if *branch == PublishResult::Done {
-            self.published = Some(commit.clone());
+        match branch {
+            PublishResult::Done => {
+                self.unpublished = None;
+                self.published = Some(commit.clone());
+            }
+            PublishResult::LeftAlone { why } => self.unpublished = Some(why.clone()),
         }
-        self.stories[index].status = StoryStatus::Passed(Some(commit));
-        self.stories[index].ended_at_ms = Some(at_ms);
-        // A recheck that passes ends no further story: it was counted when it was skipped.
-        self.iterations += u32::from(!recheck);
-        Ok(())
+        self.finish(id, StoryStatus::Passed(Some(commit)), is_recheck, at_ms)
     }
 
-    fn skip(&mut self, id: &str, reason: &str, at_ms: i64) -> Moved {
-        let index = self.index_of(id)?;
+    fn skip(&mut self, id: &StoryId, reason: &str, at_ms: i64) -> Moved {
         let attempts_max = self.spec.attempts_max();
-        let attempt = self.attempt_mut(id, None)?;
-        let recheck = attempt.recheck;
-        let may = match attempt.step {
-            Step::GivenUp(_) => true,
-            Step::Rejected => recheck || self.stories[index].attempts >= attempts_max,
+        let story = self.story_mut(id)?;
+        let Some(attempt) = story.attempt() else {
+            return Err(format!("story `{id}` is not being worked on").into());
+        };
+        let is_recheck = attempt.is_recheck;
+        let may_skip = match attempt.step {
+            Step::GivenUp { .. } => true,
+            Step::Rejected => is_recheck || story.attempts >= attempts_max,
             _ => false,
         };
-        if !may {
-            return Err(format!("story `{id}` has attempts left"));
+        if !may_skip {
+            return Err(format!("story `{id}` has attempts left").into());
         }
-        self.stories[index].status = StoryStatus::Skipped {
-            reason: reason.to_owned(),
-            rechecked: recheck,
-        };
-        self.stories[index]
+        story
             .skipped_because
             .get_or_insert_with(|| reason.to_owned());
-        self.stories[index].ended_at_ms = Some(at_ms);
-        self.iterations += u32::from(!recheck);
+        let skipped = StoryStatus::Skipped {
+            reason: reason.to_owned(),
+            rechecked: is_recheck,
+        };
+        self.finish(id, skipped, is_recheck, at_ms)
+    }
+
+    /// Ends a story. A recheck ends no further one: it was counted when it was skipped.
+    fn finish(&mut self, id: &StoryId, status: StoryStatus, is_recheck: bool, at_ms: i64) -> Moved {
+        let story = self.story_mut(id)?;
+        story.status = status;
+        story.ended_at_ms = Some(at_ms);
+        self.iterations += u32::from(!is_recheck);
         Ok(())
     }
 
-    fn block(&mut self, id: &str, on: &str) -> Moved {
-        let index = self.index_of(id)?;
-        let will_pass = self
-            .story(on)
-            .is_some_and(|story| matches!(story.status, StoryStatus::Passed(_)));
-        if self.stories[index].status != StoryStatus::Pending || will_pass {
-            return Err(format!("story `{id}` is not blocked by `{on}`"));
+    fn block(&mut self, id: &StoryId, on: &StoryId) -> Moved {
+        let has_passed = self.story(on).is_some_and(StoryProgress::has_passed);
+        let story = self.story_mut(id)?;
+        if story.status != StoryStatus::Pending || has_passed {
+            return Err(format!("story `{id}` is not blocked by `{on}`").into());
         }
-        self.stories[index].status = StoryStatus::Blocked { on: on.to_owned() };
+        story.status = StoryStatus::Blocked { on: on.clone() };
         Ok(())
     }
 
     /// Goes on after a pause, and cuts waits short.
     fn resume(&mut self) -> Moved {
         self.paused = false;
-        // Whoever asks to go on knows better than what was told of a limit.
+        // Whoever asks to go on knows better than what was reported of a limit.
         self.limits.clear();
-        let waiting = |state: &RunState| matches!(state, RunState::Waiting { .. });
-        for (run, state) in self.active_runs() {
-            if waiting(&state) {
-                self.end_wait(&run)?;
-            }
+        for wait in self.waits() {
+            self.end_wait(&wait.run)?;
         }
         Ok(())
     }
 
     fn end(&mut self, reason: &EndReason) -> Moved {
-        if !self.running().is_empty() {
-            return Err("a run is under way".to_owned());
+        let is_running = self
+            .runs()
+            .any(|(_, state)| matches!(state, RunState::Running { .. }));
+        if is_running {
+            return Err("a run is under way".into());
         }
-        if matches!(
+        let is_whole = matches!(
             reason,
             EndReason::Completed | EndReason::MaxIterationsReached
-        ) && self.active().is_some()
-        {
-            return Err("a story is being worked on".to_owned());
+        );
+        if is_whole && self.attempts().next().is_some() {
+            return Err("a story is being worked on".into());
         }
         self.ended = Some(reason.clone());
         Ok(())
     }
 }
 
+/// A story begins when its turn comes, and again after each rejected attempt.
+fn may_begin(story: &StoryProgress) -> bool {
+    match &story.status {
+        StoryStatus::Pending => true,
+        StoryStatus::Active(attempt) => attempt.step == Step::Rejected && !attempt.is_recheck,
+        _ => false,
+    }
+}
+
+fn refuse_doubles(stories: &[Arc<StorySpec>]) -> Moved {
+    for (at, story) in stories.iter().enumerate() {
+        if stories[..at].iter().any(|before| before.id == story.id) {
+            return Err(format!("two stories have the id `{}`", story.id).into());
+        }
+    }
+    Ok(())
+}
+
 impl StoryProgress {
-    fn of_spec(story: &StorySpec) -> Self {
+    pub(crate) fn of_spec(story: &Arc<StorySpec>) -> Self {
         Self {
-            spec: story.clone(),
+            spec: Arc::clone(story),
             status: match story.start {
                 StoryStart::Open => StoryStatus::Pending,
                 StoryStart::Passed => StoryStatus::Passed(None),
@@ -445,7 +518,7 @@ impl StoryProgress {
             feedback: Vec::new(),
             rejected: Vec::new(),
             tests: None,
-            tests_order: None,
+            rewrite: None,
             rewrites: 0,
             failing: Vec::new(),
             ruled: false,
@@ -456,41 +529,5 @@ impl StoryProgress {
             began_at_ms: None,
             ended_at_ms: None,
         }
-    }
-}
-
-impl Attempt {
-    /// An attempt before its first step.
-    fn new(number: u32, flow: Flow, cast: Cast, base: &Commit, at_ms: i64) -> Self {
-        Self {
-            number,
-            flow,
-            cast,
-            base: base.clone(),
-            planned_at_ms: at_ms,
-            recheck: false,
-            implemented: false,
-            failure: None,
-            unwritten: None,
-            written: None,
-            candidate: None,
-            notes: Vec::new(),
-            ask: None,
-            checked: None,
-            review: None,
-            verdict: None,
-            tries: BTreeMap::new(),
-            stand_ins: BTreeMap::new(),
-            worked_in: BTreeMap::new(),
-            step: Step::Runs {
-                at: None,
-                lanes: Vec::new(),
-            },
-        }
-    }
-
-    /// The number of a stage's next try.
-    pub(crate) fn next_try(&self, stage: Stage) -> u32 {
-        self.tries.get(&stage).copied().unwrap_or_default() + 1
     }
 }

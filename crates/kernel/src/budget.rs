@@ -1,10 +1,11 @@
 //! One falling balance of time, tokens and money for the whole loop.
 
-use crate::event::{RunKey, RunOutcome, RunUsage};
+use crate::event::RunKey;
 use crate::flow::Stage;
+use crate::outcome::{RunOutcome, RunUsage};
 use crate::state::State;
 
-/// What runs are taken to have used that did not tell.
+/// What runs that reported no usage are charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Assumed {
     tokens: u64,
@@ -64,18 +65,18 @@ impl State {
         )
     }
 
-    /// Unknown is not nothing: a run that worked and did not tell is taken to have used what was
+    /// Unknown cost is not zero: a run that worked and reported no usage is charged what was
     /// reserved for it. One that its session's next run will tell of is not.
     pub(crate) fn assume(&mut self, run: &RunKey, outcome: &RunOutcome, usage: Option<&RunUsage>) {
         let Some(allowance) = self.spec.allowance.filter(|_| !run.stage.is_check()) else {
             return;
         };
-        let goes_on = usage.is_some_and(|usage| usage.goes_on);
+        let is_resumed = usage.is_some_and(|usage| usage.resumable);
         let waits = matches!(
             outcome,
             RunOutcome::Infrastructure { .. } | RunOutcome::NeedsHuman { .. } | RunOutcome::Stopped
         );
-        if goes_on || waits {
+        if is_resumed || waits {
             return;
         }
         if usage.and_then(RunUsage::tokens).is_none() {

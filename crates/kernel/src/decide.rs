@@ -1,393 +1,406 @@
-//! Says all that is owed now. Same state, same effects, for ever.
+//! Says what is owed now, as complete orders. Nothing is remembered between two calls: whoever asks
+//! again gets everything that has no outcome yet, so no message's loss can stall a loop.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use crate::event::{EndReason, Event, RunKey};
-use crate::flow::{Flow, Stage};
-use crate::spec::{Cast, Commit};
-use crate::state::{Attempt, RunState, State, Step, StoryProgress, StoryStatus};
-
-/// An order to the engine. Carrying one out twice must be the same as once.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Effect {
-    /// Make the loop's own repository.
-    Prepare,
-    /// Choose: the decision itself is all there is to do, and it is recorded.
-    Plan {
-        /// Which story.
-        story: String,
-        /// From 1.
-        attempt: u32,
-        /// The way that it goes.
-        flow: Flow,
-        /// Who takes part.
-        cast: Cast,
-        /// Whether it only looks again at a skipped story.
-        recheck: bool,
-        /// The commit to start from, or to look at again.
-        base: Commit,
-    },
-    /// Record the intent, then start the run.
-    StartRun(RunKey),
-    /// See whether the run is over; adopt it, or find it lost.
-    WatchRun(RunKey),
-    /// End the run's processes.
-    StopRun(RunKey),
-    /// Say when this time has come, or hand the run to the first of the others that is free.
-    WakeAt {
-        /// Milliseconds since 1970.
-        until_ms: i64,
-        /// The run that waits.
-        run: RunKey,
-        /// Who has it.
-        agent: String,
-        /// Who could have it instead, the best first, and since when each is free.
-        others: Vec<(String, i64)>,
-    },
-    /// Turn what the test writer left into a commit.
-    MakeTests {
-        /// Which story.
-        story: String,
-        /// Which attempt.
-        attempt: u32,
-    },
-    /// Turn what the implementor left into a commit.
-    MakeCandidate {
-        /// Which story.
-        story: String,
-        /// Which attempt.
-        attempt: u32,
-    },
-    /// Move the loop's branch to the accepted commit.
-    Integrate {
-        /// Which story.
-        story: String,
-        /// Which attempt.
-        attempt: u32,
-        /// The commit.
-        commit: Commit,
-    },
-    /// Show the operator: their branch, their PRD.
-    Announce {
-        /// Which story.
-        story: String,
-        /// The commit.
-        commit: Commit,
-    },
-    /// Set the story aside, in the PRD too.
-    Skip {
-        /// Which.
-        story: String,
-        /// Why.
-        reason: String,
-    },
-    /// Record that a story can never begin.
-    Block {
-        /// Which.
-        story: String,
-        /// The dependency that will not pass.
-        on: String,
-    },
-    /// Clear away what is left, and record the end.
-    End(EndReasonOrder),
-}
-
-/// An end reason that can stand in a set.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EndReasonOrder {
-    /// Every story that could be tried was.
-    Completed,
-    /// Somebody cancelled it.
-    Cancelled(String),
-    /// As many stories ended as were allowed.
-    MaxIterationsReached,
-    /// The next run would not fit into the budget.
-    BudgetExhausted,
-}
-
-impl EndReasonOrder {
-    /// The reason as it is recorded.
-    pub fn reason(&self) -> EndReason {
-        match self {
-            Self::Completed => EndReason::Completed,
-            Self::Cancelled(why) => EndReason::Cancelled { why: why.clone() },
-            Self::MaxIterationsReached => EndReason::MaxIterationsReached,
-            Self::BudgetExhausted => EndReason::BudgetExhausted,
-        }
-    }
-}
+use crate::attempt::{Attempt, Author, Lane, RunState, Step};
+use crate::commit::Commit;
+use crate::event::{EndReason, RunKey};
+use crate::flow::{Base, Stage, Writes};
+use crate::order::{
+    Deed, MakeCandidateOrder, MakeTestsOrder, Order, Plan, RunOrder, RunPlace, StopOrder, Told,
+    WaitOrder,
+};
+use crate::state::{Rewrite, State, StoryProgress, StoryStatus};
 
 /// Everything that is owed now. The engine carries out what has no outcome yet.
-pub fn decide(state: &State) -> BTreeSet<Effect> {
+pub fn decide(state: &State) -> Vec<Order> {
+    let order = |deed| Order {
+        loop_id: state.spec.loop_id.clone(),
+        project: state.spec.project.clone(),
+        settings: Arc::clone(&state.spec.settings),
+        deed,
+    };
+    deeds(state).into_iter().map(order).collect()
+}
+
+fn deeds(state: &State) -> Vec<Deed> {
     if state.ended.is_some() {
-        return BTreeSet::new();
+        return Vec::new();
     }
     if let Some(why) = &state.cancel {
         return cancel(state, why);
     }
     if !state.prepared {
-        return one(Effect::Prepare);
+        let base = state.spec.base.clone();
+        return vec![Deed::Prepare { base }];
     }
-    match state.active() {
-        Some((story, attempt)) => of_attempt(state, story, attempt),
-        None if state.paused => BTreeSet::new(),
-        None => plan(state),
+    let active: Vec<Active<'_>> = state.active().collect();
+    // One story at a time: the next one begins when nothing of the last is left to do.
+    if active.is_empty() {
+        return if state.paused {
+            Vec::new()
+        } else {
+            plan(state)
+        };
     }
+    let mut owed: Vec<Deed> = active.iter().flat_map(Active::deeds).collect();
+    // Every run that the budget has no room for asks for the end, and the loop ends once.
+    let mut has_end = false;
+    owed.retain(|deed| !matches!(deed, Deed::End { .. }) || !std::mem::replace(&mut has_end, true));
+    owed
 }
 
-fn one(effect: Effect) -> BTreeSet<Effect> {
-    BTreeSet::from([effect])
+/// A story that is being worked on.
+struct Active<'a> {
+    state: &'a State,
+    story: &'a StoryProgress,
+    attempt: &'a Attempt,
+    story_number: usize,
+}
+
+impl State {
+    fn active(&self) -> impl Iterator<Item = Active<'_>> {
+        self.stories.iter().enumerate().filter_map(|(at, story)| {
+            Some(Active {
+                state: self,
+                story,
+                attempt: story.attempt()?,
+                story_number: at + 1,
+            })
+        })
+    }
 }
 
 /// A cancelled loop first ends its runs, then itself. What was accepted and not yet shown stays in
 /// the loop's repository.
-fn cancel(state: &State, why: &str) -> BTreeSet<Effect> {
-    let running = state.running();
-    if running.is_empty() {
-        return one(Effect::End(EndReasonOrder::Cancelled(why.to_owned())));
+fn cancel(state: &State, why: &str) -> Vec<Deed> {
+    let stops: Vec<Deed> = state.active().flat_map(|active| active.stops()).collect();
+    if !stops.is_empty() {
+        return stops;
     }
-    running.into_iter().map(Effect::StopRun).collect()
+    vec![Deed::End {
+        reason: EndReason::Cancelled {
+            why: why.to_owned(),
+        },
+    }]
 }
 
-fn of_attempt(state: &State, story: &StoryProgress, attempt: &Attempt) -> BTreeSet<Effect> {
-    let id = story.spec.id.clone();
-    match &attempt.step {
-        Step::Runs { .. } => of_runs(state),
-        Step::MakeTests { .. } => one(Effect::MakeTests {
-            story: id,
-            attempt: attempt.number,
-        }),
-        Step::MakeCandidate { .. } => one(Effect::MakeCandidate {
-            story: id,
-            attempt: attempt.number,
-        }),
-        Step::Approve(_) => BTreeSet::new(),
-        Step::Integrate(commit) => one(Effect::Integrate {
-            story: id,
-            attempt: attempt.number,
-            commit: commit.clone(),
-        }),
-        Step::Announce(commit) => one(Effect::Announce {
-            story: id,
-            commit: commit.clone(),
-        }),
-        Step::Rejected => after_rejection(state, story, attempt),
-        Step::GivenUp(why) => one(Effect::Skip {
-            story: id,
-            reason: why.clone(),
-        }),
+impl Active<'_> {
+    fn deeds(&self) -> Vec<Deed> {
+        let attempt = self.attempt;
+        let story = self.story.spec.id.clone();
+        match &attempt.step {
+            Step::Runs { .. } | Step::Arbitrate { .. } => self.runs(),
+            Step::MakeTests { review, .. } => vec![self.make_tests(review.clone())],
+            Step::MakeCandidate { author, .. } => vec![self.make_candidate(author)],
+            // A person has the next word.
+            Step::Approve { .. } => Vec::new(),
+            Step::Integrate { candidate } => vec![Deed::Integrate {
+                story,
+                attempt: attempt.number,
+                branch: self.state.spec.branch.clone(),
+                from: self.state.head.clone(),
+                base: self.state.spec.base.clone(),
+                to: candidate.commit.clone(),
+            }],
+            Step::Announce { commit } => vec![Deed::Announce {
+                story,
+                title: self.story.spec.title.clone(),
+                attempts: self.story.attempts,
+                branch: self.state.spec.branch.clone(),
+                published: self.state.published.clone(),
+                to: commit.clone(),
+                prd_path: self.state.spec.prd_path.clone(),
+            }],
+            Step::Rejected => self.after_rejection(),
+            Step::GivenUp { why } => vec![self.skip(why.clone())],
+        }
     }
-}
 
-fn of_runs(state: &State) -> BTreeSet<Effect> {
-    let effect = |(run, run_state): (RunKey, RunState)| match run_state {
-        RunState::Running => Some(Effect::WatchRun(run)),
-        RunState::Owed if state.paused => None,
-        RunState::Owed if state.can_afford(run.stage) => Some(Effect::StartRun(run)),
-        // What another run has reserved and does not use may still be enough for this one.
-        RunState::Owed if !state.running().is_empty() => None,
-        RunState::Owed => Some(Effect::End(EndReasonOrder::BudgetExhausted)),
-        RunState::Waiting { until_ms } => {
-            let agent = state.agent_of(run.stage).unwrap_or_default().to_owned();
-            let others = state.stand_ins_for(run.stage);
-            Some(Effect::WakeAt {
-                until_ms,
+    fn skip(&self, reason: String) -> Deed {
+        Deed::Skip {
+            story: self.story.spec.id.clone(),
+            attempts: self.story.attempts,
+            reason,
+            prd_path: self.state.spec.prd_path.clone(),
+        }
+    }
+
+    /// Another attempt while there are any left, with what the last one taught; then the skip.
+    fn after_rejection(&self) -> Vec<Deed> {
+        let story = self.story;
+        let has_attempts = story.attempts < self.state.spec.attempts_max();
+        if has_attempts && !self.attempt.is_recheck {
+            if self.state.paused {
+                return Vec::new();
+            }
+            return vec![Deed::Plan(plan_attempt(self.state, story))];
+        }
+        let reason = story.skipped_because.as_ref().or(story.feedback.last());
+        vec![self.skip(reason.cloned().unwrap_or_default())]
+    }
+
+    fn runs(&self) -> Vec<Deed> {
+        let lanes = self.attempt.lanes().iter();
+        lanes.filter_map(|lane| self.run(lane)).collect()
+    }
+
+    fn run(&self, lane: &Lane) -> Option<Deed> {
+        let state = self.state;
+        let run = self.key(lane.stage, lane.run.try_number);
+        match &lane.run.state {
+            RunState::Running { .. } => Some(Deed::Run(Box::new(self.run_order(lane)))),
+            RunState::Owed if state.paused => None,
+            RunState::Owed if state.can_afford(lane.stage) => Some(Deed::StartRun { run }),
+            // What another run has reserved and does not use may still be enough for this one.
+            RunState::Owed if !state.running().is_empty() => None,
+            RunState::Owed => Some(Deed::End {
+                reason: EndReason::BudgetExhausted,
+            }),
+            RunState::Waiting { until_ms, .. } => Some(Deed::Wait(WaitOrder {
+                agent: self.attempt.agent(lane.stage).cloned(),
+                others: state.stand_ins_for(&run.story, lane.stage),
+                until_ms: *until_ms,
+                loop_until_ms: state.waits_until_ms(),
                 run,
-                agent,
-                others,
-            })
+            })),
+            RunState::Asking { .. } | RunState::Ended => None,
         }
-        RunState::Asking | RunState::Ended => None,
-    };
-    state.active_runs().into_iter().filter_map(effect).collect()
-}
-
-/// Another attempt while there are any left, with what the last one taught; then the skip.
-fn after_rejection(state: &State, story: &StoryProgress, attempt: &Attempt) -> BTreeSet<Effect> {
-    let id = story.spec.id.clone();
-    if !attempt.recheck && story.attempts < state.spec.attempts_max() {
-        if state.paused {
-            return BTreeSet::new();
-        }
-        return one(plan_attempt(state, story));
     }
-    let reason = story
-        .skipped_because
-        .as_ref()
-        .or(story.feedback.last())
-        .cloned()
-        .unwrap_or_default();
-    one(Effect::Skip { story: id, reason })
+
+    fn key(&self, stage: Stage, try_number: u32) -> RunKey {
+        RunKey {
+            story: self.story.spec.id.clone(),
+            attempt: self.attempt.number,
+            stage,
+            try_number,
+        }
+    }
+
+    /// The last started try of a stage and its files.
+    fn place(&self, stage: Stage) -> RunPlace {
+        let last = self.attempt.tries.get(&stage);
+        let number = last.map_or(1, |last| last.number);
+        RunPlace {
+            run: self.key(stage, number),
+            story_number: self.story_number,
+            checkout_try: last.map_or(number, |last| last.checkout_try),
+        }
+    }
+
+    fn stops(&self) -> Vec<Deed> {
+        let mut stops = Vec::new();
+        for lane in self.attempt.lanes() {
+            if matches!(lane.run.state, RunState::Running { .. }) {
+                stops.push(Deed::StopRun(Box::new(StopOrder {
+                    place: self.place(lane.stage),
+                    row: self.attempt.flow.row(lane.stage),
+                    agent: self.attempt.agent(lane.stage).cloned(),
+                    base: self.attempt.base.clone(),
+                    planned_at_ms: self.attempt.planned_at_ms,
+                })));
+            }
+        }
+        stops
+    }
+
+    fn run_order(&self, lane: &Lane) -> RunOrder {
+        let (attempt, story) = (self.attempt, self.story);
+        let row = attempt.flow.row(lane.stage);
+        let last = attempt.tries.get(&lane.stage);
+        RunOrder {
+            place: self.place(lane.stage),
+            row,
+            flow: attempt.flow,
+            is_recheck: attempt.is_recheck,
+            agent: attempt.agent(lane.stage).cloned(),
+            role_agent: self.state.spec.agent_of_role(row.role).cloned(),
+            base: attempt.base.clone(),
+            checkout: self.checkout(lane.stage).clone(),
+            candidate: attempt
+                .candidate()
+                .map(|candidate| candidate.commit.clone()),
+            tests: story.tests.clone(),
+            rewrite: story.rewrite.clone(),
+            story: Arc::clone(&story.spec),
+            resume: lane.run.resume.clone(),
+            has_outgrown: last.is_some_and(|last| last.has_outgrown),
+            has_faulted: lane.run.faults > 0,
+            has_bad_answer: lane.run.bad_answers > 0,
+            told: self.told(lane.stage),
+        }
+    }
+
+    /// The commit that a fresh checkout of a stage holds.
+    fn checkout(&self, stage: Stage) -> &Commit {
+        let base = &self.attempt.base;
+        let candidate = self.attempt.candidate();
+        let tests = self
+            .story
+            .tests
+            .as_ref()
+            .and_then(|tests| tests.commit.as_ref());
+        let is_mended = matches!(
+            self.story.rewrite,
+            Some(Rewrite::Repair(_) | Rewrite::Better(_))
+        );
+        match self.attempt.flow.row(stage).base {
+            Base::Candidate => candidate.map_or(base, |candidate| &candidate.commit),
+            Base::StoryWithTests => tests.unwrap_or(base),
+            // Tests that are mended are there to be mended; fresh ones are written by somebody who
+            // never saw the old.
+            Base::Story if stage == Stage::WriteTests && is_mended => tests.unwrap_or(base),
+            Base::Story => base,
+        }
+    }
+
+    fn told(&self, stage: Stage) -> Told {
+        let candidate = self.attempt.candidate();
+        let facts = candidate.and_then(|candidate| candidate.facts());
+        let checked = candidate.and_then(|candidate| candidate.checked.as_ref());
+        let mut notes = Vec::new();
+        if let Some(candidate) = candidate {
+            notes.extend(candidate.notes.iter().cloned());
+        }
+        if self.attempt.flow.row(stage).base == Base::Candidate {
+            let tests = self.story.tests.iter();
+            notes.extend(tests.flat_map(|tests| tests.notes.iter().cloned()));
+        }
+        let writes_tests = self.attempt.flow.row(stage).writes == Writes::Tests;
+        Told {
+            // Feedback speaks of candidates, which a test writer must not know.
+            feedback: if writes_tests {
+                Vec::new()
+            } else {
+                self.story.feedback.clone()
+            },
+            answers: self.story.answers.clone(),
+            learned: learned(self.state),
+            notes,
+            checks: checked
+                .map(|checked| checked.report.clone())
+                .unwrap_or_default(),
+            failing: facts.map(|facts| facts.failing.clone()).unwrap_or_default(),
+            obliged: facts.map(|facts| facts.obliged.clone()).unwrap_or_default(),
+            review: candidate.and_then(|candidate| candidate.review.clone()),
+        }
+    }
+
+    fn make_tests(&self, review: crate::verdict::Review) -> Deed {
+        Deed::MakeTests(Box::new(MakeTestsOrder {
+            place: self.place(Stage::WriteTests),
+            story: Arc::clone(&self.story.spec),
+            base: self.attempt.base.clone(),
+            planned_at_ms: self.attempt.planned_at_ms,
+            review,
+            before: self.story.tests.clone(),
+            rewrite: self.story.rewrite.clone(),
+            rewrites: self.story.rewrites,
+        }))
+    }
+
+    fn make_candidate(&self, author: &Author) -> Deed {
+        let stage = match author {
+            Author::Implementor => Stage::Implement,
+            Author::Prover(_) => Stage::Prove,
+        };
+        Deed::MakeCandidate(Box::new(MakeCandidateOrder {
+            place: self.place(stage),
+            story: Arc::clone(&self.story.spec),
+            flow: self.attempt.flow,
+            base: self.attempt.base.clone(),
+            planned_at_ms: self.attempt.planned_at_ms,
+            tests: self.story.tests.clone(),
+            rejected: self.story.rejected.clone(),
+        }))
+    }
 }
 
-fn plan_attempt(state: &State, story: &StoryProgress) -> Effect {
+/// What the stories that passed in this loop taught.
+fn learned(state: &State) -> Vec<String> {
+    let passed = state.stories.iter().filter(|story| story.has_passed());
+    passed.flat_map(|story| story.learned.clone()).collect()
+}
+
+fn plan_attempt(state: &State, story: &StoryProgress) -> Plan {
     let attempt = story.attempts + 1;
-    Effect::Plan {
+    Plan {
         story: story.spec.id.clone(),
         attempt,
         flow: state.spec.flow_of(&story.spec),
         cast: state.spec.cast_for(&story.spec, attempt),
-        recheck: false,
+        is_recheck: false,
         base: state.head.clone(),
     }
 }
 
 /// The next story; when none is left, the rechecks, the blocked ones, the end.
-fn plan(state: &State) -> BTreeSet<Effect> {
+fn plan(state: &State) -> Vec<Deed> {
+    let end = |reason| vec![Deed::End { reason }];
     if state
         .spec
         .max_iterations
         .is_some_and(|max| state.iterations >= max)
     {
-        return one(Effect::End(EndReasonOrder::MaxIterationsReached));
+        return end(EndReason::MaxIterationsReached);
     }
     let pending = || {
-        state
-            .stories
-            .iter()
-            .filter(|story| story.status == StoryStatus::Pending)
+        let stories = state.stories.iter();
+        stories.filter(|story| story.status == StoryStatus::Pending)
     };
     if let Some(first) = &state.spec.first {
         match pending().find(|story| story.spec.id == first.id) {
-            Some(story) => return one(plan_attempt(state, story)),
-            None if first.only => return one(Effect::End(EndReasonOrder::Completed)),
+            Some(story) => return vec![Deed::Plan(plan_attempt(state, story))],
+            None if first.only => return end(EndReason::Completed),
             None => {}
         }
     }
-    let ready =
-        pending().filter(|story| story.spec.depends_on.iter().all(|on| has_passed(state, on)));
+    let ready = pending().filter(|story| blocking(state, story).is_none());
     if let Some(next) = ready.min_by_key(|story| story.spec.rank) {
-        return one(plan_attempt(state, next));
+        return vec![Deed::Plan(plan_attempt(state, next))];
     }
-    let again = |story: &&StoryProgress| {
-        // Without a judge, or without the tests that its flow asks for, a second look could only
-        // pass a story falsely.
-        let flow = state.spec.flow_of(&story.spec);
-        let provable =
-            flow.has(Stage::Judge) && (!flow.has(Stage::WriteTests) || story.tests.is_some());
-        // A branch that has not moved since cannot hold what the story asks for.
-        let moved = story.tried_on.as_ref() != Some(&state.head);
-        provable
-            && moved
-            && matches!(
-                story.status,
-                StoryStatus::Skipped {
-                    rechecked: false,
-                    ..
-                }
-            )
-    };
-    if let Some(story) = state.stories.iter().find(again) {
-        let Effect::Plan {
-            story,
-            attempt,
-            flow,
-            cast,
-            base,
-            ..
-        } = plan_attempt(state, story)
-        else {
-            unreachable!("a plan is a plan")
-        };
-        return one(Effect::Plan {
-            story,
-            attempt,
-            flow,
-            cast,
-            recheck: true,
-            base,
-        });
+    if let Some(story) = state.stories.iter().find(|story| may_recheck(state, story)) {
+        return vec![Deed::Plan(Plan {
+            is_recheck: true,
+            ..plan_attempt(state, story)
+        })];
     }
-    let blocked: BTreeSet<Effect> = pending()
-        .filter_map(|story| blocked_by(state, story))
+    // A pending story that is left when nothing is ready waits for something that will not pass.
+    let blocked: Vec<Deed> = pending()
+        .filter_map(|story| blocking(state, story))
         .collect();
     if blocked.is_empty() {
-        one(Effect::End(EndReasonOrder::Completed))
+        end(EndReason::Completed)
     } else {
         blocked
     }
 }
 
-fn has_passed(state: &State, id: &str) -> bool {
-    state
-        .story(id)
-        .is_some_and(|story| matches!(story.status, StoryStatus::Passed(_)))
+/// Whether a second look at a skipped story could pass it rightly.
+fn may_recheck(state: &State, story: &StoryProgress) -> bool {
+    let flow = state.spec.flow_of(&story.spec);
+    // Without a judge, or without the tests that its flow asks for, it could only pass falsely.
+    let has_tests = !flow.has(Stage::WriteTests) || story.tests.is_some();
+    let is_provable = flow.has(Stage::Judge) && has_tests;
+    // A branch that has not moved since cannot hold what the story asks for.
+    let has_moved = story.tried_on.as_ref() != Some(&state.head);
+    let is_skipped = matches!(
+        story.status,
+        StoryStatus::Skipped {
+            rechecked: false,
+            ..
+        }
+    );
+    is_skipped && is_provable && has_moved
 }
 
-/// A pending story that is left when nothing is ready waits for something that will not pass.
-fn blocked_by(state: &State, story: &StoryProgress) -> Option<Effect> {
-    let on = story
-        .spec
-        .depends_on
-        .iter()
-        .find(|on| !has_passed(state, on))?;
-    Some(Effect::Block {
+/// The first dependency of a story that has not passed, as the order that would block it.
+fn blocking(state: &State, story: &StoryProgress) -> Option<Deed> {
+    let has_passed = |on: &str| state.story(on).is_some_and(StoryProgress::has_passed);
+    let on = story.spec.depends_on.iter().find(|on| !has_passed(on))?;
+    Some(Deed::Block {
         story: story.spec.id.clone(),
         on: on.clone(),
     })
-}
-
-impl Effect {
-    /// What a wait comes to at this time: its end, a stand-in, or nothing yet.
-    pub fn waited(&self, now_ms: i64) -> Option<Event> {
-        let Self::WakeAt {
-            until_ms,
-            run,
-            agent,
-            others,
-        } = self
-        else {
-            return None;
-        };
-        if now_ms >= *until_ms {
-            return Some(Event::WaitEnded { run: run.clone() });
-        }
-        let (to, _) = others
-            .iter()
-            .find(|(_, free_at_ms)| *free_at_ms <= now_ms)?;
-        Some(Event::AgentSwitched {
-            run: run.clone(),
-            from: agent.clone(),
-            to: to.clone(),
-        })
-    }
-
-    /// The event that carrying out a pure decision records; nothing for effects that need hands.
-    pub fn decision(&self) -> Option<Event> {
-        match self {
-            Self::Plan {
-                story,
-                attempt,
-                flow,
-                cast,
-                recheck: false,
-                base,
-            } => Some(Event::StoryPlanned {
-                story: story.clone(),
-                attempt: *attempt,
-                implementor: cast.implementor.clone(),
-                base: base.clone(),
-                flow: *flow,
-                cast: Some(cast.clone()),
-            }),
-            Self::Plan {
-                story,
-                attempt,
-                cast,
-                recheck: true,
-                base,
-                ..
-            } => Some(Event::RecheckPlanned {
-                story: story.clone(),
-                attempt: *attempt,
-                head: base.clone(),
-                judge: Some(cast.judge.clone()),
-            }),
-            Self::Block { story, on } => Some(Event::StoryBlocked {
-                story: story.clone(),
-                on: on.clone(),
-            }),
-            _ => None,
-        }
-    }
 }

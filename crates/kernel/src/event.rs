@@ -1,11 +1,15 @@
 //! What can happen to a loop: facts in the past tense, each with the time that it was recorded at.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::commit::Commit;
 use crate::flow::{Flow, Stage};
-use crate::spec::{Cast, Commit, LoopSpec, StorySpec};
+use crate::ids::{AgentName, StoryId};
+use crate::outcome::{RunOutcome, RunUsage};
+use crate::spec::{Cast, LoopSpec, StorySpec};
 
 /// An event and when it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,15 +33,15 @@ pub enum Event {
     LoopPrepared,
     /// A story was chosen; a new attempt begins.
     StoryPlanned {
-        /// Which.
-        story: String,
-        /// From 1.
+        /// The story's id.
+        story: StoryId,
+        /// Attempt number, starting at 1.
         attempt: u32,
-        /// Who implements.
-        implementor: String,
+        /// The agent that implements.
+        implementor: AgentName,
         /// The commit that the attempt starts from.
         base: Commit,
-        /// The way that it goes.
+        /// The attempt's flow.
         #[serde(default)]
         flow: Flow,
         /// Everybody who takes part; loops from before there were flows name the implementor only.
@@ -46,28 +50,28 @@ pub enum Event {
     },
     /// A skipped story is looked at once more, against what the branch is now.
     RecheckPlanned {
-        /// Which.
-        story: String,
+        /// The story's id.
+        story: StoryId,
         /// The attempt number that the recheck goes by.
         attempt: u32,
         /// The commit that is looked at.
         head: Commit,
-        /// Who judges.
+        /// The agent that judges.
         #[serde(default)]
-        judge: Option<String>,
+        judge: Option<AgentName>,
     },
     /// A run is about to be started: the intent comes before the deed.
     RunStarted {
-        /// Which.
+        /// The run.
         run: RunKey,
     },
     /// A run is over.
     RunEnded {
-        /// Which.
+        /// The run.
         run: RunKey,
-        /// How.
+        /// How it ended.
         outcome: RunOutcome,
-        /// What it used, where that was told.
+        /// What it used, where the agent reported that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<RunUsage>,
     },
@@ -80,16 +84,16 @@ pub enum Event {
     AgentSwitched {
         /// The run that waited.
         run: RunKey,
-        /// Who had it.
-        from: String,
-        /// Who has it now.
-        to: String,
+        /// The agent at its limit.
+        from: AgentName,
+        /// The agent that takes over.
+        to: AgentName,
     },
     /// What the test writer left is a commit now.
     TestsMade {
-        /// Which story.
-        story: String,
-        /// Which attempt.
+        /// The story's id.
+        story: StoryId,
+        /// The attempt's number.
         attempt: u32,
         /// The commit that holds the tests, on the story's base; nothing where no criterion can be
         /// tested by machine.
@@ -99,18 +103,18 @@ pub enum Event {
     },
     /// The test writer left nothing that could be used.
     TestsRefused {
-        /// Which story.
-        story: String,
-        /// Which attempt.
+        /// The story's id.
+        story: StoryId,
+        /// The attempt's number.
         attempt: u32,
         /// What is wrong with it.
         why: String,
     },
     /// What the implementor left is a commit now.
     CandidateMade {
-        /// Which story.
-        story: String,
-        /// Which attempt.
+        /// The story's id.
+        story: StoryId,
+        /// The attempt's number.
         attempt: u32,
         /// The commit.
         commit: Commit,
@@ -123,26 +127,26 @@ pub enum Event {
     },
     /// The implementor changed nothing, or made the same tree as a rejected attempt.
     NothingNew {
-        /// Which story.
-        story: String,
-        /// Which attempt.
+        /// The story's id.
+        story: StoryId,
+        /// The attempt's number.
         attempt: u32,
         /// What was found.
         why: String,
     },
     /// The loop's branch moved to an accepted commit.
     Integrated {
-        /// Which story.
-        story: String,
-        /// Which attempt.
+        /// The story's id.
+        story: StoryId,
+        /// The attempt's number.
         attempt: u32,
         /// The commit.
         commit: Commit,
     },
     /// The operator was shown: branch in their repository, state in their PRD.
     Announced {
-        /// Which story.
-        story: String,
+        /// The story's id.
+        story: StoryId,
         /// What became of the branch.
         branch: PublishResult,
         /// What became of the PRD file.
@@ -150,44 +154,47 @@ pub enum Event {
     },
     /// The last attempt failed; the story is set aside for a person.
     StorySkipped {
-        /// Which.
-        story: String,
-        /// Why.
+        /// The story's id.
+        story: StoryId,
+        /// The reason, for people.
         reason: String,
         /// What became of the PRD file.
         prd: WriteBack,
     },
     /// A story can never begin.
     StoryBlocked {
-        /// Which.
-        story: String,
+        /// The story's id.
+        story: StoryId,
         /// The dependency that will not pass.
-        on: String,
+        on: StoryId,
     },
     /// Somebody asked for an end.
     CancelRequested {
-        /// Why.
+        /// The reason, for people.
         reason: String,
     },
     /// Somebody asked for a pause.
     PauseRequested,
     /// Somebody asked to go on; waits are cut short too.
     ResumeRequested,
-    /// Somebody asked to take in PRD and configuration as they are now, for all that has not begun.
+    /// Somebody asked to read PRD and configuration again, for everything that has not begun.
     Reloaded {
-        /// What the engine needs to carry out effects.
-        settings: String,
-        /// The stories as they are told now.
-        stories: Vec<StorySpec>,
+        /// What the engine needs to carry out orders.
+        settings: Arc<str>,
+        /// The stories as the PRD has them now.
+        stories: Vec<Arc<StorySpec>>,
     },
-    /// Somebody answered the open question.
+    /// Somebody answered a question.
     Answered {
-        /// One of the question's choices.
+        /// One of the question's choices, or words of their own where the question takes any.
         choice: String,
+        /// The story whose question it is; may be missing while only one story asks.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        story: Option<StoryId>,
     },
     /// The loop is over.
     LoopEnded {
-        /// Why.
+        /// Why it ended.
         reason: EndReason,
     },
 }
@@ -227,12 +234,12 @@ impl Event {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RunKey {
     /// The story's id.
-    pub story: String,
-    /// From 1.
+    pub story: StoryId,
+    /// Attempt number, starting at 1.
     pub attempt: u32,
-    /// The step.
+    /// The stage.
     pub stage: Stage,
-    /// From 1.
+    /// Try number, starting at 1.
     pub try_number: u32,
 }
 
@@ -249,225 +256,6 @@ impl fmt::Display for RunKey {
     }
 }
 
-/// How a run ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "outcome", rename_all = "kebab-case")]
-pub enum RunOutcome {
-    /// The implementor or the prover did its work.
-    Worked {
-        /// What it learned that later stories should know.
-        #[serde(default)]
-        learned: Vec<String>,
-    },
-    /// The run failed by its own fault: the agent gave up, ran out of time, or broke.
-    Failed {
-        /// What is known.
-        why: String,
-    },
-    /// The checks ran.
-    Checked {
-        /// All green.
-        passed: bool,
-        /// What they said, bounded.
-        report: String,
-        /// What follows from them beside the baseline.
-        #[serde(default)]
-        facts: Option<Box<Facts>>,
-    },
-    /// The test writer did its work, and said what covers what.
-    TestsWritten(Review),
-    /// The reviewer looked at the candidate.
-    Reviewed(Review),
-    /// The judge said whether the tests stand.
-    Ruled {
-        /// Whether they ask for what no criterion says, and must be written anew.
-        fresh_tests: bool,
-        /// Why.
-        reason: String,
-    },
-    /// The judge gave a usable verdict on the very candidate.
-    Judged(Verdict),
-    /// The judge said something that is no verdict.
-    BadAnswer {
-        /// What is wrong with it.
-        why: String,
-    },
-    /// Something around us failed: limits, network, our own fault. It costs no attempt.
-    Infrastructure {
-        /// What.
-        why: String,
-        /// When it is worth trying again, where that was said.
-        until_ms: Option<i64>,
-        /// Whether it is this agent's own trouble, so that another one could go on at once.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        elsewhere: bool,
-    },
-    /// Only a person can help: a login, a missing program.
-    NeedsHuman {
-        /// What to ask them.
-        question: String,
-        /// Whether any words may be the answer; they are told to the next try.
-        #[serde(default)]
-        free: bool,
-    },
-    /// The run was lost with its keeper or a reboot.
-    Interrupted {
-        /// How.
-        why: String,
-    },
-    /// We ended it because the loop was cancelled.
-    Stopped,
-}
-
-/// What a run of an agent used. Unknown is unknown, and not nothing.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct RunUsage {
-    /// The model that answered.
-    pub model: Option<String>,
-    /// Tokens read anew.
-    pub input_tokens: Option<u64>,
-    /// Tokens read from a cache.
-    pub cached_tokens: Option<u64>,
-    /// Tokens written.
-    pub output_tokens: Option<u64>,
-    /// What it cost, in millionths of a dollar.
-    pub cost_micro_usd: Option<u64>,
-    /// The CLI's own session.
-    pub session: Option<String>,
-    /// Whether the next try can go on in that session, with the files as this one left them.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub goes_on: bool,
-}
-
-impl RunUsage {
-    /// All tokens together, where any were told.
-    pub fn tokens(&self) -> Option<u64> {
-        let told = [self.input_tokens, self.cached_tokens, self.output_tokens];
-        told.iter()
-            .any(Option::is_some)
-            .then(|| told.iter().flatten().sum())
-    }
-
-    /// The two together; what only one told is what is known.
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        let sum = |ours: Option<u64>, theirs: Option<u64>| match (ours, theirs) {
-            (Some(ours), Some(theirs)) => Some(ours.saturating_add(theirs)),
-            (known, None) | (None, known) => known,
-        };
-        Self {
-            model: other.model.clone().or_else(|| self.model.clone()),
-            input_tokens: sum(self.input_tokens, other.input_tokens),
-            cached_tokens: sum(self.cached_tokens, other.cached_tokens),
-            output_tokens: sum(self.output_tokens, other.output_tokens),
-            cost_micro_usd: sum(self.cost_micro_usd, other.cost_micro_usd),
-            session: other.session.clone().or_else(|| self.session.clone()),
-            goes_on: other.goes_on,
-        }
-    }
-}
-
-/// What a judge decided.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verdict {
-    /// Accepted or not.
-    pub pass: bool,
-    /// The commit that was judged.
-    pub commit: Commit,
-    /// Why.
-    pub reason: String,
-    /// Criterion by criterion.
-    pub criteria: Vec<CriterionVerdict>,
-    /// What to do better.
-    pub guidance: Vec<String>,
-    /// For each older test that the change made red, removed or skipped: the criterion that obliges
-    /// it.
-    #[serde(default)]
-    pub obliged: Vec<Obliged>,
-}
-
-/// An older test that had to give way, and the criterion that says so.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Obliged {
-    /// The test's name.
-    pub test: String,
-    /// The criterion.
-    pub criterion: String,
-}
-
-/// What the checks showed, beside the baseline. No agent can overrule it to a PASS.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Facts {
-    /// What follows for the candidate.
-    pub gate: Gate,
-    /// New tests of the writer that are red on the candidate.
-    pub failing: Vec<String>,
-    /// Older tests that the change itself made red, removed or skipped.
-    pub obliged: Vec<String>,
-    /// What the next attempt is told.
-    pub feedback: String,
-    /// What the test writer is told when the tests are at fault.
-    pub for_writer: String,
-    /// The whole comparison as JSON; the kernel does not look inside.
-    pub evidence: String,
-}
-
-/// What the facts say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Gate {
-    /// The candidate may be judged.
-    Green,
-    /// It may not.
-    #[default]
-    Red,
-    /// The new tests do not fit the candidate's names: the tests must be mended, and nothing counts
-    /// against the story.
-    SurfaceMismatch,
-    /// No new test is red on the base, so they prove nothing: better ones are needed.
-    NothingProven,
-}
-
-/// What a reviewer says: at `write-tests` of its own tests, at `review` of the candidate.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Review {
-    /// In a sentence or two.
-    pub summary: String,
-    /// Criterion by criterion.
-    pub criteria: Vec<Coverage>,
-    /// What the judge should look at.
-    pub findings: Vec<String>,
-}
-
-/// How one criterion is tested.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Coverage {
-    /// The criterion.
-    pub criterion: String,
-    /// The tests that cover it.
-    pub tests: Vec<String>,
-    /// Those of them whose names and output no implementor is told.
-    pub held_back: Vec<String>,
-    /// Why no machine can test it, where none can.
-    pub untestable: Option<String>,
-}
-
-/// What a judge says of one criterion.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CriterionVerdict {
-    /// The criterion.
-    pub criterion: String,
-    /// Met or not.
-    pub pass: bool,
-    /// How one can tell.
-    #[serde(default)]
-    pub evidence: String,
-}
-
 /// What became of publishing the branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "result", rename_all = "kebab-case")]
@@ -476,7 +264,7 @@ pub enum PublishResult {
     Done,
     /// It was left alone.
     LeftAlone {
-        /// Why.
+        /// The reason, for people.
         why: String,
     },
 }
@@ -491,7 +279,7 @@ pub enum WriteBack {
     Off,
     /// It could not be done, which never fails a story.
     LeftAlone {
-        /// Why.
+        /// The reason, for people.
         why: String,
     },
 }
@@ -504,7 +292,7 @@ pub enum EndReason {
     Completed,
     /// Somebody cancelled it.
     Cancelled {
-        /// Why.
+        /// The reason, for people.
         why: String,
     },
     /// As many stories ended as were allowed.
@@ -513,7 +301,7 @@ pub enum EndReason {
     BudgetExhausted,
     /// It cannot go on.
     Failed {
-        /// Why.
+        /// The reason, for people.
         why: String,
     },
 }

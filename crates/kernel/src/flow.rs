@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A way for a story to go.
+/// The stages that a story goes through.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -17,9 +17,9 @@ pub enum Flow {
     Quartet,
     /// Tests first, and the implementor sees them.
     Tdd,
-    /// A prover looks after the implementor and may mend; no independent tests.
+    /// A prover checks the implementor's work and may mend it; no independent tests.
     Proof,
-    /// One agent per story; the facts of the checks are the judge.
+    /// One agent per story; the check results are the judge.
     Solo,
     /// Implementor, checks, judge: for projects that name no reviewer.
     Judged,
@@ -52,9 +52,10 @@ pub enum Stage {
 }
 
 /// Who does a stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// Our own hands: the project's commands.
+    /// No agent: the project's own commands.
     Checker,
     /// Writes the code.
     Implementor,
@@ -67,7 +68,8 @@ pub enum Role {
 }
 
 /// What a stage's checkout holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Base {
     /// The commit that the story began at.
     Story,
@@ -78,7 +80,8 @@ pub enum Base {
 }
 
 /// What a stage may change; everything else that it does to its checkout is dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Writes {
     /// Anything but what is reserved.
     Code,
@@ -89,7 +92,8 @@ pub enum Writes {
 }
 
 /// What a stage must answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Answer {
     /// That it worked: exit code 0.
     Work,
@@ -107,11 +111,11 @@ pub enum Answer {
 }
 
 /// One row of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageRow {
-    /// Who.
+    /// The role that does the stage.
     pub role: Role,
-    /// On what.
+    /// What its checkout holds.
     pub base: Base,
     /// What it may change.
     pub writes: Writes,

@@ -1,33 +1,52 @@
 //! The life of a loop as a function: [`State::apply`] takes what happened, [`decide`] says all that
-//! is owed now.
+//! is owed now, as complete orders.
 //!
 //! Pure: no clock, no files, no processes, no randomness. Time and ids come in as values. An engine
-//! records events and carries out effects; asking `decide` again at any moment gives everything
-//! that is still owed, so no event's loss can stall a loop.
+//! records events and carries out orders; asking `decide` again at any moment gives everything that
+//! is still owed, so no event's loss can stall a loop.
 
+mod answers;
 mod apply;
+mod attempt;
 mod budget;
+mod commit;
 mod decide;
 mod event;
+mod facts;
+mod failover;
 mod flow;
-mod limits;
-mod moves;
+mod gate;
+mod ids;
+mod judgment;
+mod obliged;
+mod order;
+mod outcome;
 mod reload;
+mod run_end;
 mod spec;
 mod state;
+mod verdict;
 
 pub use apply::IllegalMove;
-pub use decide::{Effect, EndReasonOrder, decide};
-pub use event::{
-    Coverage, CriterionVerdict, EndReason, Event, Facts, Gate, Obliged, PublishResult, Review,
-    RunKey, RunOutcome, RunUsage, Stamped, Verdict, WriteBack,
+pub use attempt::{
+    Attempt, Author, Candidate, Checked, Code, Drafts, Lane, LastTry, Material, Resume, Run,
+    RunFault, RunState, Step, TestsDraft,
 };
+pub use commit::{Commit, NotACommit};
+pub use decide::decide;
+pub use event::{EndReason, Event, PublishResult, RunKey, Stamped, WriteBack};
+pub use facts::{Facts, Setup, StoredGate};
+pub use failover::StandIn;
 pub use flow::{Answer, Base, Flow, FlowStep, Role, Stage, StageRow, Writes};
+pub use gate::{Closed, Finding, Gate, Situation, gate};
+pub use ids::{AgentName, StoryId};
+pub use order::{
+    Deed, MakeCandidateOrder, MakeTestsOrder, Order, Plan, RunOrder, RunPlace, StopOrder, Told,
+    WaitOrder,
+};
+pub use outcome::{FaultCause, InterruptCause, RunOutcome, RunUsage};
 pub use spec::{
-    Allowance, Assigned, Cast, Commit, FirstStory, LoopSpec, NotACommit, StorySpec, StoryStart,
-    TimeBudget,
+    Allowance, Assigned, Cast, FirstStory, LoopSpec, StorySpec, StoryStart, TimeBudget,
 };
-pub use state::{
-    Attempt, GoesOn, Lane, Question, Run, RunState, Spent, State, Step, StoryProgress, StoryStatus,
-    Tests, TestsOrder,
-};
+pub use state::{Choice, Question, Rewrite, Spent, State, StoryProgress, StoryStatus, Tests, Wait};
+pub use verdict::{Coverage, CriterionVerdict, Obliged, Review, Verdict};

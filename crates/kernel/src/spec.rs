@@ -1,63 +1,13 @@
 //! What a loop is started with. It is the first record of a loop's journal and never changes.
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::commit::Commit;
 use crate::flow::{Flow, Role, Stage};
-
-/// A commit's id: 40 or 64 hexadecimal digits.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Commit(String);
-
-/// A word that is not a commit's id.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotACommit(pub String);
-
-impl fmt::Display for NotACommit {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "`{}` is not a commit id", self.0)
-    }
-}
-
-impl Commit {
-    /// Checks an id.
-    pub fn new(id: &str) -> Result<Self, NotACommit> {
-        let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-        if matches!(id.len(), 40 | 64) && id.bytes().all(hex) {
-            Ok(Self(id.to_owned()))
-        } else {
-            Err(NotACommit(id.to_owned()))
-        }
-    }
-
-    /// The id as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl TryFrom<String> for Commit {
-    type Error = NotACommit;
-
-    fn try_from(id: String) -> Result<Self, NotACommit> {
-        Self::new(&id)
-    }
-}
-
-impl From<Commit> for String {
-    fn from(commit: Commit) -> Self {
-        commit.0
-    }
-}
-
-impl fmt::Display for Commit {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
-    }
-}
+use crate::ids::{AgentName, StoryId};
 
 /// Everything that decisions depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,15 +22,15 @@ pub struct LoopSpec {
     pub base: Commit,
     /// The branch that accepted work lands on.
     pub branch: String,
-    /// The stories in file order.
-    pub stories: Vec<StorySpec>,
+    /// The stories in file order. They are shared: every order carries its story.
+    pub stories: Vec<Arc<StorySpec>>,
     /// The agent that implements, unless a story or the ladder says otherwise.
-    pub implementor: String,
+    pub implementor: AgentName,
     /// The agent that judges.
-    pub judge: String,
+    pub judge: AgentName,
     /// Implementors for the second attempt and later; empty: the same again.
-    pub ladder: Vec<String>,
-    /// Whether an agent at its limit is stood in for by another one of the ladder.
+    pub ladder: Vec<AgentName>,
+    /// Whether another agent of the ladder takes over from one that reached its limit.
     #[serde(default)]
     pub failover: bool,
     /// Further attempts after the first.
@@ -95,29 +45,31 @@ pub struct LoopSpec {
     /// What agents may use of tokens and money, all together.
     #[serde(default)]
     pub allowance: Option<Allowance>,
-    /// The way that stories go, unless one says otherwise.
+    /// The flow of stories that do not name their own.
     #[serde(default)]
     pub flow: Flow,
     /// The agent that writes tests and reviews.
     #[serde(default)]
-    pub reviewer: String,
+    pub reviewer: AgentName,
     /// The agent that proves.
     #[serde(default)]
-    pub prover: String,
-    /// Whether somebody asked for this judge; if nobody did, one of another family than the
-    /// implementor's is better.
+    pub prover: AgentName,
+    /// Whether somebody asked for this judge; if nobody did, one of another model family than the
+    /// implementor's is preferred.
     #[serde(default = "yes")]
     pub judge_is_chosen: bool,
     /// The model family of each agent, where it is known.
     #[serde(default)]
-    pub families: BTreeMap<String, String>,
+    pub families: BTreeMap<AgentName, String>,
     /// The story to begin with, where somebody asked for one.
     #[serde(default)]
     pub first: Option<FirstStory>,
-    /// What the engine needs to carry out effects; the kernel does not look inside.
-    pub settings: String,
+    /// What the engine needs to carry out orders. The kernel does not look inside; it hands the
+    /// text on with every order.
+    pub settings: Arc<str>,
 }
 
+/// Loops that were started before the field existed had a judge that somebody chose.
 fn yes() -> bool {
     true
 }
@@ -125,32 +77,32 @@ fn yes() -> bool {
 /// A story that somebody asked to begin with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstStory {
-    /// Which.
-    pub id: String,
+    /// The story's id.
+    pub id: StoryId,
     /// The number of its next attempt.
     pub attempt: u32,
-    /// What was said of the attempt before.
+    /// The judgment on the attempt before.
     pub judgment: Option<String>,
     /// Whether the loop ends after it.
     pub only: bool,
 }
 
 /// The agents of one attempt.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Cast {
-    /// Who implements.
-    pub implementor: String,
-    /// Who writes tests and reviews.
-    pub reviewer: String,
-    /// Who proves.
-    pub prover: String,
-    /// Who judges.
-    pub judge: String,
+    /// Writes the code.
+    pub implementor: AgentName,
+    /// Writes tests and reviews.
+    pub reviewer: AgentName,
+    /// Proves and mends.
+    pub prover: AgentName,
+    /// Judges.
+    pub judge: AgentName,
 }
 
 impl Cast {
-    /// The agent of a role; our own hands have none.
-    pub fn agent(&self, role: Role) -> Option<&str> {
+    /// The agent of a role; the project's own commands need none.
+    pub fn agent(&self, role: Role) -> Option<&AgentName> {
         match role {
             Role::Checker => None,
             Role::Implementor => Some(&self.implementor),
@@ -164,21 +116,21 @@ impl Cast {
 /// Agents that somebody asked for by name, for one story.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Assigned {
-    /// Who implements.
-    pub implementor: Option<String>,
-    /// Who writes tests and reviews.
-    pub reviewer: Option<String>,
-    /// Who judges.
-    pub judge: Option<String>,
+    /// Writes the code.
+    pub implementor: Option<AgentName>,
+    /// Writes tests and reviews.
+    pub reviewer: Option<AgentName>,
+    /// Judges.
+    pub judge: Option<AgentName>,
 }
 
 /// One falling balance of tokens and money for the whole loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Allowance {
-    /// Tokens.
+    /// Tokens in all.
     pub tokens: Option<u64>,
-    /// Millionths of a dollar.
+    /// Money in all, in millionths of a dollar.
     pub micro_usd: Option<u64>,
     /// The most tokens that one run is expected to use; without it the most that one has used.
     pub run_tokens: Option<u64>,
@@ -189,7 +141,7 @@ pub struct Allowance {
 /// One falling balance of time for the whole loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeBudget {
-    /// All there is, in milliseconds.
+    /// Time in all, in milliseconds.
     pub total_ms: i64,
     /// The most that one implementor's run may take.
     pub implement_cap_ms: i64,
@@ -222,23 +174,23 @@ impl TimeBudget {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StorySpec {
     /// The author's word for it.
-    pub id: String,
-    /// One line.
+    pub id: StoryId,
+    /// The story in one line.
     pub title: String,
     /// The rest of what the author says.
     pub description: String,
-    /// When it is done.
+    /// Sentences that must be true when it is done.
     pub criteria: Vec<String>,
     /// Its place in the order among the ready ones: lower first.
     pub rank: u32,
     /// Stories that must pass before it begins.
-    pub depends_on: Vec<String>,
+    pub depends_on: Vec<StoryId>,
     /// The agent that the author wants.
-    pub tool: Option<String>,
+    pub tool: Option<AgentName>,
     /// Agents that the start of the loop named for it.
     #[serde(default)]
     pub assigned: Assigned,
-    /// The way that it goes, where the author wants another one.
+    /// Its own flow, where the author wants another one than the loop's.
     #[serde(default)]
     pub flow: Option<Flow>,
     /// Where it stood when the loop began.
@@ -263,57 +215,47 @@ impl LoopSpec {
         self.max_retries.saturating_add(1)
     }
 
-    /// The way that a story goes.
+    /// The flow of a story.
     pub fn flow_of(&self, story: &StorySpec) -> Flow {
         story.flow.unwrap_or(self.flow)
     }
 
-    /// The implementor of one attempt at one story: what was asked for first, then the ladder.
-    pub fn implementor_for<'a>(&'a self, story: &'a StorySpec, attempt: u32) -> &'a str {
-        let asked_for = story
-            .assigned
-            .implementor
-            .as_deref()
-            .or(story.tool.as_deref());
+    /// The implementor of one attempt at one story: who was asked for first, then the ladder.
+    pub fn implementor_for<'a>(&'a self, story: &'a StorySpec, attempt: u32) -> &'a AgentName {
+        let asked_for = story.assigned.implementor.as_ref().or(story.tool.as_ref());
         let first = asked_for.unwrap_or(&self.implementor);
-        let rung = usize::try_from(attempt.saturating_sub(1)).unwrap_or_default();
         if attempt <= 1 || self.ladder.is_empty() {
             return first;
         }
+        let rung = usize::try_from(attempt - 1).unwrap_or_default() % self.ladder.len();
+        let (before, from_here) = self.ladder.split_at(rung);
         // Whoever was chosen to judge does not climb the ladder: it would judge its own work.
-        let judge = story.assigned.judge.as_deref().or(Some(&self.judge)
-            .filter(|_| self.judge_is_chosen)
-            .map(|judge| &**judge));
-        let mut from_here = self
-            .ladder
-            .iter()
-            .cycle()
-            .skip(rung % self.ladder.len())
-            .take(self.ladder.len());
-        from_here
-            .find(|agent| Some(agent.as_str()) != judge)
-            .map_or(first, String::as_str)
+        let judge = self.chosen_judge(story);
+        let mut rungs = from_here.iter().chain(before);
+        rungs.find(|agent| Some(*agent) != judge).unwrap_or(first)
+    }
+
+    /// The judge that somebody named for a story or for the loop.
+    fn chosen_judge<'a>(&'a self, story: &'a StorySpec) -> Option<&'a AgentName> {
+        let of_loop = Some(&self.judge).filter(|_| self.judge_is_chosen);
+        story.assigned.judge.as_ref().or(of_loop)
     }
 
     /// Everybody who takes part in one attempt at one story.
     pub fn cast_for(&self, story: &StorySpec, attempt: u32) -> Cast {
-        let implementor = self.implementor_for(story, attempt).to_owned();
-        let reviewer = story
-            .assigned
-            .reviewer
-            .clone()
-            .unwrap_or_else(|| self.reviewer.clone());
+        let implementor = self.implementor_for(story, attempt).clone();
+        let reviewer = story.assigned.reviewer.as_ref().unwrap_or(&self.reviewer);
         let judge = self.judge_for(story, &implementor);
         Cast {
-            implementor,
-            reviewer,
+            reviewer: reviewer.clone(),
             prover: self.prover.clone(),
+            implementor,
             judge,
         }
     }
 
     /// The agent that a role has where nothing else is said.
-    pub fn agent_of_role(&self, role: Role) -> Option<&str> {
+    pub fn agent_of_role(&self, role: Role) -> Option<&AgentName> {
         match role {
             Role::Checker => None,
             Role::Implementor => Some(&self.implementor),
@@ -324,28 +266,27 @@ impl LoopSpec {
     }
 
     /// The judge of a story that this agent implements.
-    pub(crate) fn judge_for(&self, story: &StorySpec, implementor: &str) -> String {
-        story
-            .assigned
-            .judge
-            .clone()
-            .unwrap_or_else(|| self.judge_beside(implementor))
+    pub(crate) fn judge_for(&self, story: &StorySpec, implementor: &AgentName) -> AgentName {
+        match &story.assigned.judge {
+            Some(assigned) => assigned.clone(),
+            None => self.judge_beside(implementor),
+        }
     }
 
     /// The judge beside an implementor: of another family where nobody chose and there is one.
-    fn judge_beside(&self, implementor: &str) -> String {
-        let family = |agent: &str| self.families.get(agent);
-        let same = family(implementor).is_some() && family(implementor) == family(&self.judge);
-        let other = || {
-            let mut others = self
-                .families
-                .iter()
-                .filter(|(_, other)| Some(*other) != family(implementor));
-            others.next().map(|(agent, _)| agent.clone())
-        };
-        if same && !self.judge_is_chosen {
-            return other().unwrap_or_else(|| self.judge.clone());
+    fn judge_beside(&self, implementor: &AgentName) -> AgentName {
+        let family = self.families.get(implementor);
+        let is_same = family.is_some() && family == self.families.get(&self.judge);
+        if self.judge_is_chosen || !is_same {
+            return self.judge.clone();
         }
-        self.judge.clone()
+        let mut others = self
+            .families
+            .iter()
+            .filter(|(_, other)| Some(*other) != family);
+        match others.next() {
+            Some((agent, _)) => agent.clone(),
+            None => self.judge.clone(),
+        }
     }
 }

@@ -414,6 +414,11 @@ pub(crate) const TOOLS: &[(&str, &[&str])] = &[
     ("gemini", &["gemini-cli"]),
 ];
 
+/// Says whether a story can ask for this agent by its own name.
+pub fn is_known_tool(name: &str) -> bool {
+    TOOLS.iter().any(|(known, _)| *known == name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

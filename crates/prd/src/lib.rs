@@ -26,6 +26,7 @@ pub use canonical::{Syntax, canonical};
 pub use change::Change;
 pub use diagnostic::{Diagnostic, Severity};
 pub use graph::{GraphFormat, graph};
+pub use keys::is_known_tool;
 pub use mark::{Mark, Marked, mark};
 pub use near::nearest;
 pub use order::{Order, order};

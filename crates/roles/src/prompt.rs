@@ -202,7 +202,7 @@ fn core_values(story: &StorySpec, context: &Context) -> Vec<Value> {
     let id = |commit: &Option<Commit>| commit.as_ref().map(ToString::to_string).unwrap_or_default();
     let obliged = !context.obliged.is_empty();
     vec![
-        ("id", story.id.clone()),
+        ("id", story.id.to_string()),
         ("title", story.title.clone()),
         (
             "description",
@@ -409,7 +409,7 @@ mod tests {
 
     fn story() -> StorySpec {
         StorySpec {
-            id: "a".to_owned(),
+            id: "a".into(),
             title: "Add {{criteria}}".to_owned(),
             description: "Words.".to_owned(),
             criteria: vec!["one".to_owned(), "two".to_owned()],

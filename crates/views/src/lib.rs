@@ -6,6 +6,6 @@ mod loop_view;
 mod public;
 mod story_report;
 
-pub use loop_view::{LoopView, StoryView, UsedBy, loop_view};
-pub use public::{PublicEvent, public_events};
+pub use loop_view::{LoopView, QuestionView, StoryView, UsedBy, WaitView, loop_view};
+pub use public::{PublicEvent, PublicFold, public_events};
 pub use story_report::{AttemptReport, CriterionReport, StoryReport, story_report};

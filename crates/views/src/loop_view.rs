@@ -1,6 +1,6 @@
 //! A loop's status in the words that `status`, `list` and `--json` use.
 
-use kernel::{EndReason, State, StoryProgress, StoryStatus};
+use kernel::{EndReason, Question, Stage, State, StoryProgress, StoryStatus, Wait};
 use serde::Serialize;
 
 use crate::public::usd;
@@ -33,6 +33,12 @@ pub struct LoopView {
     /// What can be answered.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
+    /// Every question that a person can answer now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<QuestionView>,
+    /// Every run that waits for a time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitView>,
     /// Why the operator's repository does not have the head of the branch, if it has not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unpublished: Option<String>,
@@ -77,6 +83,40 @@ pub struct UsedBy {
     pub cost_usd: Option<f64>,
 }
 
+/// A question that a person can answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QuestionView {
+    /// The story that it is about.
+    pub story_id: String,
+    /// The stage whose run asks; none where a candidate must be approved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<&'static str>,
+    /// What is asked.
+    pub text: String,
+    /// What can be answered.
+    pub choices: Vec<String>,
+    /// Whether any other words may be the answer too.
+    pub free: bool,
+}
+
+/// A run that waits for a time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitView {
+    /// The story.
+    pub story_id: String,
+    /// The stage.
+    pub stage: &'static str,
+    /// The agent; checks have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Until when, in milliseconds since 1970.
+    pub until_ms: i64,
+    /// What it waits for to pass.
+    pub cause: String,
+}
+
 /// One story.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -109,6 +149,8 @@ pub struct StoryView {
 pub fn loop_view(state: &State) -> LoopView {
     let (status, reason) = status_of(state);
     let spec = state.spec();
+    let is_over = state.ended().is_some();
+    let questions: Vec<QuestionView> = state.questions().iter().map(question_view).collect();
     LoopView {
         loop_id: spec.loop_id.clone(),
         status,
@@ -124,16 +166,16 @@ pub fn loop_view(state: &State) -> LoopView {
             .map(|story| story_view(story, state.ended().is_some()))
             .collect(),
         waiting_until_ms: state.waits_until_ms().filter(|_| state.ended().is_none()),
-        choices: state
-            .question()
-            .map(|question| {
-                question
-                    .choices
-                    .iter()
-                    .map(|choice| (*choice).to_owned())
-                    .collect()
-            })
+        choices: questions
+            .first()
+            .map(|first| first.choices.clone())
             .unwrap_or_default(),
+        questions,
+        waits: if is_over {
+            Vec::new()
+        } else {
+            state.waits().iter().map(wait_view).collect()
+        },
         unpublished: state.unpublished().map(str::to_owned),
         spent_ms: state.spent_ms(),
         left_ms: state.left_ms(),
@@ -144,7 +186,7 @@ pub fn loop_view(state: &State) -> LoopView {
             .spent_by()
             .map(|(role, agent, spent)| UsedBy {
                 role: role.word(),
-                agent: agent.to_owned(),
+                agent: agent.to_string(),
                 runs: spent.runs,
                 tokens: spent.known_tokens(),
                 cost_usd: usd(spent),
@@ -153,6 +195,30 @@ pub fn loop_view(state: &State) -> LoopView {
         isolation: "host",
         started_at_ms: state.started_at_ms(),
         last_at_ms: state.last_at_ms(),
+    }
+}
+
+fn question_view(question: &Question) -> QuestionView {
+    QuestionView {
+        story_id: question.story.to_string(),
+        stage: question.stage.map(Stage::word),
+        text: question.text.clone(),
+        choices: question
+            .choices
+            .iter()
+            .map(|choice| choice.word().to_owned())
+            .collect(),
+        free: question.free,
+    }
+}
+
+fn wait_view(wait: &Wait) -> WaitView {
+    WaitView {
+        story_id: wait.run.story.to_string(),
+        stage: wait.run.stage.word(),
+        agent: wait.agent.as_ref().map(ToString::to_string),
+        until_ms: wait.until_ms,
+        cause: wait.fault.why.clone(),
     }
 }
 
@@ -167,12 +233,16 @@ fn status_of(state: &State) -> (&'static str, String) {
         Some(EndReason::Failed { why }) => return ("failed", why.clone()),
         None => {}
     }
-    if let Some(question) = state.question() {
+    if let Some(question) = state.questions().first() {
         return ("needs_human", question.text.clone());
     }
     match (state.is_paused(), state.waits_until_ms().is_some()) {
         (true, _) => ("paused", String::new()),
-        (false, true) => ("waiting", state.fault().unwrap_or_default().to_owned()),
+        (false, true) => {
+            let waits = state.waits();
+            let why = waits.first().map(|wait| wait.fault.why.clone());
+            ("waiting", why.unwrap_or_default())
+        }
         (false, false) => ("running", String::new()),
     }
 }
@@ -196,7 +266,7 @@ fn story_view(story: &StoryProgress, ended: bool) -> StoryView {
         StoryStatus::SetAside => ("skipped", "was set aside in the PRD".to_owned(), None),
     };
     StoryView {
-        id: story.spec.id.clone(),
+        id: story.spec.id.to_string(),
         title: story.spec.title.clone(),
         status,
         detail,

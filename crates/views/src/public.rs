@@ -18,19 +18,39 @@ pub struct PublicEvent {
 
 /// Every public event of a loop, in order. Records that cannot be replayed end the list.
 pub fn public_events(records: &[Stamped]) -> Vec<PublicEvent> {
-    let mut events = Vec::new();
-    let mut state: Option<State> = None;
-    for record in records {
-        let before = state.clone();
-        let next = match state.take() {
-            None => State::begin(record).ok(),
-            Some(mut next) => next.apply(record).is_ok().then_some(next),
+    let mut fold = PublicFold::default();
+    records
+        .iter()
+        .flat_map(|record| fold.push(record))
+        .collect()
+}
+
+/// Public events as the records come: whoever follows a loop folds only what is new.
+#[derive(Debug, Clone, Default)]
+pub struct PublicFold {
+    state: Option<State>,
+    is_broken: bool,
+}
+
+impl PublicFold {
+    /// The public events of one more record; none after one that cannot be replayed.
+    pub fn push(&mut self, record: &Stamped) -> Vec<PublicEvent> {
+        if self.is_broken {
+            return Vec::new();
+        }
+        let before = self.state.clone();
+        let after = match self.state.take() {
+            None => State::begin(record),
+            Some(state) => state.after(record),
         };
-        let Some(after) = next else { break };
-        events.extend(public_of(record, before.as_ref(), &after));
-        state = Some(after);
+        let Ok(after) = after else {
+            self.is_broken = true;
+            return Vec::new();
+        };
+        let events = public_of(record, before.as_ref(), &after);
+        self.state = Some(after);
+        events
     }
-    events
 }
 
 fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<PublicEvent> {
@@ -44,17 +64,8 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
         }]
     };
     match &record.event {
-        Event::LoopStarted { .. } => one(
-            "agent/loop.start",
-            json!({ "loopId": loop_id, "project": project, "prdPath": spec.prd_path, "maxRetries": spec.max_retries,
-                    "maxIterations": spec.max_iterations, "retryLadder": spec.ladder, "flow": spec.flow.word(),
-                    "toolAssignments": assignments(spec),
-                    "budget": spec.budget.map(|budget| json!({ "ms": budget.total_ms })) }),
-        ),
-        Event::LoopPrepared => one(
-            "agent/loop.plan",
-            json!({ "loopId": loop_id, "project": project, "prdPath": spec.prd_path }),
-        ),
+        Event::LoopStarted { .. } => one("agent/loop.start", start(spec)),
+        Event::LoopPrepared => one("agent/loop.plan", planned(spec)),
         Event::StoryPlanned {
             story,
             attempt,
@@ -78,10 +89,7 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
             attempt,
             commit,
             ..
-        } => one(
-            "agent/loop.review",
-            json!({ "loopId": loop_id, "project": project, "storyId": story, "commitSha": commit, "attempt": attempt }),
-        ),
+        } => one("agent/loop.review", review(spec, story, *attempt, commit)),
         Event::NothingNew {
             story,
             attempt,
@@ -98,8 +106,7 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
         }
         Event::AgentSwitched { run, from, to } => one(
             "agent/loop.agent_switched",
-            json!({ "loopId": loop_id, "storyId": run.story, "attempt": run.attempt, "stage": run.stage.word(),
-                    "from": from, "to": to }),
+            switched(loop_id, run, from, to),
         ),
         Event::LoopEnded { reason } => one("agent/loop.complete", complete(reason, record, after)),
         Event::RecheckPlanned { .. }
@@ -112,6 +119,28 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
         | Event::Reloaded { .. }
         | Event::Answered { .. } => Vec::new(),
     }
+}
+
+fn start(spec: &kernel::LoopSpec) -> Value {
+    json!({ "loopId": spec.loop_id, "project": spec.project, "prdPath": spec.prd_path,
+            "maxRetries": spec.max_retries, "maxIterations": spec.max_iterations,
+            "retryLadder": spec.ladder, "flow": spec.flow.word(),
+            "toolAssignments": assignments(spec),
+            "budget": spec.budget.map(|budget| json!({ "ms": budget.total_ms })) })
+}
+
+fn review(spec: &kernel::LoopSpec, story: &str, attempt: u32, commit: &kernel::Commit) -> Value {
+    json!({ "loopId": spec.loop_id, "project": spec.project, "storyId": story,
+            "commitSha": commit, "attempt": attempt })
+}
+
+fn planned(spec: &kernel::LoopSpec) -> Value {
+    json!({ "loopId": spec.loop_id, "project": spec.project, "prdPath": spec.prd_path })
+}
+
+fn switched(loop_id: &str, run: &kernel::RunKey, from: &str, to: &str) -> Value {
+    json!({ "loopId": loop_id, "storyId": run.story, "attempt": run.attempt,
+            "stage": run.stage.word(), "from": from, "to": to })
 }
 
 fn run_ended(
@@ -147,13 +176,9 @@ fn run_ended(
             Vec::new()
         }
     };
-    let until = after
-        .active_runs()
-        .into_iter()
-        .find_map(|(key, state)| match state {
-            kernel::RunState::Waiting { until_ms } if key == *run => Some(until_ms),
-            _ => None,
-        });
+    let waits = after.waits();
+    let wait = waits.iter().find(|wait| wait.run == *run);
+    let until = wait.map(|wait| wait.until_ms);
     let waiting = |why: &str| {
         one(
             "agent/loop.waiting",
@@ -163,7 +188,7 @@ fn run_ended(
     match outcome {
         RunOutcome::Infrastructure { why, .. } => waiting(why),
         // What is cut off again and again waits too.
-        RunOutcome::Interrupted { why } if until.is_some() => waiting(why),
+        RunOutcome::Interrupted { why, .. } if until.is_some() => waiting(why),
         RunOutcome::NeedsHuman { question, .. } => one(
             "agent/loop.needs_human",
             json!({ "loopId": loop_id, "storyId": run.story, "question": question }),
@@ -173,16 +198,14 @@ fn run_ended(
 }
 
 fn judge(run: &kernel::RunKey, after: &State) -> Value {
-    let attempt = after.active().map(|(_, attempt)| attempt);
-    let report = attempt
-        .and_then(|attempt| attempt.checked.as_ref())
-        .map(|checked| &checked.report);
-    let findings = attempt
-        .and_then(|attempt| attempt.review.as_ref())
-        .map(|review| review.findings.join("\n"));
+    let attempt = after.attempt(&run.story);
+    let candidate = attempt.and_then(|attempt| attempt.candidate());
+    let checked = candidate.and_then(|candidate| candidate.checked.as_ref());
+    let review = candidate.and_then(|candidate| candidate.review.as_ref());
     json!({ "loopId": after.spec().loop_id, "project": after.spec().project, "storyId": run.story,
-            "commitSha": attempt.and_then(|attempt| attempt.candidate()), "testResults": report,
-            "feedback": findings, "attempt": run.attempt })
+            "commitSha": candidate.map(|candidate| &candidate.commit),
+            "testResults": checked.map(|checked| &checked.report),
+            "feedback": review.map(|review| review.findings.join("\n")), "attempt": run.attempt })
 }
 
 /// The agents that were named for single stories.
@@ -191,10 +214,10 @@ fn assignments(spec: &kernel::LoopSpec) -> Value {
         .stories
         .iter()
         .filter(|story| story.assigned != kernel::Assigned::default());
-    let entry = |story: &kernel::StorySpec| {
+    let entry = |story: &std::sync::Arc<kernel::StorySpec>| {
         let assigned = &story.assigned;
         let roles = json!({ "implementor": assigned.implementor, "reviewer": assigned.reviewer, "judge": assigned.judge });
-        (story.id.clone(), roles)
+        (story.id.to_string(), roles)
     };
     Value::Object(named.map(entry).collect())
 }
@@ -211,7 +234,7 @@ fn retry(
     let Some(progress) = after.story(story) else {
         return Vec::new();
     };
-    let recheck = matches!(&progress.status, StoryStatus::Active(attempt) if attempt.recheck);
+    let recheck = matches!(&progress.status, StoryStatus::Active(attempt) if attempt.is_recheck);
     if recheck || progress.attempts >= spec.attempts_max() {
         return Vec::new();
     }
@@ -251,8 +274,8 @@ fn skipped(
     after: &State,
 ) -> Vec<PublicEvent> {
     let recheck = before
-        .and_then(State::active)
-        .is_some_and(|(_, attempt)| attempt.recheck);
+        .and_then(|before| before.attempt(story))
+        .is_some_and(|attempt| attempt.is_recheck);
     let Some(progress) = after.story(story).filter(|_| !recheck) else {
         return Vec::new();
     };

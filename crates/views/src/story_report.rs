@@ -118,13 +118,13 @@ pub fn story_report(records: &[Stamped], story: &str) -> Option<StoryReport> {
         {
             (last.ended, last.feedback) = ("rejected", words.clone());
         }
-        if let (Event::AgentSwitched { .. }, Some(last), Some((_, attempt))) = (
-            &record.event,
-            attempts.last_mut(),
-            next.active().filter(|(active, _)| active.spec.id == story),
-        ) {
-            let agent = |stage| attempt.agent(stage).unwrap_or_default().to_owned();
-            (last.implementor, last.judge) = (agent(Stage::Implement), agent(Stage::Judge));
+        if let Event::AgentSwitched { run, .. } = &record.event
+            && run.story == story
+            && let (Some(last), Some(attempt)) = (attempts.last_mut(), next.attempt(story))
+        {
+            let agent = |stage| attempt.agent(stage).map(ToString::to_string);
+            last.implementor = agent(Stage::Implement).unwrap_or_default();
+            last.judge = agent(Stage::Judge).unwrap_or_default();
         }
         state = Some(next);
     }
@@ -144,10 +144,10 @@ fn take(record: &Stamped, wanted: &str, attempts: &mut Vec<AttemptReport>) {
         } if story == wanted => {
             attempts.push(AttemptReport {
                 number: *attempt,
-                implementor: implementor.clone(),
+                implementor: implementor.to_string(),
                 judge: cast
                     .as_ref()
-                    .map(|cast| cast.judge.clone())
+                    .map(|cast| cast.judge.to_string())
                     .unwrap_or_default(),
                 base_sha: base.to_string(),
                 ..AttemptReport::default()
@@ -162,7 +162,7 @@ fn take(record: &Stamped, wanted: &str, attempts: &mut Vec<AttemptReport>) {
             attempts.push(AttemptReport {
                 number: *attempt,
                 recheck: true,
-                judge: judge.clone().unwrap_or_default(),
+                judge: judge.clone().unwrap_or_default().to_string(),
                 base_sha: head.to_string(),
                 ..AttemptReport::default()
             });
@@ -250,8 +250,17 @@ fn report(state: &State, id: &str, attempts: Vec<AttemptReport>) -> Option<Story
     let story = state.story(id)?;
     let (status, phase, mut reason, commit) = standing(&story.status, state.ended().is_some());
     // What a person is asked, or what the loop waits for, is why the story at hand does not go on.
-    let asked = state.question().map(|question| question.text.clone());
-    let halt = asked.or_else(|| state.fault().map(str::to_owned));
+    let asked = state
+        .questions()
+        .into_iter()
+        .find(|question| question.story == *id)
+        .map(|question| question.text);
+    let waits_for = state
+        .waits()
+        .into_iter()
+        .find(|wait| wait.run.story == *id)
+        .map(|wait| wait.fault.why);
+    let halt = asked.or(waits_for);
     if let Some(halt) = halt.filter(|_| status == "running") {
         reason = format!("{reason}: {halt}");
     }

@@ -39,6 +39,12 @@ pub enum GitError {
         /// The time limit that it exceeded.
         waited_secs: u64,
     },
+    /// The program was ended because nobody wants its work any more.
+    #[error("`git {command}` was broken off")]
+    Aborted {
+        /// The arguments, without the options that every call gets.
+        command: String,
+    },
     /// The program succeeded, but its output could not be parsed.
     #[error("`git {command}` gave an answer that cannot be read")]
     Garbled {

@@ -274,6 +274,11 @@ impl Git {
             (written, stdout, stderr)
         });
         let status = child.wait();
+        if watchdog.was_aborted() {
+            return Err(GitError::Aborted {
+                command: self.command_line(),
+            });
+        }
         if watchdog.has_fired() {
             return Err(GitError::TooSlow {
                 command: self.command_line(),

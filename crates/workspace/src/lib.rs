@@ -50,3 +50,4 @@ pub use reader::{Listed, TreeReader};
 pub use refs::{Moved, ref_component};
 pub use snapshot::{LeftOut, Reason, Snapshot};
 pub use trailers::{BranchTrailers, trailers_beyond, trailers_of};
+pub use watchdog::abortable;

@@ -9,7 +9,10 @@ use anyhow::{Result, bail};
 
 use super::complaint::{Complaint, Rule};
 use super::tree::Tree;
-use super::{decisions, edges, errors, header, homes, lockfiles, paths, sizes, versions, words};
+use super::{
+    decisions, edges, errors, header, homes, lockfiles, modules, paths, prose_branches, sizes,
+    string_errors, versions, words,
+};
 use crate::metadata::{Metadata, Package};
 use crate::talk::{hand_out, say};
 
@@ -41,6 +44,9 @@ fn complaints(tree: &Tree, packages: &[Package]) -> BTreeSet<Complaint> {
         errors::check,
         decisions::check,
         lockfiles::check,
+        modules::check,
+        prose_branches::check,
+        string_errors::check,
     ];
     let first = of_the_packages
         .into_iter()

@@ -1,5 +1,5 @@
-//! As much of Rust's grammar as the rules need: where string literals are, and where the tests
-//! begin.
+//! As much of Rust's grammar as the rules need: where string literals are, where the tests begin,
+//! and the words of the code that is no test.
 //!
 //! This is no parser. It trusts that the file compiles, which an earlier step of CI has shown.
 
@@ -31,6 +31,104 @@ pub(super) fn string_literals(source: &str) -> Vec<Literal<'_>> {
         rest = &rest[token.length..];
     }
     literals
+}
+
+/// A name, a number, `::`, or any other single character of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Word<'a> {
+    pub(super) line_number: usize,
+    pub(super) text: &'a str,
+}
+
+impl Word<'_> {
+    /// Tells names, keywords and numbers from punctuation.
+    pub(super) fn is_name(&self) -> bool {
+        self.text.starts_with(is_name_character)
+    }
+}
+
+/// Splits code into words. A string literal is a word of one quote, whatever it says; comments and
+/// everything below `#[cfg(test)]` are left out.
+pub(super) fn words(source: &str) -> Vec<Word<'_>> {
+    let mut words = Vec::new();
+    let (mut rest, mut line_number) = (source, 1);
+    while !rest.is_empty() {
+        let token = next_token(rest);
+        let length = token.length.max(word_length(rest));
+        let is_comment = rest.starts_with("//") || rest.starts_with("/*");
+        if !is_comment && !rest.starts_with(char::is_whitespace) {
+            let text = if token.is_string {
+                "\""
+            } else {
+                &rest[..length]
+            };
+            words.push(Word { line_number, text });
+        }
+        line_number += rest[..length].matches('\n').count();
+        rest = &rest[length..];
+    }
+    without_tests(&words)
+}
+
+/// The `b` of a byte string stands alone, so that the string behind it is seen.
+fn word_length(rest: &str) -> usize {
+    let is_byte_string = rest
+        .strip_prefix('b')
+        .is_some_and(|after| next_token(after).is_string);
+    if is_byte_string {
+        1
+    } else if rest.starts_with("::") {
+        2
+    } else {
+        rest.find(|c| !is_name_character(c)).unwrap_or(rest.len())
+    }
+}
+
+fn is_name_character(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+fn without_tests<'a>(words: &[Word<'a>]) -> Vec<Word<'a>> {
+    let mut kept = Vec::new();
+    let mut rest = words;
+    while let Some((first, others)) = rest.split_first() {
+        if starts_with(rest, &TEST_ONLY) {
+            rest = &rest[TEST_ONLY.len()..];
+            rest = &rest[item_length(rest)..];
+        } else {
+            kept.push(*first);
+            rest = others;
+        }
+    }
+    kept
+}
+
+const TEST_ONLY: [&str; 7] = ["#", "[", "cfg", "(", "test", ")", "]"];
+
+/// Tells whether code starts with these words.
+pub(super) fn starts_with(words: &[Word<'_>], expected: &[&str]) -> bool {
+    words.len() >= expected.len()
+        && words
+            .iter()
+            .zip(expected)
+            .all(|(word, expected)| word.text == *expected)
+}
+
+/// An item ends with its first semicolon outside brackets, or with its first closing brace. Other
+/// attributes in front of it belong to it.
+fn item_length(words: &[Word<'_>]) -> usize {
+    let mut depth = 0_usize;
+    for (index, word) in words.iter().enumerate() {
+        match word.text {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" if depth == 0 => return index,
+            "}" if depth == 1 => return index + 1,
+            ")" | "]" | "}" => depth -= 1,
+            ";" if depth == 0 => return index + 1,
+            _ => {}
+        }
+    }
+    words.len()
 }
 
 /// Counts the lines before the test module, or all of them. Only a module with a body ends the
@@ -163,6 +261,38 @@ mod tests {
                 .collect();
             assert_eq!(seen, expected, "{source}");
         }
+    }
+
+    #[test]
+    fn code_has_the_words() {
+        for (source, expected) in [
+            ("use a::b; // no", "use a :: b ;"),
+            (
+                "f(\"no\", r#\"no\"#, br#\"no\"#) /* no */",
+                "f ( \" , \" , b \" )",
+            ),
+            ("x.0 == 'y'", "x . 0 == 'y'"),
+            ("for_r(r, rest)", "for_r ( r , rest )"),
+            ("a #[cfg(test)] mod tests { fn f() {} } b", "a b"),
+            (
+                "a #[cfg(test)] #[rustfmt::skip] fn f(x: [u8; 2]) {} b",
+                "a b",
+            ),
+            ("a #[cfg(test)] mod tests; b", "a b"),
+            ("{ a: 1, #[cfg(test)] b: 2 } c", "{ a : 1 , } c"),
+        ] {
+            let seen: Vec<&str> = words(source).iter().map(|word| word.text).collect();
+            assert_eq!(seen.join(" ").replace("= =", "=="), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn words_know_their_lines() {
+        let lines: Vec<usize> = words("a\n\"b\n\" c\n/* \n */ d")
+            .iter()
+            .map(|word| word.line_number)
+            .collect();
+        assert_eq!(lines, [1, 2, 3, 5]);
     }
 
     #[test]

@@ -20,7 +20,8 @@ type Measures<'a> = BTreeMap<(Rule, &'a str), Vec<usize>>;
 
 pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
     let measures = measure(tree);
-    let (exceptions, mut complaints) = exceptions::parse(tree.text(exceptions::LIST));
+    let (mut exceptions, mut complaints) = exceptions::parse(tree.text(exceptions::LIST));
+    exceptions.retain(|entry| [Rule::FileSize, Rule::FunctionSize].contains(&entry.rule));
     complaints.extend(measures.iter().filter_map(|(&(rule, path), lines)| {
         let allowed = allowed(&exceptions, rule, path);
         let line_number = *lines.get(allowed)?;
@@ -43,12 +44,14 @@ pub(super) fn check(tree: &Tree) -> Vec<Complaint> {
 fn measure(tree: &Tree) -> Measures<'_> {
     let mut measures = Measures::new();
     for (path, text) in tree.texts().filter(|(path, _)| has_extension(path, "rs")) {
-        if !path.split('/').any(|folder| folder == "tests") {
-            measures.insert(
-                (Rule::FileSize, path),
-                (1..=lines_before_tests(text)).collect(),
-            );
+        if path
+            .split('/')
+            .any(|folder| ["tests", "examples"].contains(&folder))
+        {
+            continue;
         }
+        let lines = (1..=lines_before_tests(text)).collect();
+        measures.insert((Rule::FileSize, path), lines);
         measures.insert((Rule::FunctionSize, path), long_functions(text));
     }
     measures
@@ -126,6 +129,7 @@ mod tests {
                 Some(grown_file),
             ),
             ("a.rs", source(601, 0), "file-size a.rs 650", Some(&shrink)),
+            ("a.rs", source(600, 0), "module-cycle a 2", None),
             ("a.rs", source(10, 2), "", Some(long_function)),
             ("a.rs", source(10, 2), "function-size a.rs 2", None),
             (

@@ -2,7 +2,7 @@
 
 use super::draft::{Draft, Strength, said_by};
 use super::evidence::{Evidence, Measured, Measurement};
-use super::facts::{Facts, How, Wanted};
+use super::facts::{Comparison, How, Wanted};
 use super::measure;
 use crate::results::stands_in;
 
@@ -10,7 +10,7 @@ use crate::results::stands_in;
 const WITHOUT_TESTS: [&str; 6] = ["setup", "typecheck", "lint", "format", "fmt", "build"];
 
 /// Compares a candidate with its base.
-pub fn compare(evidence: &Evidence<'_>) -> Facts {
+pub fn compare(evidence: &Evidence<'_>) -> Comparison {
     let mut draft = Draft::new();
     if let Some(setup) = evidence
         .base

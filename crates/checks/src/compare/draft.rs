@@ -1,40 +1,19 @@
-//! Facts in the making: bounded lists, and the gate at the end.
+//! A comparison in the making: bounded lists.
 
 use super::evidence::{Evidence, Measured, RERUNS_MAX};
-use super::facts::{Changed, Facts, Failing, Gate, How, NAMES_MAX, Wanted};
+use super::facts::{Changed, Comparison, Failing, How, NAMES_MAX, SetupFailed, Wanted};
 use crate::text::{EXCERPT_BYTES_MAX, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, clip};
 
 pub(super) struct Draft {
-    facts: Facts,
+    facts: Comparison,
     n_strong: usize,
-    mismatch: Option<String>,
 }
 
 impl Draft {
     pub(super) fn new() -> Self {
         Self {
-            facts: Facts {
-                gate: Gate::NothingProven,
-                fail_to_pass: Vec::new(),
-                weak: false,
-                by_exit_code: false,
-                vacuous: Vec::new(),
-                pass_to_pass: 0,
-                broken: Vec::new(),
-                new_failing: Vec::new(),
-                failed_checks: Vec::new(),
-                obliged: Vec::new(),
-                old_tests_do_not_build: None,
-                known_red: Vec::new(),
-                fixed: Vec::new(),
-                flaky: Vec::new(),
-                not_gating: Vec::new(),
-                notes: Vec::new(),
-                wanted: Vec::new(),
-                n_left_out: 0,
-            },
+            facts: Comparison::default(),
             n_strong: 0,
-            mismatch: None,
         }
     }
 
@@ -136,7 +115,8 @@ impl Draft {
     }
 
     pub(super) fn mismatch(&mut self, measured: &Measured) {
-        self.mismatch
+        self.facts
+            .unfit_tests
             .get_or_insert_with(|| clip(said_by(measured), EXCERPT_BYTES_MAX));
     }
 
@@ -161,25 +141,21 @@ impl Draft {
     }
 
     /// Nothing was measured.
-    pub(super) fn setup_failed(mut self, on_base: bool, setup: &Measured) -> Facts {
-        self.facts.gate = Gate::SetupFailed {
+    pub(super) fn setup_failed(mut self, on_base: bool, setup: &Measured) -> Comparison {
+        self.facts.setup_failed = Some(SetupFailed {
             on_base,
             excerpt: clip(&setup.excerpt, EXCERPT_BYTES_MAX),
-        };
+        });
         self.facts
     }
 
-    pub(super) fn finish(mut self, evidence: &Evidence<'_>) -> Facts {
+    pub(super) fn finish(mut self, evidence: &Evidence<'_>) -> Comparison {
         let facts = &mut self.facts;
-        let old_are_red = !facts.broken.is_empty() || !facts.failed_checks.is_empty();
         facts.weak = !facts.fail_to_pass.is_empty() && self.n_strong == 0;
-        facts.gate = match self.mismatch {
-            Some(excerpt) if !old_are_red => Gate::SurfaceMismatch { excerpt },
-            _ if old_are_red || !facts.new_failing.is_empty() => Gate::Red,
-            _ if evidence.demands_tests() && facts.fail_to_pass.is_empty() => Gate::NothingProven,
-            _ => Gate::Green,
-        };
-        if facts.gate == Gate::Red && evidence.candidate_reruns.len() < RERUNS_MAX {
+        facts.demands_tests = evidence.demands_tests();
+        // A red may be chance: only another run of the same tree can tell.
+        let is_red = facts.finding() == kernel::Finding::Red;
+        if is_red && evidence.candidate_reruns.len() < RERUNS_MAX {
             facts.wanted.push(Wanted::Rerun);
         }
         facts.wanted.sort();

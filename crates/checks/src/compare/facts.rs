@@ -5,29 +5,13 @@ use serde::{Deserialize, Serialize};
 /// Most names in any one list; what is left out is counted.
 pub const NAMES_MAX: usize = 200;
 
-/// What the facts allow.
+/// A project that could not be prepared, so that nothing was measured.
 #[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case", tag = "gate")]
-pub enum Gate {
-    /// Nothing that was green is red, and where tests are demanded at least one proves the change.
-    Green,
-    /// Something that was green is red, or a new test is.
-    Red,
-    /// The new tests do not build on the candidate, which builds without them. It is the tests that
-    /// must be mended.
-    SurfaceMismatch {
-        /// What the compiler, the type checker or the runner said.
-        excerpt: String,
-    },
-    /// No new test is red on the base and green on the candidate.
-    NothingProven,
-    /// The project could not be prepared, so nothing was measured.
-    SetupFailed {
-        /// It fails on the base as well, so it is not the candidate's fault.
-        on_base: bool,
-        /// The end of its output.
-        excerpt: String,
-    },
+pub struct SetupFailed {
+    /// It fails on the base as well, so it is not the candidate's fault.
+    pub on_base: bool,
+    /// The end of its output.
+    pub excerpt: String,
 }
 
 /// A test or a check that is red.
@@ -71,12 +55,18 @@ pub enum Wanted {
     CandidateWithoutTests,
 }
 
-/// Everything that the measurements say about one candidate.
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
-    /// What they allow.
-    #[serde(flatten)]
-    pub gate: Gate,
+/// Everything that the measurements say about one candidate. What follows from it is the kernel's to
+/// decide, by its gate.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
+#[serde(default)]
+pub struct Comparison {
+    /// The setup that failed, if one did.
+    pub setup_failed: Option<SetupFailed>,
+    /// What the build said of new tests that do not build on the candidate, which builds without
+    /// them.
+    pub unfit_tests: Option<String>,
+    /// Whether tests were written for the story, so that one of them must prove it.
+    pub demands_tests: bool,
     /// New tests that are red on the base and green on the candidate.
     pub fail_to_pass: Vec<String>,
     /// None of them was red by what it asserts: on the base they did not build, or a whole command
@@ -117,9 +107,36 @@ pub struct Facts {
     pub n_left_out: usize,
 }
 
-impl Facts {
-    /// Says whether the facts allow a PASS. They never give one.
-    pub fn is_green(&self) -> bool {
-        self.gate == Gate::Green
+impl Comparison {
+    /// The same in the kernel's words, as far as single lists go.
+    pub fn facts(&self) -> kernel::Facts {
+        let names = |failing: &[Failing]| {
+            let names = failing.iter().map(|failing| failing.name.clone());
+            names.collect()
+        };
+        kernel::Facts {
+            measured: true,
+            setup: match self.setup_failed {
+                Some(_) => kernel::Setup::Failed,
+                None => kernel::Setup::Fine,
+            },
+            unfit_tests: self.unfit_tests.is_some(),
+            broken: names(&self.broken),
+            failing: names(&self.new_failing),
+            failed_checks: names(&self.failed_checks),
+            demands_proof: self.demands_tests,
+            proven: self.fail_to_pass.clone(),
+            obliged: self
+                .obliged
+                .iter()
+                .map(|changed| changed.name.clone())
+                .collect(),
+            ..kernel::Facts::default()
+        }
+    }
+
+    /// What was found, in one word.
+    pub fn finding(&self) -> kernel::Finding {
+        self.facts().finding()
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::facts::{Facts, Failing, Gate};
+use super::facts::{Comparison, Failing};
 use crate::results::{Occurrence, Results, fits};
 use crate::text::{clip, extension, head};
 
@@ -23,23 +23,20 @@ const TOLD_MAX: usize = 20;
 
 /// Writes feedback for the next attempt. `held_back` gives for a test's name the criterion that
 /// stands for it.
-pub fn feedback(facts: &Facts, held_back: &BTreeMap<String, String>) -> String {
+pub fn feedback(facts: &Comparison, held_back: &BTreeMap<String, String>) -> String {
     let teller = Teller { held_back };
     let mut text = String::new();
-    match &facts.gate {
-        Gate::SetupFailed {
-            on_base: false,
-            excerpt,
-        } => {
+    match &facts.setup_failed {
+        Some(setup) if !setup.on_base => {
             text += &format!(
                 "The project could not be set up:\n{}\n",
-                teller.without_source(excerpt)
+                teller.without_source(&setup.excerpt)
             );
         }
-        Gate::NothingProven => {
-            text += "No new test shows that the change does what the story asks for.\n"
+        _ if facts.finding() == kernel::Finding::Unproven => {
+            text += "No new test shows that the change does what the story asks for.\n";
         }
-        Gate::Green | Gate::Red | Gate::SurfaceMismatch { .. } | Gate::SetupFailed { .. } => {}
+        _ => {}
     }
     text += &teller.list(
         "These were green before the change and are not any more:",
@@ -109,7 +106,7 @@ impl Teller<'_> {
     }
 
     /// Of tests that are held back, the criteria alone.
-    fn criteria(&self, facts: &Facts) -> String {
+    fn criteria(&self, facts: &Comparison) -> String {
         let failing = facts.broken.iter().chain(&facts.new_failing);
         let criteria: BTreeSet<&str> = failing
             .filter_map(|test| self.criterion(&test.name))

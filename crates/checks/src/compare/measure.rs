@@ -227,7 +227,7 @@ impl<'a> View<'a> {
                 Now::Red(found) => draft.new_failing(&label, message(found)),
                 Now::Flaky => draft.flaky(&label),
                 Now::Skipped if was_red => {
-                    draft.new_failing(&label, "it is skipped on the candidate")
+                    draft.new_failing(&label, "it is skipped on the candidate");
                 }
                 Now::Gone if self.is_unheard() || self.stands_in_broken(index) => {}
                 Now::Gone => draft.new_failing(&label, "it did not run on the candidate"),

@@ -14,6 +14,6 @@ mod measure;
 
 pub use check::compare;
 pub use evidence::{Evidence, Measured, Measurement, RERUNS_MAX};
-pub use facts::{Changed, Facts, Failing, Gate, How, NAMES_MAX, Wanted};
+pub use facts::{Changed, Comparison, Failing, How, NAMES_MAX, SetupFailed, Wanted};
 
 pub use feedback::{FEEDBACK_BYTES_MAX, feedback, spread_over_files};

@@ -8,8 +8,9 @@
 //! whose words these are, `t` a time-out, `s` a signal. Checks other than `test` stand before it:
 //! `lint=1 | 0 a+`.
 
-use checks::compare::{Evidence, Facts, Gate, How, Measured, Measurement, compare};
+use checks::compare::{Comparison, Evidence, How, Measured, Measurement, SetupFailed, compare};
 use checks::results::{Format, Occurrence, TestStatus};
+use kernel::Finding;
 
 #[derive(Default)]
 struct Given {
@@ -24,7 +25,7 @@ struct Given {
     suites: Vec<String>,
 }
 
-pub(crate) fn facts_of(row: &str) -> Facts {
+pub(crate) fn facts_of(row: &str) -> Comparison {
     let mut given = Given::default();
     for part in row.split(';') {
         let (key, value) = part.trim().split_once(':').unwrap_or((part, ""));
@@ -117,16 +118,16 @@ fn add_test(check: &mut Measured, word: &str) {
 }
 
 /// The facts in one line, without what is empty.
-pub(crate) fn line(facts: &Facts) -> String {
-    let gate = match &facts.gate {
-        Gate::Green => "green",
-        Gate::Red => "red",
-        Gate::SurfaceMismatch { .. } => "mismatch",
-        Gate::NothingProven => "nothing-proven",
-        Gate::SetupFailed { on_base: true, .. } => "setup-failed-on-base",
-        Gate::SetupFailed { .. } => "setup-failed",
+pub(crate) fn line(facts: &Comparison) -> String {
+    let finding = match (&facts.setup_failed, facts.finding()) {
+        (Some(SetupFailed { on_base: true, .. }), _) => "setup-failed-on-base",
+        (Some(_), _) => "setup-failed",
+        (None, Finding::Green) => "green",
+        (None, Finding::Red) => "red",
+        (None, Finding::Unfit) => "mismatch",
+        (None, Finding::Unproven) => "nothing-proven",
     };
-    let mut parts = vec![gate.to_owned()];
+    let mut parts = vec![finding.to_owned()];
     let failing = |list: &[checks::compare::Failing]| {
         list.iter()
             .map(|test| test.name.clone())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use checks::compare::{FEEDBACK_BYTES_MAX, Facts, Failing, feedback};
+use checks::compare::{Comparison, FEEDBACK_BYTES_MAX, Failing, feedback};
 
 use crate::compare::facts_of;
 
@@ -36,7 +36,7 @@ fn lines_that_name_a_held_back_test_are_left_out() {
 
 #[test]
 fn feedback_is_bounded() {
-    let mut facts: Facts = facts_of("base: 0 a+; cand: 1 a-");
+    let mut facts: Comparison = facts_of("base: 0 a+; cand: 1 a-");
     facts.broken = (0..200)
         .map(|n| Failing {
             name: format!("test {n}"),

@@ -1,7 +1,8 @@
 //! What holds for all measurements, whatever they are.
 
-use checks::compare::{Evidence, Gate, Measured, Measurement, compare, feedback};
+use checks::compare::{Evidence, Measured, Measurement, compare, feedback};
 use checks::results::{Occurrence, Results, TestStatus};
+use kernel::Finding;
 use proptest::prelude::*;
 
 fn status() -> impl Strategy<Value = TestStatus> {
@@ -107,7 +108,7 @@ proptest! {
     #[test]
     fn a_candidate_like_its_base_is_never_green_where_tests_are_demanded(base in measurement()) {
         let evidence = Evidence { base_with_tests: Some(&base), ..Evidence::without_writer(&base, &base) };
-        prop_assert_ne!(compare(&evidence).gate, Gate::Green);
+        prop_assert_ne!(compare(&evidence).finding(), Finding::Green);
     }
 
     #[test]
@@ -115,14 +116,14 @@ proptest! {
         base in measurement(), tests in measurement(),
     ) {
         let evidence = Evidence { base_with_tests: Some(&tests), ..Evidence::without_writer(&base, &tests) };
-        prop_assert_ne!(compare(&evidence).gate, Gate::Green);
+        prop_assert_ne!(compare(&evidence).finding(), Finding::Green);
     }
 
     #[test]
     fn a_candidate_like_its_base_keeps_everything(base in measurement()) {
         let facts = compare(&Evidence::without_writer(&base, &base));
-        prop_assert_eq!(facts.broken, vec![]);
-        prop_assert_eq!(facts.gate, Gate::Green);
+        prop_assert_eq!(facts.broken.clone(), vec![]);
+        prop_assert_eq!(facts.finding(), Finding::Green);
     }
 
     #[test]
@@ -132,10 +133,10 @@ proptest! {
         let candidate = if is_close { with(&base, "n", TestStatus::Passed) } else { candidate };
         let tests = with(&base, "n", TestStatus::Failed);
         let before = Evidence { base_with_tests: Some(&tests), ..Evidence::without_writer(&base, &candidate) };
-        if compare(&before).gate == Gate::Green && is_per_test(&base) && is_per_test(&candidate) {
+        if compare(&before).finding() == Finding::Green && is_per_test(&base) && is_per_test(&candidate) {
             let [base, tests, candidate] = [&base, &tests, &candidate].map(|tree| with(tree, "z", TestStatus::Failed));
             let after = Evidence { base_with_tests: Some(&tests), ..Evidence::without_writer(&base, &candidate) };
-            prop_assert_eq!(compare(&after).gate, Gate::Green);
+            prop_assert_eq!(compare(&after).finding(), Finding::Green);
         }
     }
 
@@ -148,8 +149,8 @@ proptest! {
         let once = compare(&Evidence::without_writer(&base, &candidate));
         let reruns = [rerun];
         let twice = compare(&Evidence { candidate_reruns: &reruns, ..Evidence::without_writer(&base, &candidate) });
-        if once.gate == Gate::Green {
-            prop_assert_eq!(twice.gate, Gate::Green);
+        if once.finding() == Finding::Green {
+            prop_assert_eq!(twice.finding(), Finding::Green);
         }
     }
 
@@ -158,7 +159,7 @@ proptest! {
         let evidence = Evidence { base_with_tests: Some(&tests), ..Evidence::without_writer(&base, &candidate) };
         let facts = compare(&evidence);
         let text = serde_json::to_string(&facts).expect("is written");
-        prop_assert_eq!(serde_json::from_str::<checks::compare::Facts>(&text).expect("is read"), facts);
+        prop_assert_eq!(serde_json::from_str::<checks::compare::Comparison>(&text).expect("is read"), facts);
     }
 
     #[test]

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use super::setup::{Finding, find_program};
 use crate::config::{self, AgentConfig, Config};
 use crate::failure::{Exit, Failure};
-use crate::home::home;
 use crate::output::{NextAction, Output};
+use crate::state_folder::home;
 
 /// How long a CLI may take to say something about itself; the slowest needs a second.
 const PROBE_LIMIT: Duration = Duration::from_secs(15);

@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use engine::Home;
+use home::Home;
 
 use crate::args::StartArgs;
 use crate::failure::{Exit, Failure};

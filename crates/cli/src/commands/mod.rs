@@ -1,12 +1,10 @@
 //! One file per verb.
 
-pub(crate) mod acp_client;
 pub(crate) mod agents;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod explain;
-pub(crate) mod keeper;
 pub(crate) mod loops;
 pub(crate) mod prd;
 pub(crate) mod service;

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use crate::config;
 use crate::failure::{Exit, Failure};
-use crate::home::home;
 use crate::output::{NextAction, Output};
+use crate::state_folder::home;
 
 const TEMPLATE: &str = include_str!("../../demo/loopwright.toml");
 
@@ -68,7 +68,7 @@ fn found_checks(project: &Path) -> (String, Vec<String>) {
             remarks,
         );
     }
-    let line = |check: &engine::CheckSettings| format!("{} = {}", check.name, json!(check.command));
+    let line = |check: &home::CheckSettings| format!("{} = {}", check.name, json!(check.command));
     (
         checks.iter().map(line).collect::<Vec<_>>().join("\n"),
         remarks,
@@ -204,8 +204,8 @@ fn state_folder() -> Result<Vec<Finding>, Failure> {
 
 /// Waits end by the clock. One that was set back would make every wait longer than it was told.
 fn clock() -> Finding {
-    let now_ms = engine::now_ms();
-    let now = format!("{} UTC", engine::moment(now_ms));
+    let now_ms = home::now_ms();
+    let now = format!("{} UTC", home::utc(now_ms));
     let newest_ms = home()
         .ok()
         .and_then(|home| newest_record_ms(home.root()))
@@ -213,7 +213,7 @@ fn clock() -> Finding {
     if newest_ms > now_ms.saturating_add(CLOCK_DRIFT_MS_MAX) {
         let found = format!(
             "{now}, and the journal's newest record is of {} UTC",
-            engine::moment(newest_ms)
+            home::utc(newest_ms)
         );
         return Finding::bad("clock", found, "set the clock: waits end by it");
     }
@@ -224,7 +224,7 @@ fn newest_record_ms(root: &Path) -> Option<i64> {
     let journal = journal::Journal::open(root).ok()?;
     let loops = journal.loops().ok()?;
     let newest = loops.iter().rev().take(LOOPS_LOOKED_AT).filter_map(|row| {
-        engine::load(&journal, &row.loop_id)
+        home::load(&journal, &row.loop_id)
             .ok()
             .map(|loaded| loaded.state.last_at_ms())
     });

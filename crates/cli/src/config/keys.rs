@@ -35,10 +35,6 @@ const fn key(path: &'static str, kind: Kind) -> Key {
     Key { path, kind }
 }
 
-pub(crate) const KINDS: &[&str] = &[
-    "codex", "claude", "pi", "opencode", "gemini", "acp", "command",
-];
-
 pub(crate) const POLICIES: &[&str] = &["flag", "ask"];
 
 pub(crate) const ON_LIMIT: &[&str] = &["wait", "failover"];
@@ -70,7 +66,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("retry.ladder", Kind::Words),
     key("retry.wait", Kind::Seconds),
     key("agents.*.command", Kind::Words),
-    key("agents.*.kind", Kind::Choice(KINDS)),
+    key("agents.*.kind", Kind::Choice(agents::Kind::WORDS)),
     key("agents.*.program", Kind::Text),
     key("agents.*.args", Kind::Words),
     key("agents.*.model", Kind::Text),
@@ -211,6 +207,33 @@ mod tests {
                 Named::Unknown { near, .. } => (None, near),
             };
             assert_eq!((found.0.as_deref(), found.1), expected, "{path:?}");
+        }
+    }
+
+    /// Lists that live where the compiler cannot compare them.
+    #[test]
+    fn every_list_of_clis_and_flows_is_whole() {
+        let flows: Vec<&str> = kernel::Flow::CHOICES
+            .iter()
+            .map(|flow| flow.word())
+            .collect();
+        assert_eq!(flows, FLOWS);
+        let clis = agents::Kind::ALL
+            .into_iter()
+            .filter(|kind| !kind.is_any_program());
+        let installed = std::fs::read_to_string(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../xtask/src/agents.rs"
+        ))
+        .expect("the list of what CI installs");
+        for kind in clis {
+            let word = kind.word();
+            assert!(prd::is_known_tool(word), "`TOOLS` in `prd` lacks {word}");
+            let entry = format!("(\"{word}\", ");
+            assert!(
+                installed.contains(&entry),
+                "`PACKAGES` in `xtask` lacks {word}"
+            );
         }
     }
 }

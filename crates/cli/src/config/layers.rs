@@ -132,7 +132,7 @@ impl Settled {
                 // An empty variable is how some shells say that there is none.
                 Meaning::Key(_) if text.is_empty() => {}
                 Meaning::Key(key) => {
-                    self.take_text(key, text, name, Origin::Variable(name.clone()))
+                    self.take_text(key, text, name, Origin::Variable(name.clone()));
                 }
                 Meaning::Misspelt(near) => {
                     let complaint = Complaint::about(name, format!("unknown variable `{name}`"));
@@ -277,38 +277,29 @@ mod tests {
             project: Some(project.clone()),
             variables,
         };
-        let file = |path: &Path| format!("file: {:?}", path.display().to_string());
-        for (variables, flags, key, expected) in [
+        let at = |layer: &str, path: &Path, line: u32| {
+            let file = path.display().to_string();
+            format!("{layer} {{ file: {file:?}, line_number: {line} }}")
+        };
+        for (key, expected) in [
             (
-                vec![],
-                vec![],
                 "loop.max_retries",
-                format!("4 Project {{ {}, line_number: 4 }}", file(&project)),
+                format!("4 {}", at("Project", &project, 4)),
             ),
+            ("loop.max_iterations", format!("9 {}", at("User", &user, 3))),
             (
-                vec![],
-                vec![],
-                "loop.max_iterations",
-                format!("9 User {{ {}, line_number: 3 }}", file(&user)),
-            ),
-            (
-                vec![],
-                vec![],
                 "agents.a.command",
-                format!("[\"x\"] User {{ {}, line_number: 5 }}", file(&user)),
+                format!("[\"x\"] {}", at("User", &user, 5)),
             ),
+            ("agents.a.timeout", "1200 Default".to_owned()),
             (
-                vec![],
-                vec![],
-                "agents.a.timeout",
-                "1200 Default".to_owned(),
-            ),
-            (
-                vec![],
-                vec![],
                 "agents.a.env.A",
-                format!("\"1\" Project {{ {}, line_number: 2 }}", file(&project)),
+                format!("\"1\" {}", at("Project", &project, 2)),
             ),
+        ] {
+            assert_eq!(seen(&places(vec![]), &[], key), expected, "{key}");
+        }
+        for (variables, flags, key, expected) in [
             (
                 variable("5"),
                 vec![],

@@ -17,6 +17,8 @@ const NO_KEYS: &[&str] = &[
     "LOOPWRIGHT_HOME",
     // `off`: a keeper that ends starts no worker.
     "LOOPWRIGHT_WAKE",
+    // The level of the worker's log.
+    "LOOPWRIGHT_LOG",
     // Between a worker and its keepers.
     "LOOPWRIGHT_RUN_DIR",
     "LOOPWRIGHT_KEEPER_RELAUNCH",
@@ -121,7 +123,7 @@ mod tests {
         let text = include_str!("../../../../docs/config.md");
         for name in settable()
             .map(variable)
-            .chain(NO_KEYS[..2].iter().map(|name| (*name).to_owned()))
+            .chain(NO_KEYS[..3].iter().map(|name| (*name).to_owned()))
         {
             assert!(text.contains(&name), "docs/config.md does not name {name}");
         }

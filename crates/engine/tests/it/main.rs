@@ -1,6 +1,13 @@
-//! The engine's decisions over many loops, in a world made of nothing but a seed.
+//! The engine without processes, git or a disk that matters: orders, crashes, whole scenarios.
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]
+#![expect(clippy::print_stdout, reason = "what was played is said")]
 
+mod crash;
+mod memory;
+mod orders;
 mod outside;
+mod play;
+mod scenario;
+mod scenarios;
 mod world;

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use kernel::{Commit, Review, RunKey, RunOutcome, Stage, Verdict};
+use kernel::{
+    Commit, FaultCause, InterruptCause, Review, RunKey, RunOutcome, Stage, StoryId, Verdict,
+};
 use testkit::Random;
 
 /// One loop's share of the outside.
@@ -12,7 +14,7 @@ pub(crate) struct Outside {
     /// Every run that was ever launched: none is launched twice.
     runs: BTreeMap<RunKey, Process>,
     /// Candidates by story and attempt: making one again finds it.
-    candidates: BTreeMap<(String, u32), Commit>,
+    candidates: BTreeMap<(StoryId, u32), Commit>,
     /// The loop's branch.
     pub(crate) head: Option<Commit>,
 }
@@ -37,9 +39,9 @@ impl Outside {
             None => Look::NotStarted,
             Some(Process::Alive) => Look::Alive,
             Some(Process::Ended(outcome)) => Look::Over(outcome.clone()),
-            Some(Process::KeeperLost) => Look::Over(RunOutcome::Interrupted {
-                why: "lost".to_owned(),
-            }),
+            Some(Process::KeeperLost) => {
+                Look::Over(RunOutcome::interrupted(InterruptCause::KeeperLost, "lost"))
+            }
         }
     }
 
@@ -81,11 +83,11 @@ impl Outside {
     /// The same files give the same commit, however often it is made; some agents change nothing.
     pub(crate) fn make_candidate(
         &mut self,
-        story: &str,
+        story: &StoryId,
         attempt: u32,
         random: &mut Random,
     ) -> Option<Commit> {
-        let key = (story.to_owned(), attempt);
+        let key = (story.clone(), attempt);
         if !self.candidates.contains_key(&key) {
             if random.chance(8) {
                 return None;
@@ -102,16 +104,12 @@ pub(crate) fn numbered(number: u64) -> Commit {
 
 fn outcome(
     run: &RunKey,
-    candidates: &BTreeMap<(String, u32), Commit>,
+    candidates: &BTreeMap<(StoryId, u32), Commit>,
     random: &mut Random,
 ) -> RunOutcome {
     let why = || "as it happens".to_owned();
     match (run.stage, random.below(14)) {
-        (_, 0) => RunOutcome::Infrastructure {
-            why: why(),
-            until_ms: None,
-            elsewhere: false,
-        },
+        (_, 0) => RunOutcome::fault(FaultCause::Ours, why()),
         (_, 1) => RunOutcome::NeedsHuman {
             question: why(),
             free: false,

@@ -1,12 +1,13 @@
 //! A seeded world of several loops under one worker that dies, forgets and is asked for things.
 //!
-//! The worker here takes turns like the real one, and which effects may be carried out now is the
+//! The worker here takes turns like the real one, and which orders may be carried out now is the
 //! engine's own [`open_now`]; git, processes and people are made up. `LOOPWRIGHT_WORLD_STEPS` sets
-//! the number of steps (CI: 1,000,000), `LOOPWRIGHT_WORLD_SEED` replays a world.
+//! the number of steps (CI: 300,000), `LOOPWRIGHT_WORLD_SEED` replays a world.
 
-use engine::{Busy, EFFECTS_PER_TURN_MAX, Limits, open_now};
+use engine::{Busy, Limits, RECORDS_PER_TURN_MAX, open_now};
 use kernel::{
-    Effect, Event, LoopSpec, PublishResult, RunOutcome, Stamped, State, WriteBack, decide,
+    Deed, Event, LoopSpec, MakeCandidateOrder, Order, PublishResult, RunOutcome, Stamped, State,
+    WriteBack, decide,
 };
 use serde_json::json;
 use testkit::{Random, number};
@@ -139,10 +140,11 @@ impl World {
     fn people_ask(&mut self) {
         for index in 0..self.loops.len() {
             let truth = &self.loops[index].truth;
-            let (asks, is_paused) = (truth.question().is_some(), truth.is_paused());
+            let (asks, is_paused) = (!truth.questions().is_empty(), truth.is_paused());
             let event = if asks && self.random.chance(30) {
                 Event::Answered {
                     choice: "retry".to_owned(),
+                    story: None,
                 }
             } else if is_paused && self.random.chance(30) {
                 Event::ResumeRequested
@@ -202,15 +204,15 @@ impl World {
         if !self.catch_up(index) {
             return Ok(());
         }
-        for _ in 0..EFFECTS_PER_TURN_MAX {
+        for _ in 0..RECORDS_PER_TURN_MAX {
             let Some((state, _)) = &self.loops[index].known else {
                 break;
             };
-            let effects: Vec<Effect> = open_now(decide(state), self.busy(), self.limits).collect();
+            let orders = open_now(decide(state), self.busy(), self.limits);
             let mut recorded = false;
-            for effect in effects {
+            for order in orders {
                 self.n_steps += 1;
-                let Some(event) = self.carry_out(index, &effect)? else {
+                let Some(event) = self.carry_out(index, &order)? else {
                     continue;
                 };
                 recorded = self.record(index, event)?;
@@ -261,97 +263,74 @@ impl World {
         Ok(self.catch_up(index))
     }
 
-    fn carry_out(&mut self, index: usize, effect: &Effect) -> Result<Option<Event>, Died> {
+    fn carry_out(&mut self, index: usize, order: &Order) -> Result<Option<Event>, Died> {
         if self.chance(5) {
             return Ok(None); // Refused by something around us; it is owed again at the next turn.
         }
-        if let Some(decision) = effect.decision() {
+        if let Some(decision) = order.deed.decision() {
             return Ok(Some(decision));
         }
         let (clock_ms, outside) = (self.clock_ms, &mut self.loops[index].outside);
-        let event = match effect.clone() {
-            Effect::StartRun(run) => Some(Event::RunStarted { run }),
-            Effect::WatchRun(run) => match outside.look(&run) {
-                Look::NotStarted => {
-                    outside.launch(&run);
-                    None
+        let event = match order.deed.clone() {
+            Deed::Run(run) => {
+                let run = run.place.run;
+                match outside.look(&run) {
+                    Look::NotStarted => {
+                        outside.launch(&run);
+                        None
+                    }
+                    Look::Alive => None,
+                    Look::Over(outcome) => Some(Event::RunEnded {
+                        run,
+                        outcome,
+                        usage: None,
+                    }),
                 }
-                Look::Alive => None,
-                Look::Over(outcome) => Some(Event::RunEnded {
-                    run,
-                    outcome,
-                    usage: None,
-                }),
-            },
-            Effect::StopRun(run) => {
-                outside.stop(&run);
+            }
+            Deed::StopRun(stop) => {
+                outside.stop(&stop.place.run);
                 Some(Event::RunEnded {
-                    run,
+                    run: stop.place.run,
                     outcome: RunOutcome::Stopped,
                     usage: None,
                 })
             }
-            Effect::WakeAt { .. } => effect.waited(clock_ms),
-            Effect::Prepare => Some(Event::LoopPrepared),
-            Effect::MakeTests { story, attempt } if self.random.chance(10) => {
-                let why = "no test file".to_owned();
-                Some(Event::TestsRefused {
-                    story,
-                    attempt,
-                    why,
-                })
-            }
-            Effect::MakeTests { story, attempt } => {
-                let commit = Some(numbered(self.random.draw()));
-                Some(Event::TestsMade {
-                    story,
-                    attempt,
-                    commit,
-                    notes: Vec::new(),
-                })
-            }
-            Effect::MakeCandidate { story, attempt } => Some(
-                match outside.make_candidate(&story, attempt, &mut self.random) {
-                    Some(commit) => Event::CandidateMade {
-                        story,
-                        attempt,
-                        commit,
-                        notes: Vec::new(),
-                        ask: None,
-                    },
-                    None => Event::NothingNew {
-                        story,
-                        attempt,
-                        why: "no change".to_owned(),
-                    },
-                },
-            ),
-            Effect::Integrate {
-                story,
-                attempt,
-                commit,
+            Deed::Wait(wait) => wait.event(clock_ms),
+            Deed::Prepare { .. } => Some(Event::LoopPrepared),
+            Deed::MakeTests(make) if self.random.chance(10) => Some(Event::TestsRefused {
+                story: make.story.id.clone(),
+                attempt: make.place.run.attempt,
+                why: "no test file".to_owned(),
+            }),
+            Deed::MakeTests(make) => Some(Event::TestsMade {
+                story: make.story.id.clone(),
+                attempt: make.place.run.attempt,
+                commit: Some(numbered(self.random.draw())),
+                notes: Vec::new(),
+            }),
+            Deed::MakeCandidate(make) => Some(made(outside, &make, &mut self.random)),
+            Deed::Integrate {
+                story, attempt, to, ..
             } => {
-                outside.head = Some(commit.clone());
+                outside.head = Some(to.clone());
                 Some(Event::Integrated {
                     story,
                     attempt,
-                    commit,
+                    commit: to,
                 })
             }
-            Effect::Announce { story, .. } => Some(Event::Announced {
+            Deed::Announce { story, .. } => Some(Event::Announced {
                 story,
                 branch: PublishResult::Done,
                 prd: WriteBack::Done,
             }),
-            Effect::Skip { story, reason } => Some(Event::StorySkipped {
+            Deed::Skip { story, reason, .. } => Some(Event::StorySkipped {
                 story,
                 reason,
                 prd: WriteBack::Done,
             }),
-            Effect::End(reason) => Some(Event::LoopEnded {
-                reason: reason.reason(),
-            }),
-            Effect::Plan { .. } | Effect::Block { .. } => None,
+            Deed::End { reason } => Some(Event::LoopEnded { reason }),
+            Deed::Plan(_) | Deed::StartRun { .. } | Deed::Block { .. } => None,
         };
         self.moment()?;
         Ok(event)
@@ -416,6 +395,24 @@ impl World {
     }
 }
 
+fn made(outside: &mut Outside, make: &MakeCandidateOrder, random: &mut Random) -> Event {
+    let (story, attempt) = (make.story.id.clone(), make.place.run.attempt);
+    match outside.make_candidate(&story, attempt, random) {
+        Some(commit) => Event::CandidateMade {
+            story,
+            attempt,
+            commit,
+            notes: Vec::new(),
+            ask: None,
+        },
+        None => Event::NothingNew {
+            story,
+            attempt,
+            why: "no change".to_owned(),
+        },
+    }
+}
+
 /// Requests may be made again and again.
 fn is_repeatable(event: &Event) -> bool {
     matches!(
@@ -428,7 +425,7 @@ fn is_repeatable(event: &Event) -> bool {
 fn world_of_many_loops() {
     const WILD_ROUNDS: u32 = 400;
     const CALM_ROUNDS_MAX: u32 = 20_000;
-    let steps_wanted = number("LOOPWRIGHT_WORLD_STEPS", 1_000_000);
+    let steps_wanted = number("LOOPWRIGHT_WORLD_STEPS", 300_000);
     let first_seed = number("LOOPWRIGHT_WORLD_SEED", 1);
     let (mut steps, mut worlds, mut loops, mut deaths, mut apart) = (0, 0, 0, 0, 0);
     while steps < steps_wanted {

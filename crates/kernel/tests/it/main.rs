@@ -2,9 +2,13 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]
 
+mod failover;
 mod flows;
-mod limits;
 mod moves;
+mod orders;
+mod questions;
+mod records;
 mod reload;
+mod several;
 mod support;
 mod world;

@@ -2,7 +2,10 @@
 
 use kernel::{EndReason, Event, RunOutcome, State, StoryStart, StoryStatus};
 
-use crate::support::{Played, asked, checked, commit, spec, story, worked};
+use crate::support::{
+    Played, answered, asked, bad_answer, checked, commit, ended, failed, fault, interrupted, limit,
+    spec, story, worked,
+};
 
 fn ready() -> Played {
     let mut played = Played::start(spec(vec![story("a", 0, &[])]));
@@ -35,7 +38,7 @@ fn i01_the_branch_moves_only_to_the_commit_that_got_a_pass() {
     let mut played = ready();
     played.end_run(worked());
     let integrated = |commit| Event::Integrated {
-        story: "a".to_owned(),
+        story: "a".into(),
         attempt: 1,
         commit,
     };
@@ -43,8 +46,19 @@ fn i01_the_branch_moves_only_to_the_commit_that_got_a_pass() {
         played.try_record(integrated(commit('b'))).is_err(),
         "before any verdict"
     );
+    played.go();
+    let candidate = played.verdict_on("a", true).commit;
+    assert!(
+        played.try_record(integrated(candidate.clone())).is_err(),
+        "the candidate, before its checks"
+    );
     played.end_run(checked(true));
     let verdict = played.verdict(true);
+    assert_eq!(verdict.commit, candidate);
+    assert!(
+        played.try_record(integrated(candidate)).is_err(),
+        "the candidate, before its verdict"
+    );
     played.end_run(RunOutcome::Judged(verdict.clone()));
     assert!(
         played.try_record(integrated(commit('b'))).is_err(),
@@ -64,11 +78,7 @@ fn i01_a_verdict_on_another_commit_is_an_illegal_move() {
     let run = played.go();
     assert!(
         played
-            .try_record(Event::RunEnded {
-                run,
-                outcome: RunOutcome::Judged(verdict),
-                usage: None
-            })
+            .try_record(ended(run, RunOutcome::Judged(verdict)))
             .is_err()
     );
 }
@@ -78,17 +88,13 @@ fn i02_a_judge_that_cannot_be_understood_never_says_yes() {
     let mut played = ready();
     played.end_run(worked());
     played.end_run(checked(true));
-    played.end_run(RunOutcome::BadAnswer {
-        why: "no JSON".to_owned(),
-    });
+    played.end_run(bad_answer("no JSON"));
     assert_eq!(
         played.owed_words(),
         ["start a attempt 1 judge try 2"],
         "it is asked once more"
     );
-    played.end_run(RunOutcome::Failed {
-        why: "timed out".to_owned(),
-    });
+    played.end_run(failed("timed out"));
     assert_eq!(
         played.owed_words(),
         ["plan a attempt 2 with claude"],
@@ -110,25 +116,12 @@ fn red_checks_reject_without_a_judge() {
 
 #[test]
 fn i05_only_work_counts_against_a_story() {
-    let infrastructure = || RunOutcome::Infrastructure {
-        why: "limit".to_owned(),
-        until_ms: None,
-        elsewhere: false,
-    };
-    for outcome in [
-        infrastructure(),
-        RunOutcome::Interrupted {
-            why: "lost".to_owned(),
-        },
-        asked("log in?"),
-    ] {
+    for outcome in [fault(None), limit(None), interrupted(), asked("log in?")] {
         let mut played = ready();
         for _ in 0..30 {
             played.end_run(outcome.clone());
-            if played.state.question().is_some() {
-                played.record(Event::Answered {
-                    choice: "retry".to_owned(),
-                });
+            if !played.state.questions().is_empty() {
+                played.answer("retry");
             }
         }
         assert_eq!(played.state.stories()[0].attempts, 1, "{outcome:?}");
@@ -142,23 +135,15 @@ fn a_wait_doubles_up_to_ten_times_and_is_never_invented() {
     let mut played = ready();
     let mut waits = Vec::new();
     for _ in 0..6 {
-        played.end_run(RunOutcome::Infrastructure {
-            why: "limit".to_owned(),
-            until_ms: None,
-            elsewhere: false,
-        });
+        played.end_run(fault(None));
         let before = played.clock_ms;
         let owed = played.owed();
         played.carry_out(&owed[0]);
         waits.push((played.clock_ms - before) / 1000);
     }
     assert_eq!(waits, [60, 120, 240, 480, 600, 600]);
-    played.end_run(RunOutcome::Infrastructure {
-        why: "limit".to_owned(),
-        until_ms: Some(9_999_000),
-        elsewhere: false,
-    });
-    assert_eq!(played.owed_words(), ["wake at 9999000"]);
+    played.end_run(fault(Some(9_999_000)));
+    assert_eq!(played.owed_words(), ["wait until 9999000"]);
     played.record(Event::ResumeRequested);
     assert_eq!(
         played.owed_words(),
@@ -205,11 +190,7 @@ fn a_skipped_story_blocks_its_dependents_and_is_looked_at_again_before_the_end()
         ),
         ("a", 4, "check")
     );
-    let mut passing = Played {
-        state: played.state.clone(),
-        journal: played.journal.clone(),
-        clock_ms: 0,
-    };
+    let mut passing = played.clone();
     // Red again: it stays skipped, and what waits for it is blocked.
     played.end_run(checked(false));
     played.settle();
@@ -222,7 +203,7 @@ fn a_skipped_story_blocks_its_dependents_and_is_looked_at_again_before_the_end()
     ));
     assert_eq!(
         played.state.story("b").expect("b").status,
-        StoryStatus::Blocked { on: "a".to_owned() }
+        StoryStatus::Blocked { on: "a".into() }
     );
     assert_eq!(played.state.ended(), Some(&EndReason::Completed));
     // Green, and the judge agrees: it has passed, at the branch as it is, and b gets its turn.
@@ -250,6 +231,27 @@ fn max_iterations_counts_stories_that_ended() {
 }
 
 #[test]
+fn a_second_look_is_not_one_more_story_that_ended() {
+    let mut few = spec(vec![
+        story("a", 0, &[]),
+        story("b", 1, &[]),
+        story("c", 2, &["a"]),
+    ]);
+    few.max_iterations = Some(3);
+    let mut played = Played::start(few);
+    (0..3).for_each(|_| played.attempt(false));
+    played.settle();
+    played.attempt(true);
+    played.settle();
+    // `a` was counted when it was skipped.
+    assert_eq!(played.owed_words(), ["start a attempt 4 check try 1"]);
+    played.end_run(checked(true));
+    let verdict = played.verdict(true);
+    played.end_run(RunOutcome::Judged(verdict));
+    assert_eq!(played.go().story, "c");
+}
+
+#[test]
 fn a_cancel_ends_the_run_and_then_the_loop() {
     let mut played = ready();
     let run = played.go();
@@ -257,19 +259,17 @@ fn a_cancel_ends_the_run_and_then_the_loop() {
         reason: "enough".to_owned(),
     });
     assert_eq!(played.owed_words(), ["stop a attempt 1 implement try 1"]);
-    assert!(
-        played
-            .try_record(Event::LoopEnded {
-                reason: EndReason::Completed
-            })
-            .is_err(),
-        "a run is under way"
-    );
-    played.record(Event::RunEnded {
-        run,
-        outcome: RunOutcome::Stopped,
-        usage: None,
-    });
+    for reason in [
+        EndReason::Completed,
+        EndReason::BudgetExhausted,
+        EndReason::Cancelled {
+            why: "enough".to_owned(),
+        },
+    ] {
+        let why = played.refused(Event::LoopEnded { reason });
+        assert_eq!(why, "a run is under way");
+    }
+    played.record(ended(run, RunOutcome::Stopped));
     played.settle();
     assert_eq!(
         played.state.ended(),
@@ -289,7 +289,7 @@ fn a_pause_starts_nothing_new_and_disturbs_nothing_that_runs() {
     let mut played = ready();
     played.go();
     played.record(Event::PauseRequested);
-    assert_eq!(played.owed_words(), ["watch a attempt 1 implement try 1"]);
+    assert_eq!(played.owed_words(), ["run a attempt 1 implement try 1"]);
     played.end_run(worked());
     played.settle();
     assert!(played.owed().is_empty(), "{:?}", played.owed_words());
@@ -302,16 +302,8 @@ fn a_question_waits_for_one_of_its_answers() {
     let mut played = ready();
     played.end_run(asked("log in?"));
     assert!(played.owed().is_empty());
-    assert!(
-        played
-            .try_record(Event::Answered {
-                choice: "maybe".to_owned()
-            })
-            .is_err()
-    );
-    played.record(Event::Answered {
-        choice: "cancel".to_owned(),
-    });
+    assert!(played.try_record(answered("maybe")).is_err());
+    played.answer("cancel");
     played.settle();
     assert!(matches!(
         played.state.ended(),
@@ -335,7 +327,7 @@ fn what_had_passed_or_was_set_aside_before_is_left_alone() {
     played.settle();
     assert_eq!(
         played.state.story("c").expect("c").status,
-        StoryStatus::Blocked { on: "d".to_owned() }
+        StoryStatus::Blocked { on: "d".into() }
     );
     assert_eq!(played.state.ended(), Some(&EndReason::Completed));
 }
@@ -354,15 +346,7 @@ fn i10_a_run_starts_only_when_its_cap_fits_into_what_is_left() {
     let mut played = Played::start(budgeted);
     let run = played.go();
     played.clock_ms += 45;
-    played.record(Event::RunEnded {
-        run,
-        outcome: RunOutcome::Infrastructure {
-            why: "limit".to_owned(),
-            until_ms: None,
-            elsewhere: false,
-        },
-        usage: None,
-    });
+    played.record(ended(run, fault(None)));
     assert_eq!(
         (played.state.spent_ms(), played.state.left_ms()),
         (45, Some(55)),
@@ -370,11 +354,7 @@ fn i10_a_run_starts_only_when_its_cap_fits_into_what_is_left() {
     );
     let run = played.go();
     played.clock_ms += 10;
-    played.record(Event::RunEnded {
-        run,
-        outcome: worked(),
-        usage: None,
-    });
+    played.record(ended(run, worked()));
     played.settle();
     // 45 are left: the checks and the judge fit, another implementor does not.
     played.end_run(checked(true));
@@ -407,12 +387,111 @@ fn i10_a_start_that_does_not_fit_is_an_illegal_move() {
     let plan = played.owed();
     played.carry_out(&plan[0]);
     let run = kernel::RunKey {
-        story: "a".to_owned(),
+        story: "a".into(),
         attempt: 1,
         stage: kernel::Stage::Implement,
         try_number: 1,
     };
     assert!(played.try_record(Event::RunStarted { run }).is_err());
+}
+
+/// Time that is left to the millisecond is enough, and one less is not.
+#[test]
+fn i10_what_is_left_is_used_to_the_last_and_not_beyond() {
+    for (spent_ms, expected) in [
+        (50, "start a attempt 1 implement try 2"),
+        (51, "end BudgetExhausted"),
+    ] {
+        let mut budgeted = spec(vec![story("a", 0, &[])]);
+        budgeted.budget = Some(kernel::TimeBudget {
+            total_ms: 100,
+            implement_cap_ms: 50,
+            check_cap_ms: 1,
+            judge_cap_ms: 1,
+            review_cap_ms: 0,
+            prove_cap_ms: 0,
+        });
+        let mut played = Played::start(budgeted);
+        let run = played.go();
+        played.clock_ms += spent_ms;
+        played.record(ended(run, interrupted()));
+        assert_eq!(played.owed_words(), [expected], "{spent_ms} ms spent");
+        let next = kernel::RunKey {
+            story: "a".into(),
+            attempt: 1,
+            stage: kernel::Stage::Implement,
+            try_number: 2,
+        };
+        let is_legal = played.try_record(Event::RunStarted { run: next }).is_ok();
+        assert_eq!(is_legal, spent_ms == 50, "on write as well");
+    }
+}
+
+#[test]
+fn i10_tokens_and_money_are_used_to_the_last_and_not_beyond() {
+    let starts = "start a attempt 1 implement try 2";
+    let ends = "end BudgetExhausted";
+    for (total, cap, used, expected) in [
+        (100, Some(40), 60, starts),
+        (100, Some(40), 61, ends),
+        // Without a cap the most that one run used is reserved.
+        (100, None, 50, starts),
+        (100, None, 51, ends),
+        // Something must be left, even where nothing is reserved.
+        (100, Some(0), 99, starts),
+        (100, Some(0), 100, ends),
+    ] {
+        for is_money in [false, true] {
+            let mut limited = spec(vec![story("a", 0, &[])]);
+            let total = Some(total);
+            let none = kernel::Allowance::default();
+            limited.allowance = Some(if is_money {
+                kernel::Allowance {
+                    micro_usd: total,
+                    run_micro_usd: cap,
+                    ..none
+                }
+            } else {
+                kernel::Allowance {
+                    tokens: total,
+                    run_tokens: cap,
+                    ..none
+                }
+            });
+            let mut played = Played::start(limited);
+            let run = played.go();
+            played.record(Event::RunEnded {
+                run,
+                outcome: interrupted(),
+                usage: Some(kernel::RunUsage {
+                    output_tokens: Some(used),
+                    cost_micro_usd: Some(used),
+                    ..kernel::RunUsage::default()
+                }),
+            });
+            assert_eq!(
+                played.owed_words(),
+                [expected],
+                "{used} of {total:?} used, {cap:?} reserved, money: {is_money}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_interruption_is_tried_again_at_once_three_times_and_then_waits() {
+    let mut played = ready();
+    let mut waits = Vec::new();
+    for _ in 0..6 {
+        played.end_run(interrupted());
+        let before = played.clock_ms;
+        if played.owed_words()[0].starts_with("wait") {
+            let owed = played.owed();
+            played.carry_out(&owed[0]);
+        }
+        waits.push((played.clock_ms - before) / 1000);
+    }
+    assert_eq!(waits, [0, 0, 0, 60, 120, 240]);
 }
 
 #[test]
@@ -438,11 +517,7 @@ fn i03_the_next_step_is_derivable_from_the_records_alone() {
 fn records_survive_being_written_and_read() {
     let mut played = Played::start(spec(vec![story("a", 0, &[])]));
     played.attempt(false);
-    played.end_run(RunOutcome::Infrastructure {
-        why: "limit".to_owned(),
-        until_ms: Some(5),
-        elsewhere: false,
-    });
+    played.end_run(fault(Some(5)));
     for record in &played.journal {
         let text = serde_json::to_string(record).expect("JSON");
         assert_eq!(

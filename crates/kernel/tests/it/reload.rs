@@ -1,8 +1,14 @@
 //! What an edited PRD may change in a loop that is under way.
 
-use kernel::{Event, State, StoryStart, StoryStatus};
+use std::sync::Arc;
+
+use kernel::{Event, State, StorySpec, StoryStart, StoryStatus};
 
 use crate::support::{Played, spec, story};
+
+fn shared(stories: Vec<StorySpec>) -> Vec<Arc<StorySpec>> {
+    stories.into_iter().map(Arc::new).collect()
+}
 
 #[test]
 fn a_reload_changes_what_has_not_begun_and_nothing_else() {
@@ -20,8 +26,8 @@ fn a_reload_changes_what_has_not_begun_and_nothing_else() {
     told[1].title = "Told anew".to_owned();
     told[2].title = "Too late".to_owned();
     played.record(Event::Reloaded {
-        settings: "new".to_owned(),
-        stories: told,
+        settings: "new".into(),
+        stories: shared(told),
     });
     let titles: Vec<&str> = played
         .state
@@ -29,12 +35,18 @@ fn a_reload_changes_what_has_not_begun_and_nothing_else() {
         .iter()
         .map(|story| story.spec.title.as_str())
         .collect();
-    // Runs go by a story's place: nobody moves, and what is not told any more stays.
+    // Runs are named after a story's position: nothing moves, and a story that the PRD no longer has
+    // stays.
     assert_eq!(
         titles,
         ["Story one", "Told anew", "Story three", "Story new"]
     );
-    assert_eq!(played.state.spec().settings, "new");
+    assert_eq!(&*played.state.spec().settings, "new");
+    let owed = played.owed();
+    assert!(
+        owed.iter().all(|order| &*order.settings == "new"),
+        "orders carry the new settings: {owed:?}"
+    );
     assert_eq!(
         State::replay(&played.journal).expect("it replays"),
         played.state
@@ -56,8 +68,8 @@ fn a_reload_changes_what_has_not_begun_and_nothing_else() {
 fn a_reload_is_refused_for() {
     let mut played = Played::start(spec(vec![story("one", 0, &[])]));
     let reloaded = |stories| Event::Reloaded {
-        settings: String::new(),
-        stories,
+        settings: "".into(),
+        stories: shared(stories),
     };
     assert!(
         played

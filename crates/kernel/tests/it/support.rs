@@ -1,11 +1,12 @@
 //! Small loops to play with, and short words for what happens to them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kernel::{
-    Assigned, Commit, CriterionVerdict, Effect, Event, Facts, Flow, Gate, LoopSpec, PublishResult,
-    Review, RunKey, RunOutcome, Stage, Stamped, State, StorySpec, StoryStart, Verdict, WriteBack,
-    decide,
+    AgentName, Assigned, Commit, CriterionVerdict, Deed, Event, Facts, FaultCause, Flow,
+    InterruptCause, LoopSpec, Order, PublishResult, Resume, Review, RunKey, RunOrder, RunOutcome,
+    Stage, Stamped, State, StorySpec, StoryStart, Verdict, WaitOrder, WriteBack, decide,
 };
 
 /// A commit id made of one letter.
@@ -20,12 +21,12 @@ pub(crate) fn numbered_commit(number: u64) -> Commit {
 
 pub(crate) fn story(id: &str, rank: u32, depends_on: &[&str]) -> StorySpec {
     StorySpec {
-        id: id.to_owned(),
+        id: id.into(),
         title: format!("Story {id}"),
         description: String::new(),
         criteria: vec!["it works".to_owned()],
         rank,
-        depends_on: depends_on.iter().map(|on| (*on).to_owned()).collect(),
+        depends_on: depends_on.iter().map(|on| (*on).into()).collect(),
         tool: None,
         assigned: Assigned::default(),
         flow: None,
@@ -40,10 +41,10 @@ pub(crate) fn spec(stories: Vec<StorySpec>) -> LoopSpec {
         prd_path: "prd.json".to_owned(),
         base: commit('a'),
         branch: "agent-loop/L".to_owned(),
-        stories,
-        implementor: "codex".to_owned(),
-        judge: "judge".to_owned(),
-        ladder: vec!["codex".to_owned(), "claude".to_owned(), "codex".to_owned()],
+        stories: stories.into_iter().map(Arc::new).collect(),
+        implementor: "codex".into(),
+        judge: "judge".into(),
+        ladder: vec!["codex".into(), "claude".into(), "codex".into()],
         failover: false,
         max_retries: 2,
         max_iterations: None,
@@ -51,16 +52,17 @@ pub(crate) fn spec(stories: Vec<StorySpec>) -> LoopSpec {
         budget: None,
         allowance: None,
         flow: Flow::Legacy,
-        reviewer: "rev".to_owned(),
-        prover: "prove".to_owned(),
+        reviewer: "rev".into(),
+        prover: "prove".into(),
         judge_is_chosen: true,
         families: BTreeMap::new(),
         first: None,
-        settings: String::new(),
+        settings: "the engine's own".into(),
     }
 }
 
 /// A loop with its journal.
+#[derive(Clone)]
 pub(crate) struct Played {
     pub(crate) state: State,
     pub(crate) journal: Vec<Stamped>,
@@ -97,8 +99,18 @@ impl Played {
             .unwrap_or_else(|illegal| panic!("{illegal}"));
     }
 
-    pub(crate) fn owed(&self) -> Vec<Effect> {
-        decide(&self.state).into_iter().collect()
+    /// Records an event that must be refused, and gives the reason.
+    pub(crate) fn refused(&mut self, event: Event) -> String {
+        let before = self.state.clone();
+        let illegal = self
+            .try_record(event)
+            .expect_err("the event must be refused");
+        assert_eq!(self.state, before, "a refused move changed something");
+        illegal.why
+    }
+
+    pub(crate) fn owed(&self) -> Vec<Order> {
+        decide(&self.state)
     }
 
     /// What is owed, in short words.
@@ -106,71 +118,69 @@ impl Played {
         self.owed().iter().map(words).collect()
     }
 
+    /// Begins an attempt at a story, whatever else is under way: `decide` begins one at a time, and
+    /// the kernel allows several.
+    pub(crate) fn begin(&mut self, story: &str) {
+        self.record(planned(&self.state, story));
+    }
+
     /// Carries out everything up to the point where a run's outcome is needed.
     pub(crate) fn go(&mut self) -> RunKey {
         for _ in 0..50 {
             let owed = self.owed();
-            match owed.first().expect("something is owed") {
-                Effect::WatchRun(run) => return run.clone(),
-                Effect::StartRun(run) => self.record(Event::RunStarted { run: run.clone() }),
-                effect => self.carry_out(&effect.clone()),
+            let starts = owed.iter().find(|order| order.deed.starts().is_some());
+            let running = owed.iter().find_map(running);
+            match (starts, running) {
+                (Some(order), _) => self.carry_out(order),
+                (None, Some(run)) => return run.clone(),
+                (None, None) => self.carry_out(owed.first().expect("something is owed")),
             }
         }
         panic!("no run begins");
     }
 
-    /// Carries out an effect that needs no outcome from outside.
-    pub(crate) fn carry_out(&mut self, effect: &Effect) {
-        if let Some(decision) = effect.decision() {
+    /// Carries out an order that needs no outcome from outside.
+    pub(crate) fn carry_out(&mut self, order: &Order) {
+        if let Some(decision) = order.deed.decision() {
             return self.record(decision);
         }
         let number = self.journal.len() as u64;
-        let event = match effect.clone() {
-            Effect::Prepare => Event::LoopPrepared,
-            Effect::MakeTests { story, attempt } => {
-                let commit = Some(numbered_commit(number));
-                Event::TestsMade {
-                    story,
-                    attempt,
-                    commit,
-                    notes: Vec::new(),
-                }
+        let event = match order.deed.clone() {
+            Deed::Prepare { .. } => Event::LoopPrepared,
+            Deed::MakeTests(order) => Event::TestsMade {
+                story: order.place.run.story,
+                attempt: order.place.run.attempt,
+                commit: Some(numbered_commit(number)),
+                notes: Vec::new(),
+            },
+            Deed::MakeCandidate(order) => {
+                let run = &order.place.run;
+                made(&run.story, run.attempt, numbered_commit(number))
             }
-            Effect::MakeCandidate { story, attempt } => {
-                made(&story, attempt, numbered_commit(number))
-            }
-            Effect::Integrate {
-                story,
-                attempt,
-                commit,
+            Deed::Integrate {
+                story, attempt, to, ..
             } => Event::Integrated {
                 story,
                 attempt,
-                commit,
+                commit: to,
             },
-            Effect::Announce { story, .. } => Event::Announced {
+            Deed::Announce { story, .. } => Event::Announced {
                 story,
                 branch: PublishResult::Done,
                 prd: WriteBack::Done,
             },
-            Effect::Skip { story, reason } => Event::StorySkipped {
+            Deed::Skip { story, reason, .. } => Event::StorySkipped {
                 story,
                 reason,
                 prd: WriteBack::Done,
             },
-            Effect::End(reason) => Event::LoopEnded {
-                reason: reason.reason(),
-            },
-            Effect::WakeAt {
-                until_ms, others, ..
-            } => {
-                if effect.waited(self.clock_ms).is_none() {
-                    self.clock_ms = others
-                        .iter()
-                        .map(|(_, at_ms)| *at_ms)
-                        .fold(until_ms, i64::min);
+            Deed::End { reason } => Event::LoopEnded { reason },
+            Deed::StopRun(order) => ended(order.place.run, RunOutcome::Stopped),
+            Deed::Wait(wait) => {
+                if wait.event(self.clock_ms).is_none() {
+                    self.clock_ms = wakes_at_ms(&wait);
                 }
-                effect.waited(self.clock_ms).expect("its time has come")
+                wait.event(self.clock_ms).expect("its time has come")
             }
             other => panic!("{other:?} needs an outcome"),
         };
@@ -180,11 +190,7 @@ impl Played {
     /// Ends the run that is under way.
     pub(crate) fn end_run(&mut self, outcome: RunOutcome) {
         let run = self.go();
-        self.record(Event::RunEnded {
-            run,
-            outcome,
-            usage: None,
-        });
+        self.record(ended(run, outcome));
     }
 
     /// One attempt from its beginning to the judge's word.
@@ -197,13 +203,16 @@ impl Played {
 
     /// A verdict on the candidate that is being judged.
     pub(crate) fn verdict(&mut self, pass: bool) -> Verdict {
-        self.go();
-        let commit = self
+        let run = self.go();
+        self.verdict_on(&run.story, pass)
+    }
+
+    /// A verdict on a story's candidate.
+    pub(crate) fn verdict_on(&self, story: &str, pass: bool) -> Verdict {
+        let candidate = self
             .state
-            .active()
-            .and_then(|(_, attempt)| attempt.candidate())
-            .expect("a candidate")
-            .clone();
+            .attempt(story)
+            .and_then(|attempt| attempt.candidate());
         let criteria = vec![CriterionVerdict {
             criterion: "it works".to_owned(),
             pass,
@@ -211,7 +220,7 @@ impl Played {
         }];
         Verdict {
             pass,
-            commit,
+            commit: candidate.expect("a candidate").commit.clone(),
             reason: "because".to_owned(),
             criteria,
             guidance: vec!["try harder".to_owned()],
@@ -221,30 +230,44 @@ impl Played {
 
     /// Ends the run of a stage, which must be under way or owed.
     pub(crate) fn end_stage(&mut self, stage: Stage, outcome: RunOutcome) {
+        let run = self.start_stage(None, stage);
+        self.record(ended(run, outcome));
+    }
+
+    /// The same for one of several stories; the others stay where they are.
+    pub(crate) fn end_stage_of(&mut self, story: &str, stage: Stage, outcome: RunOutcome) {
+        let run = self.start_stage(Some(story), stage);
+        self.record(ended(run, outcome));
+    }
+
+    /// Carries out what is owed until a run of the stage is under way.
+    pub(crate) fn start_stage(&mut self, story: Option<&str>, stage: Stage) -> RunKey {
+        let is_its = |order: &&Order| story.is_none_or(|story| story_of(order) == Some(story));
         for _ in 0..50 {
-            let watched = self.owed().into_iter().find_map(|effect| match effect {
-                Effect::WatchRun(run) if run.stage == stage => Some(run),
-                _ => None,
-            });
-            if let Some(run) = watched {
-                return self.record(Event::RunEnded {
-                    run,
-                    outcome,
-                    usage: None,
-                });
-            }
             let owed = self.owed();
-            let next = owed
-                .iter()
-                .find(|effect| !matches!(effect, Effect::WatchRun(_)));
-            match next
-                .unwrap_or_else(|| panic!("{} is not owed: {:?}", stage.word(), self.owed_words()))
-            {
-                Effect::StartRun(run) => self.record(Event::RunStarted { run: run.clone() }),
-                effect => self.carry_out(&effect.clone()),
+            let mut runs = owed.iter().filter(is_its).filter_map(running);
+            if let Some(run) = runs.find(|run| run.stage == stage) {
+                return run.clone();
+            }
+            let mut others = owed.iter().filter(is_its);
+            match others.find(|order| running(order).is_none()) {
+                Some(order) => self.carry_out(order),
+                None => panic!("{} is not owed: {:?}", stage.word(), self.owed_words()),
             }
         }
         panic!("{} never comes", stage.word());
+    }
+
+    /// The order of a stage's run, once it is under way.
+    pub(crate) fn run_order(&mut self, stage: Stage) -> RunOrder {
+        let run = self.start_stage(None, stage);
+        let orders = self.owed();
+        let mut runs = orders.into_iter().filter_map(|order| match order.deed {
+            Deed::Run(order) => Some(*order),
+            _ => None,
+        });
+        runs.find(|order| order.place.run == run)
+            .expect("its order")
     }
 
     /// Carries out everything until nothing is owed or a run is needed.
@@ -252,12 +275,87 @@ impl Played {
         loop {
             let owed = self.owed();
             match owed.first() {
-                None | Some(Effect::WatchRun(_) | Effect::StartRun(_) | Effect::WakeAt { .. }) => {
-                    return;
-                }
-                Some(effect) => self.carry_out(&effect.clone()),
+                None => return,
+                Some(order) => match order.deed {
+                    Deed::Run(_) | Deed::StartRun { .. } | Deed::Wait(_) => return,
+                    _ => self.carry_out(order),
+                },
             }
         }
+    }
+
+    /// The session that the next try of a stage resumes.
+    pub(crate) fn resume(&self, stage: Stage) -> Option<Resume> {
+        let (_, attempt) = self.state.attempts().next()?;
+        let lane = attempt.lanes().iter().find(|lane| lane.stage == stage)?;
+        lane.run.resume.clone()
+    }
+
+    /// Who does a stage of the only story that is worked on.
+    pub(crate) fn agent(&self, stage: Stage) -> Option<&str> {
+        let (_, attempt) = self.state.attempts().next()?;
+        attempt.agent(stage).map(AgentName::as_str)
+    }
+
+    pub(crate) fn answer(&mut self, choice: &str) {
+        self.record(answered(choice));
+    }
+}
+
+/// The record of a story's next attempt, as `decide` would plan it.
+pub(crate) fn planned(state: &State, id: &str) -> Event {
+    let story = state.story(id).expect("a story");
+    let (spec, attempt) = (state.spec(), story.attempts + 1);
+    let cast = spec.cast_for(&story.spec, attempt);
+    Event::StoryPlanned {
+        story: story.spec.id.clone(),
+        attempt,
+        implementor: cast.implementor.clone(),
+        base: state.head().clone(),
+        flow: spec.flow_of(&story.spec),
+        cast: Some(cast),
+    }
+}
+
+/// When a wait has an end or another agent.
+pub(crate) fn wakes_at_ms(wait: &WaitOrder) -> i64 {
+    let free = wait.others.iter().map(|other| other.free_at_ms);
+    free.fold(wait.until_ms, i64::min)
+}
+
+/// The run that an order looks after.
+pub(crate) fn running(order: &Order) -> Option<&RunKey> {
+    match &order.deed {
+        Deed::Run(order) => Some(&order.place.run),
+        _ => None,
+    }
+}
+
+/// The story that an order is about, if it is about one.
+pub(crate) fn story_of(order: &Order) -> Option<&str> {
+    let story = match &order.deed {
+        Deed::Plan(plan) => &plan.story,
+        Deed::Integrate { story, .. }
+        | Deed::Announce { story, .. }
+        | Deed::Skip { story, .. }
+        | Deed::Block { story, .. } => story,
+        _ => &order.run()?.story,
+    };
+    Some(story.as_str())
+}
+
+pub(crate) fn ended(run: RunKey, outcome: RunOutcome) -> Event {
+    Event::RunEnded {
+        run,
+        outcome,
+        usage: None,
+    }
+}
+
+pub(crate) fn answered(choice: &str) -> Event {
+    Event::Answered {
+        choice: choice.to_owned(),
+        story: None,
     }
 }
 
@@ -265,6 +363,42 @@ pub(crate) fn worked() -> RunOutcome {
     RunOutcome::Worked {
         learned: Vec::new(),
     }
+}
+
+pub(crate) fn failed(why: &str) -> RunOutcome {
+    RunOutcome::Failed {
+        why: why.to_owned(),
+    }
+}
+
+pub(crate) fn bad_answer(why: &str) -> RunOutcome {
+    RunOutcome::BadAnswer {
+        why: why.to_owned(),
+    }
+}
+
+/// A fault that is not the agent's own.
+pub(crate) fn fault(until_ms: Option<i64>) -> RunOutcome {
+    RunOutcome::Infrastructure {
+        why: "disk".to_owned(),
+        until_ms,
+        elsewhere: false,
+        cause: FaultCause::DiskFull,
+    }
+}
+
+/// An agent at its limit.
+pub(crate) fn limit(until_ms: Option<i64>) -> RunOutcome {
+    RunOutcome::Infrastructure {
+        why: "limit".to_owned(),
+        until_ms,
+        elsewhere: true,
+        cause: FaultCause::UsageLimit,
+    }
+}
+
+pub(crate) fn interrupted() -> RunOutcome {
+    RunOutcome::interrupted(InterruptCause::KeeperLost, "lost")
 }
 
 pub(crate) fn checked(passed: bool) -> RunOutcome {
@@ -280,26 +414,52 @@ pub(crate) fn written() -> RunOutcome {
     RunOutcome::TestsWritten(Review::default())
 }
 
-pub(crate) fn facts(gate: Gate, failing: &[&str]) -> RunOutcome {
-    let failing = failing.iter().map(|test| (*test).to_owned()).collect();
-    let for_writer = "for the writer".to_owned();
-    let facts = Facts {
-        gate,
-        failing,
+pub(crate) fn reviewed() -> RunOutcome {
+    RunOutcome::Reviewed(Review::default())
+}
+
+/// Results of the checks with single facts.
+pub(crate) fn facts(change: impl FnOnce(&mut Facts)) -> RunOutcome {
+    let mut facts = Facts {
+        measured: true,
         feedback: "for the implementor".to_owned(),
-        for_writer,
+        for_writer: "for the writer".to_owned(),
         ..Facts::default()
     };
+    change(&mut facts);
     RunOutcome::Checked {
-        passed: gate == Gate::Green,
-        report: String::new(),
+        passed: true,
+        report: "the report".to_owned(),
         facts: Some(Box::new(facts)),
     }
 }
 
+pub(crate) fn green() -> RunOutcome {
+    facts(|_| {})
+}
+
+/// New tests are red on the candidate.
+pub(crate) fn red(failing: &[&str]) -> RunOutcome {
+    facts(|facts| facts.failing = strings(failing))
+}
+
+/// The new tests do not build on the candidate.
+pub(crate) fn unfit() -> RunOutcome {
+    facts(|facts| facts.unfit_tests = true)
+}
+
+/// No new test proves anything.
+pub(crate) fn unproven() -> RunOutcome {
+    facts(|facts| facts.demands_proof = true)
+}
+
+pub(crate) fn strings(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
 pub(crate) fn made(story: &str, attempt: u32, commit: Commit) -> Event {
     Event::CandidateMade {
-        story: story.to_owned(),
+        story: story.into(),
         attempt,
         commit,
         notes: Vec::new(),
@@ -314,44 +474,37 @@ pub(crate) fn asked(question: &str) -> RunOutcome {
     }
 }
 
-fn words(effect: &Effect) -> String {
-    match effect {
-        Effect::Prepare => "prepare".to_owned(),
-        Effect::Plan {
-            story,
-            attempt,
-            cast,
-            recheck: false,
-            ..
-        } => {
-            format!("plan {story} attempt {attempt} with {}", cast.implementor)
+fn words(order: &Order) -> String {
+    match &order.deed {
+        Deed::Prepare { .. } => "prepare".to_owned(),
+        Deed::Plan(plan) if plan.is_recheck => {
+            format!("recheck {} attempt {}", plan.story, plan.attempt)
         }
-        Effect::Plan {
-            story,
-            attempt,
-            recheck: true,
-            ..
-        } => {
-            format!("recheck {story} attempt {attempt}")
+        Deed::Plan(plan) => {
+            let who = &plan.cast.implementor;
+            format!("plan {} attempt {} with {who}", plan.story, plan.attempt)
         }
-        Effect::StartRun(run) => format!("start {run}"),
-        Effect::WatchRun(run) => format!("watch {run}"),
-        Effect::StopRun(run) => format!("stop {run}"),
-        Effect::WakeAt {
-            until_ms, others, ..
-        } => {
-            let others: Vec<String> = others
-                .iter()
-                .map(|(agent, at_ms)| format!(", or {agent} from {at_ms}"))
-                .collect();
-            format!("wake at {until_ms}{}", others.concat())
+        Deed::StartRun { run } => format!("start {run}"),
+        Deed::Run(order) => format!("run {}", order.place.run),
+        Deed::StopRun(order) => format!("stop {}", order.place.run),
+        Deed::Wait(wait) => {
+            let or =
+                |other: &kernel::StandIn| format!(", or {} from {}", other.agent, other.free_at_ms);
+            let others: Vec<String> = wait.others.iter().map(or).collect();
+            format!("wait until {}{}", wait.until_ms, others.concat())
         }
-        Effect::MakeTests { story, attempt } => format!("make tests {story} {attempt}"),
-        Effect::MakeCandidate { story, attempt } => format!("make candidate {story} {attempt}"),
-        Effect::Integrate { story, .. } => format!("integrate {story}"),
-        Effect::Announce { story, .. } => format!("announce {story}"),
-        Effect::Skip { story, .. } => format!("skip {story}"),
-        Effect::Block { story, on } => format!("block {story} on {on}"),
-        Effect::End(reason) => format!("end {reason:?}"),
+        Deed::MakeTests(order) => {
+            let run = &order.place.run;
+            format!("make tests {} {}", run.story, run.attempt)
+        }
+        Deed::MakeCandidate(order) => {
+            let run = &order.place.run;
+            format!("make candidate {} {}", run.story, run.attempt)
+        }
+        Deed::Integrate { story, .. } => format!("integrate {story}"),
+        Deed::Announce { story, .. } => format!("announce {story}"),
+        Deed::Skip { story, .. } => format!("skip {story}"),
+        Deed::Block { story, on } => format!("block {story} on {on}"),
+        Deed::End { reason } => format!("end {reason:?}"),
     }
 }

@@ -1,6 +1,8 @@
 //! Tokens and money: what a loop may use, and whether that could be kept at all.
 
-use engine::Settings;
+use std::sync::Arc;
+
+use home::Settings;
 use kernel::{Allowance, StorySpec, StoryStart};
 
 use super::casting::Casting;
@@ -38,7 +40,7 @@ pub(super) fn allowance(
 /// Agents that single stories name must tell what they use too.
 pub(super) fn tell_of_stories(
     allowance: Option<&Allowance>,
-    stories: &[StorySpec],
+    stories: &[Arc<StorySpec>],
     settings: &Settings,
 ) -> Result<(), Failure> {
     let Some(allowance) = allowance else {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::Settings;
+use home::Settings;
 use kernel::Flow;
 
 use crate::config::{Config, RoleConfig};
@@ -90,7 +90,7 @@ pub(super) fn cast(
 /// The family of every agent. One that is any program is known by its name, if that tells; else it
 /// is a family of its own.
 fn families(settings: &Settings) -> BTreeMap<String, String> {
-    let family = |(name, agent): (&String, &engine::AgentSettings)| {
+    let family = |(name, agent): (&String, &home::AgentSettings)| {
         let kind = agent.kind.as_deref().and_then(agents::Kind::of_word);
         let family = kind.and_then(|kind| kind.family(agent.model.as_deref()));
         let family = family.or_else(|| agents::Family::of_model(name));

@@ -1,14 +1,14 @@
 //! `loopwright clean`: removes the files of loops that are over for long enough. What happened
 //! stays in the journal.
 
-use engine::{DiskUse, ENTRIES_MAX, Expiry, Home, disk_use, expiry, moment, now_ms};
+use home::{DiskUse, ENTRIES_MAX, Expiry, Home, disk_use, expiry, now_ms, utc};
 use journal::Journal;
 use serde_json::{Value, json};
 
 use super::{load, open};
 use crate::failure::{Exit, Failure};
-use crate::home::home;
 use crate::output::{NextAction, Output};
+use crate::state_folder::home;
 use crate::words::{counted, room, size};
 
 /// One loop whose files may go, or may not although it is old enough.
@@ -99,7 +99,7 @@ fn candidates(
 
 fn remove(home: &Home, loop_id: &str) -> Result<(), Failure> {
     let folder = home.loop_folder(loop_id);
-    engine::remove_folder(&folder).map_err(|error| {
+    home::remove_folder(&folder).map_err(|error| {
         Failure::environment(&format!("cannot remove `{}`", folder.display()), &error)
     })
 }
@@ -109,7 +109,7 @@ impl Candidate {
         format!(
             "{}  ended {}  {}",
             self.loop_id,
-            moment(self.ended_at_ms),
+            utc(self.ended_at_ms),
             room(self.disk)
         )
     }

@@ -5,11 +5,11 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
-use engine::{Home, Loaded};
+use home::{Home, Loaded};
 use journal::Journal;
 
-use super::load;
 use super::trace::{Trace, Wanted, traces};
+use super::{catch_up, load};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 
@@ -54,22 +54,19 @@ pub(super) fn follow(
             std::thread::sleep(REST);
         }
         if has_news(journal, loop_id, &loaded)? {
-            loaded = load(journal, loop_id)?;
+            catch_up(&mut loaded, journal, loop_id)?;
         }
     }
 }
 
 /// Whether something was recorded since. A loop that was removed or set apart will never have news,
-/// which is said.
+/// which is said. While nobody writes, nothing is read.
 pub(super) fn has_news(journal: &Journal, loop_id: &str, loaded: &Loaded) -> Result<bool, Failure> {
-    let rows = journal
-        .loops()
-        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
-    let gone = || Failure::bad_input(format!("loop {loop_id} was removed"));
-    let row = rows
-        .into_iter()
-        .find(|row| row.loop_id == loop_id)
-        .ok_or_else(gone)?;
+    let unreadable = |error| Failure::environment("cannot read the journal", &error);
+    let row = journal.row(loop_id).map_err(unreadable)?;
+    let Some(row) = row else {
+        return Err(Failure::bad_input(format!("loop {loop_id} was removed")));
+    };
     match row.quarantine {
         Some(why) => Err(Failure {
             exit: Exit::Environment,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use checks::Tree;
 use checks::detect::propose;
-use engine::CheckSettings;
+use home::CheckSettings;
 
 use crate::config::ChecksConfig;
 

@@ -1,19 +1,19 @@
-//! `loopwright status`, `list`, `events` and `watch`: reading views, changing nothing.
+//! `loopwright status ID`, `events` and `watch`: reading views, changing nothing.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
-use engine::{DiskUse, ENTRIES_MAX, Ended, Home, disk_use, progress};
+use home::{DiskUse, ENTRIES_MAX, Ended, Home, disk_use, progress};
 use journal::Journal;
 use kernel::State;
 use serde_json::{Value, json};
-use views::{LoopView, PublicEvent, loop_view, public_events};
+use views::{LoopView, PublicEvent, PublicFold, StoryView, loop_view, public_events};
 
 use super::follow::has_news;
-use super::{find, load, open};
+use super::overview::{self, Which};
+use super::{catch_up, find, load, open};
 use crate::failure::{Exit, Failure};
-use crate::home::home;
 use crate::output::{NextAction, Output};
+use crate::state_folder::home;
 use crate::words::room;
 
 pub(super) fn status(id: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {
@@ -21,75 +21,10 @@ pub(super) fn status(id: Option<&str>, output: &mut Output) -> Result<Exit, Fail
     let home = home()?;
     let journal = open(&home)?;
     let Some(id) = id else {
-        return list_of(&home, &journal, output);
+        return overview::show(&home, &journal, Which::Recent, output);
     };
     let loop_id = find(&journal, id)?;
     result_of(&home, &journal, &loop_id, output)?;
-    Ok(Exit::Done)
-}
-
-pub(super) fn list(output: &mut Output) -> Result<Exit, Failure> {
-    output.command("list");
-    let home = home()?;
-    list_of(&home, &open(&home)?, output)
-}
-
-fn list_of(home: &Home, journal: &Journal, output: &mut Output) -> Result<Exit, Failure> {
-    let rows = journal
-        .loops()
-        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
-    let (mut text, mut views) = (String::new(), Vec::new());
-    // A long list is not worth a long wait.
-    let entries_max = ENTRIES_MAX / rows.len().max(1);
-    for row in rows {
-        match (row.quarantine, load(journal, &row.loop_id)) {
-            (None, Ok(loaded)) => {
-                let view = seen(home, &loaded.state);
-                let passed = view
-                    .stories
-                    .iter()
-                    .filter(|story| story.status == "passed")
-                    .count();
-                // Writing to a String cannot fail.
-                let disk = disk_use(&home.loop_folder(&row.loop_id), entries_max);
-                let _ = writeln!(
-                    text,
-                    "{}  {:<11}  {passed}/{} passed  {:>10}  {}",
-                    view.loop_id,
-                    view.status,
-                    view.stories.len(),
-                    room(disk),
-                    view.project
-                );
-                views.push(with_disk(json!(view), disk));
-            }
-            (quarantine, loaded) => {
-                let why = quarantine.unwrap_or_else(|| {
-                    loaded
-                        .err()
-                        .map(|failure| failure.message)
-                        .unwrap_or_default()
-                });
-                let _ = writeln!(text, "{}  quarantined  {why}", row.loop_id);
-                views
-                    .push(json!({ "loopId": row.loop_id, "status": "failed", "reason": why, "stories": [] }));
-            }
-        }
-    }
-    let live = views.iter().any(|view| {
-        !matches!(
-            view["status"].as_str(),
-            Some("completed" | "cancelled" | "failed")
-        )
-    });
-    if live && !super::serve::is_worker_there(home) {
-        output.talk("note: no worker is at work; `loopwright serve` goes on with the loops\n");
-    }
-    if text.is_empty() {
-        output.talk("there are no loops yet; `loopwright start` makes one\n");
-    }
-    output.data(&text)?;
-    output.result(|| json!({ "loops": views }))?;
     Ok(Exit::Done)
 }
 
@@ -131,7 +66,7 @@ pub(super) fn result_of(
 }
 
 /// A loop as it stands on this machine: whatever it does next needs room on the disk.
-fn seen(home: &Home, state: &State) -> LoopView {
+pub(super) fn seen(home: &Home, state: &State) -> LoopView {
     let mut view = loop_view(state);
     if matches!(view.status, "running" | "waiting") && !sandbox::has_room(home.root()) {
         view.status = "waiting";
@@ -179,6 +114,21 @@ fn exit_of(view: &LoopView) -> Exit {
 const BUDGET_WARNING_PERCENT: u64 = 80;
 
 fn text(view: &LoopView) -> String {
+    let mut out = heading(view);
+    out.push_str(&questions(view));
+    for story in &view.stories {
+        out.push_str(&story_line(story));
+    }
+    out.push_str(&used(view));
+    if !matches!(view.status, "completed" | "cancelled" | "failed") {
+        out.push_str(
+            "agents  run on this host with your rights; there is no sandbox around them yet\n",
+        );
+    }
+    out
+}
+
+fn heading(view: &LoopView) -> String {
     let reason = if view.reason.is_empty() {
         String::new()
     } else {
@@ -186,49 +136,73 @@ fn text(view: &LoopView) -> String {
     };
     let until = view.waiting_until_ms.filter(|_| view.status == "waiting");
     let until = until
-        .map(|until_ms| format!(" until {} UTC", engine::moment(until_ms)))
+        .map(|until_ms| format!(" until {} UTC", home::utc(until_ms)))
         .unwrap_or_default();
-    let mut out = format!("loop {}  {}{until}{reason}\n", view.loop_id, view.status);
-    let _ = writeln!(
-        out,
-        "project {}\nbranch  {} at {}",
+    let mut out = format!(
+        "loop {}  {}{until}{reason}\nproject {}\nbranch  {} at {}\n",
+        view.loop_id,
+        view.status,
         view.project,
         view.branch,
         &view.head_sha[..12]
     );
     if let Some(why) = &view.unpublished {
-        let _ = writeln!(out, "        not in your repository: {why}");
+        out.push_str(&format!("        not in your repository: {why}\n"));
     }
-    if !view.choices.is_empty() {
-        let (id, choices) = (&view.loop_id, view.choices.join(", "));
-        let _ = writeln!(out, "answer  {choices}: loopwright answer {id} WORD");
+    out
+}
+
+/// What can be answered. Where several stories ask, each question has its address.
+fn questions(view: &LoopView) -> String {
+    let id = &view.loop_id;
+    let mut stories: Vec<&str> = Vec::new();
+    for question in &view.questions {
+        if !stories.contains(&question.story_id.as_str()) {
+            stories.push(&question.story_id);
+        }
     }
-    for story in &view.stories {
-        let commit = story
-            .commit_sha
-            .as_ref()
-            .map(|commit| format!("  {}", &commit[..12]))
-            .unwrap_or_default();
-        let attempts = if story.attempts > 1 {
-            format!("  {} attempts", story.attempts)
-        } else {
-            String::new()
+    if stories.len() < 2 {
+        return match view.choices.as_slice() {
+            [] => String::new(),
+            choices => format!(
+                "answer  {}: loopwright answer {id} WORD\n",
+                choices.join(", ")
+            ),
         };
-        let detail = story
-            .detail
-            .lines()
-            .next()
-            .filter(|line| !line.is_empty())
-            .map(|line| format!("  ({line})"));
-        let _ = writeln!(
-            out,
-            "  {:<8} {}  {}{commit}{attempts}{}",
-            story.status,
-            story.id,
-            story.title,
-            detail.unwrap_or_default()
-        );
     }
+    let mut out = String::new();
+    for question in &view.questions {
+        let (story, choices) = (&question.story_id, question.choices.join(", "));
+        let first = question.text.lines().next().unwrap_or_default();
+        out.push_str(&format!(
+            "answer  {story}: {first}\n        {choices}: loopwright answer {id} --story {story} WORD\n"
+        ));
+    }
+    out
+}
+
+fn story_line(story: &StoryView) -> String {
+    let commit = story
+        .commit_sha
+        .as_ref()
+        .map(|commit| format!("  {}", &commit[..12]))
+        .unwrap_or_default();
+    let attempts = if story.attempts > 1 {
+        format!("  {} attempts", story.attempts)
+    } else {
+        String::new()
+    };
+    let detail = match story.detail.lines().next() {
+        Some(line) if !line.is_empty() => format!("  ({line})"),
+        _ => String::new(),
+    };
+    format!(
+        "  {:<8} {}  {}{commit}{attempts}{detail}\n",
+        story.status, story.id, story.title
+    )
+}
+
+fn used(view: &LoopView) -> String {
     let tokens = view.tokens.map(|tokens| format!("{tokens} tokens"));
     let cost = view.cost_usd.map(|cost| format!("${cost:.2}"));
     let budget = view.budget_used_percent.map(|percent| {
@@ -240,20 +214,12 @@ fn text(view: &LoopView) -> String {
         format!("{percent} % of the budget{warning}")
     });
     let used: Vec<String> = [tokens, cost, budget].into_iter().flatten().collect();
-    if !used.is_empty() {
-        let _ = writeln!(out, "used    {}", used.join(", "));
-        out.extend(
-            view.used_by
-                .iter()
-                .filter(|used| used.tokens.is_some())
-                .map(used_by_line),
-        );
+    if used.is_empty() {
+        return String::new();
     }
-    if !matches!(view.status, "completed" | "cancelled" | "failed") {
-        out.push_str(
-            "agents  run on this host with your rights; there is no sandbox around them yet\n",
-        );
-    }
+    let mut out = format!("used    {}\n", used.join(", "));
+    let reported = view.used_by.iter().filter(|used| used.tokens.is_some());
+    out.extend(reported.map(used_by_line));
     out
 }
 
@@ -358,7 +324,7 @@ pub(super) fn event_line(event: &PublicEvent) -> String {
     .collect();
     let until = event.data.get("until").and_then(Value::as_i64);
     let until = until
-        .map(|until_ms| format!(" until={} UTC", engine::moment(until_ms)))
+        .map(|until_ms| format!(" until={} UTC", home::utc(until_ms)))
         .unwrap_or_default();
     format!("{}  {}{until}\n", event.name, parts.join(" "))
 }
@@ -393,19 +359,23 @@ pub(super) fn latest(journal: &Journal) -> Result<String, Failure> {
 pub(super) fn follow(home: &Home, loop_id: &str, output: &mut Output) -> Result<Exit, Failure> {
     const REST: Duration = Duration::from_millis(100);
     let journal = open(home)?;
-    let (mut told, mut loaded) = (0, load(&journal, loop_id)?);
+    let mut loaded = load(&journal, loop_id)?;
+    let mut fold = PublicFold::default();
+    let mut n_folded = 0;
     loop {
-        let events = public_events(&loaded.records);
-        for event in &events[told.min(events.len())..] {
-            output.talk(&event_line(event));
+        for record in &loaded.records[n_folded..] {
+            for event in fold.push(record) {
+                output.talk(&event_line(&event));
+            }
         }
-        told = events.len();
-        if loaded.state.ended().is_some() || loaded.state.question().is_some() {
+        n_folded = loaded.records.len();
+        let is_over = loaded.state.ended().is_some();
+        if is_over || !loaded.state.questions().is_empty() {
             return result_of(home, &journal, loop_id, output);
         }
         while !has_news(&journal, loop_id, &loaded)? {
             std::thread::sleep(REST);
         }
-        loaded = load(&journal, loop_id)?;
+        catch_up(&mut loaded, &journal, loop_id)?;
     }
 }

@@ -7,32 +7,33 @@ mod clean;
 mod follow;
 pub(crate) mod found_checks;
 mod look;
+mod overview;
 mod passed;
 mod reload;
 mod remove;
 mod send;
 mod serve;
 mod start;
+mod start_request;
 mod stories;
 mod story;
 mod trace;
-mod wish;
 
-use engine::{Home, LoadError, Loaded};
+use home::{Home, LoadError, Loaded};
 use journal::Journal;
 use kernel::Event;
 
-pub(crate) use self::serve::ensure_worker;
+pub use self::serve::ensure_worker;
 use crate::args::{LoopCommand, StartArgs};
 use crate::failure::{Exit, Failure};
-use crate::home::home;
 use crate::output::{NextAction, Output};
+use crate::state_folder::home;
 
 pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Failure> {
     match command {
         LoopCommand::Start(arguments) => start::run(&home()?, &arguments, output),
         LoopCommand::Status { id } => look::status(id.as_deref(), output),
-        LoopCommand::List => look::list(output),
+        LoopCommand::List => overview::list(output),
         LoopCommand::Events { id } => look::events(&id, output),
         LoopCommand::Watch { id } => look::watch(id.as_deref(), output),
         LoopCommand::Story {
@@ -67,14 +68,11 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
         LoopCommand::Resume { id, reload: false } => {
             ask(&id, &Event::ResumeRequested, "resume", output)
         }
-        LoopCommand::Answer { id, choice } => {
-            ask(&id, &Event::Answered { choice }, "answer", output)
+        LoopCommand::Answer { id, choice, story } => {
+            let story = story.map(kernel::StoryId::from);
+            ask(&id, &Event::Answered { choice, story }, "answer", output)
         }
         LoopCommand::Send { name, data } => send::run(&name, &data, output),
-        LoopCommand::Serve {
-            until_idle,
-            detached,
-        } => serve::run(until_idle, detached, output),
     }
 }
 
@@ -139,14 +137,26 @@ fn find(journal: &Journal, id: &str) -> Result<String, Failure> {
 }
 
 fn load(journal: &Journal, loop_id: &str) -> Result<Loaded, Failure> {
-    engine::load(journal, loop_id).map_err(|error| match error {
-        LoadError::Journal(_) => Failure::environment("cannot read the loop", &error),
+    home::load(journal, loop_id).map_err(|error| unreadable(loop_id, &error))
+}
+
+/// Takes in what was recorded since.
+fn catch_up(loaded: &mut Loaded, journal: &Journal, loop_id: &str) -> Result<(), Failure> {
+    let caught_up = loaded.catch_up(journal, loop_id);
+    caught_up
+        .map(drop)
+        .map_err(|error| unreadable(loop_id, &error))
+}
+
+fn unreadable(loop_id: &str, error: &LoadError) -> Failure {
+    match error {
+        LoadError::Journal(_) => Failure::environment("cannot read the loop", error),
         other => Failure {
             exit: Exit::Environment,
             message: format!("loop {loop_id} cannot be read: {other}"),
             hints: Vec::new(),
         },
-    })
+    }
 }
 
 /// Writes a request and sees to it that a worker is there to answer it.
@@ -155,8 +165,8 @@ fn ask(id: &str, event: &Event, verb: &str, output: &mut Output) -> Result<Exit,
     let home = home()?;
     let journal = open(&home)?;
     let loop_id = find(&journal, id)?;
-    engine::request(&journal, &loop_id, event).map_err(|error| match &error {
-        engine::RequestError::Illegal(_) => Failure::bad_input(error.to_string()),
+    home::request(&journal, &loop_id, event).map_err(|error| match &error {
+        home::RequestError::Illegal(_) => Failure::bad_input(error.to_string()),
         _ => Failure::environment("cannot ask", &error),
     })?;
     serve::ensure_worker(&home)?;

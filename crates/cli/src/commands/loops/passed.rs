@@ -8,11 +8,12 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use kernel::{StorySpec, StoryStart};
 use workspace::{BranchTrailers, CommitId, trailers_beyond, trailers_of};
 
-use super::wish::{Passed, Wish};
+use super::start_request::{Passed, StartRequest};
 use crate::failure::Failure;
 use crate::output::{NextAction, Output};
 
@@ -22,17 +23,17 @@ const BRANCHES: &str = "agent-loop/";
 /// Looks at the stories that are marked as passed, and opens those again that the person wants done
 /// again.
 pub(super) fn settle(
-    wish: &Wish,
+    request: &StartRequest,
     root: &Path,
     base: &CommitId,
-    stories: &mut [StorySpec],
+    stories: &mut [Arc<StorySpec>],
     remarks: &mut Vec<String>,
     output: &mut Output,
 ) -> Result<(), Failure> {
     let marked: BTreeSet<String> = stories
         .iter()
         .filter(|story| story.start == StoryStart::Passed)
-        .map(|story| story.id.clone())
+        .map(|story| story.id.to_string())
         .collect();
     if marked.is_empty() {
         return Ok(());
@@ -50,7 +51,7 @@ pub(super) fn settle(
             "marked as passed, with no commit of ours; the PRD is believed: {names}"
         ));
     }
-    match (elsewhere.is_empty(), wish.passed) {
+    match (elsewhere.is_empty(), request.passed) {
         (true, _) => {}
         (false, Passed::Trust) => {
             remarks.push(format!(
@@ -65,12 +66,12 @@ pub(super) fn settle(
             ));
             for story in stories
                 .iter_mut()
-                .filter(|story| elsewhere.contains(&&story.id))
+                .filter(|story| elsewhere.iter().any(|id| story.id == id.as_str()))
             {
-                story.start = StoryStart::Open;
+                Arc::make_mut(story).start = StoryStart::Open;
             }
         }
-        (false, Passed::Ask) => return Err(choices(wish, &elsewhere, &branches, output)),
+        (false, Passed::Ask) => return Err(choices(request, &elsewhere, &branches, output)),
     }
     Ok(())
 }
@@ -87,7 +88,7 @@ fn joined(ids: &[&String]) -> String {
 }
 
 fn choices(
-    wish: &Wish,
+    request: &StartRequest,
     elsewhere: &[&String],
     branches: &[BranchTrailers],
     output: &mut Output,
@@ -103,8 +104,8 @@ fn choices(
     let best = branches.iter().rev().max_by_key(|branch| has(branch));
     let start = format!(
         "loopwright start --project {} --prd {}",
-        wish.project.display(),
-        wish.prd.display()
+        request.project.display(),
+        request.prd.display()
     );
     let mut failure = Failure::bad_input(format!(
         "marked as passed, and their commits are not in what the loop would start from: {}",

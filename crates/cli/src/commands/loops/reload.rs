@@ -2,8 +2,9 @@
 //! begun.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use engine::{Home, Settings};
+use home::{Home, Settings};
 use journal::Journal;
 use kernel::{Event, LoopSpec, State, StorySpec, StoryStart, StoryStatus};
 use serde_json::json;
@@ -13,8 +14,8 @@ use super::casting::check_flow;
 use super::{ask, find, load, open, start, stories};
 use crate::config;
 use crate::failure::{Exit, Failure};
-use crate::home::home;
 use crate::output::Output;
+use crate::state_folder::home;
 
 pub(super) fn run(id: &str, output: &mut Output) -> Result<Exit, Failure> {
     output.command("resume");
@@ -54,11 +55,11 @@ fn reload(
     let settings = serde_json::to_string(&new)
         .map_err(|error| Failure::environment("cannot write the settings", &error))?;
     let event = Event::Reloaded {
-        settings,
+        settings: settings.into(),
         stories: told,
     };
-    engine::request(journal, loop_id, &event).map_err(|error| match &error {
-        engine::RequestError::Illegal(_) => Failure::bad_input(error.to_string()),
+    home::request(journal, loop_id, &event).map_err(|error| match &error {
+        home::RequestError::Illegal(_) => Failure::bad_input(error.to_string()),
         _ => Failure::environment("cannot ask", &error),
     })?;
     Ok(Some(changes))
@@ -87,11 +88,16 @@ fn settings(config: &config::Config, spec: &LoopSpec, old: &Settings) -> Result<
 
 /// What the loop counts on must still be there: its agents, and limits that its budget was made
 /// for.
-fn check(state: &State, new: &Settings, old: &Settings, told: &[StorySpec]) -> Result<(), Failure> {
+fn check(
+    state: &State,
+    new: &Settings,
+    old: &Settings,
+    told: &[Arc<StorySpec>],
+) -> Result<(), Failure> {
     let spec = state.spec();
-    let active = state.active().map(|(_, attempt)| &attempt.cast);
-    let active = active
-        .into_iter()
+    let active = state
+        .attempts()
+        .map(|(_, attempt)| &attempt.cast)
         .flat_map(|cast| [&cast.implementor, &cast.reviewer, &cast.judge]);
     let active = active.filter(|agent| !agent.is_empty());
     let tools = told
@@ -103,7 +109,7 @@ fn check(state: &State, new: &Settings, old: &Settings, told: &[StorySpec]) -> R
         .chain(&spec.ladder)
         .chain(tools)
         .chain(active);
-    if let Some(gone) = named.find(|agent| !new.agents.contains_key(*agent)) {
+    if let Some(gone) = named.find(|agent| !new.agents.contains_key(agent.as_str())) {
         return Err(Failure::bad_input(format!(
             "the loop counts on the agent `{gone}`, which is not configured any more"
         ))
@@ -134,7 +140,7 @@ fn check(state: &State, new: &Settings, old: &Settings, told: &[StorySpec]) -> R
 }
 
 /// What is different, for people.
-fn changes(state: &State, told: &[StorySpec], settings_differ: bool) -> Vec<String> {
+fn changes(state: &State, told: &[Arc<StorySpec>], settings_differ: bool) -> Vec<String> {
     let mut changes = Vec::new();
     if settings_differ {
         changes.push("the configuration changed; it holds from the next run on".to_owned());

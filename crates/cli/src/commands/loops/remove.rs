@@ -1,13 +1,13 @@
 //! `loopwright nuke`: removes everything of a loop that is over.
 
-use engine::Home;
+use home::Home;
 use journal::Journal;
 use serde_json::json;
 
 use super::{find, load, open};
 use crate::failure::{Exit, Failure};
-use crate::home::home;
 use crate::output::Output;
+use crate::state_folder::home;
 
 pub(super) fn run(what: &str, force: bool, output: &mut Output) -> Result<Exit, Failure> {
     output.command("nuke");
@@ -68,7 +68,7 @@ fn remove(home: &Home, journal: &Journal, loop_id: &str, force: bool) -> Result<
         return Err(failure.hint(format!("`loopwright cancel {loop_id}` ends it")));
     }
     let folder = home.loop_folder(loop_id);
-    engine::remove_folder(&folder).map_err(|error| {
+    home::remove_folder(&folder).map_err(|error| {
         Failure::environment(&format!("cannot remove `{}`", folder.display()), &error)
     })?;
     journal

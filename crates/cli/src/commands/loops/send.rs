@@ -3,17 +3,17 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use engine::Home;
+use home::Home;
 use journal::Journal;
 use kernel::Event;
 use serde_json::{Map, Value};
 
-use super::wish::{Assignment, Wish};
+use super::start_request::{Assignment, StartRequest};
 use super::{look, open, start};
 use crate::config::{Flag, probably_meant};
 use crate::failure::{Exit, Failure};
-use crate::home::home;
 use crate::output::Output;
+use crate::state_folder::home;
 
 const NAMES: [&str; 3] = ["agent/loop.start", "agent/loop.cancel", "agent/story.start"];
 
@@ -50,7 +50,7 @@ pub(super) fn run(name: &str, data: &str, output: &mut Output) -> Result<Exit, F
     match name {
         "agent/loop.start" => {
             let data = read(data)?;
-            start_loop(&home()?, &wish(&Fields::of(&data, "", START)?)?, output)
+            start_loop(&home()?, &request(&Fields::of(&data, "", START)?)?, output)
         }
         "agent/story.start" => {
             let data = read(data)?;
@@ -203,16 +203,16 @@ impl<'f> Fields<'f> {
     }
 }
 
-fn start_loop(home: &Home, wish: &Wish, output: &mut Output) -> Result<Exit, Failure> {
+fn start_loop(home: &Home, request: &StartRequest, output: &mut Output) -> Result<Exit, Failure> {
     let journal = open(home)?;
-    if let Some(loop_id) = &wish.loop_id
-        && is_there(&journal, loop_id, wish)?
+    if let Some(loop_id) = &request.loop_id
+        && is_there(&journal, loop_id, request)?
     {
         return told_already(home, &journal, loop_id, output);
     }
-    match (start::carry_out(home, wish, output), &wish.loop_id) {
+    match (start::carry_out(home, request, output), &request.loop_id) {
         // Somebody sent the same event at the same moment.
-        (Err(_), Some(loop_id)) if is_there(&journal, loop_id, wish)? => {
+        (Err(_), Some(loop_id)) if is_there(&journal, loop_id, request)? => {
             told_already(home, &journal, loop_id, output)
         }
         (started, _) => started,
@@ -233,7 +233,7 @@ fn told_already(
 }
 
 /// Whether this very loop was started before; one of the same id for something else is refused.
-fn is_there(journal: &Journal, loop_id: &str, wish: &Wish) -> Result<bool, Failure> {
+fn is_there(journal: &Journal, loop_id: &str, request: &StartRequest) -> Result<bool, Failure> {
     let rows = journal
         .loops()
         .map_err(|error| Failure::environment("cannot read the journal", &error))?;
@@ -245,7 +245,7 @@ fn is_there(journal: &Journal, loop_id: &str, wish: &Wish) -> Result<bool, Failu
             std::fs::canonicalize(path).is_ok_and(|path| path == Path::new(text))
         };
         let spec = loaded.state.spec();
-        is_at(&spec.project, &wish.project) && is_at(&spec.prd_path, &wish.prd)
+        is_at(&spec.project, &request.project) && is_at(&spec.prd_path, &request.prd)
     });
     if same {
         return Ok(true);
@@ -258,7 +258,7 @@ fn is_there(journal: &Journal, loop_id: &str, wish: &Wish) -> Result<bool, Failu
 
 /// One story at once, by the `proof` flow unless the event says otherwise; then the next ready
 /// ones.
-fn story_wish(fields: &Fields<'_>) -> Result<Wish, Failure> {
+fn story_wish(fields: &Fields<'_>) -> Result<StartRequest, Failure> {
     let project = PathBuf::from(fields.text("project")?.unwrap_or_else(|| ".".to_owned()));
     let prd = project.join(fields.required("prdPath")?);
     let mut flags = vec![Flag {
@@ -287,23 +287,23 @@ fn story_wish(fields: &Fields<'_>) -> Result<Wish, Failure> {
         other => other.to_string(),
     });
     let first = Some(kernel::FirstStory {
-        id: fields.required("storyId")?,
+        id: fields.required("storyId")?.into(),
         attempt,
         judgment,
         only,
     });
     let loop_id = fields.text("loopId")?.map(|id| valid_id(&id)).transpose()?;
-    Ok(Wish {
+    Ok(StartRequest {
         project,
         prd,
         flags,
         loop_id,
         first,
-        ..Wish::default()
+        ..StartRequest::default()
     })
 }
 
-fn wish(fields: &Fields<'_>) -> Result<Wish, Failure> {
+fn request(fields: &Fields<'_>) -> Result<StartRequest, Failure> {
     let project = PathBuf::from(fields.required("project")?);
     // As others mean it: a path that is not absolute is in the project.
     let prd = project.join(fields.required("prdPath")?);
@@ -323,12 +323,12 @@ fn wish(fields: &Fields<'_>) -> Result<Wish, Failure> {
         }
     }
     let loop_id = fields.text("loopId")?.map(|id| valid_id(&id)).transpose()?;
-    let mut wish = Wish {
+    let mut request = StartRequest {
         project,
         prd,
         flags,
         loop_id,
-        ..Wish::default()
+        ..StartRequest::default()
     };
     if let Some(Value::Object(assignments)) = fields.get("toolAssignments") {
         for (story, roles) in assignments {
@@ -338,7 +338,7 @@ fn wish(fields: &Fields<'_>) -> Result<Wish, Failure> {
                 roles.text("reviewer")?,
                 roles.text("judge")?,
             );
-            wish.assignments.insert(
+            request.assignments.insert(
                 story.clone(),
                 Assignment {
                     implementor,
@@ -350,7 +350,7 @@ fn wish(fields: &Fields<'_>) -> Result<Wish, Failure> {
     } else if fields.get("toolAssignments").is_some() {
         return Err(fields.misfit("toolAssignments", "an object of stories"));
     }
-    Ok(wish)
+    Ok(request)
 }
 
 /// Ids are ULIDs; anything else could be no folder, no branch, and no beginning that `status`

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use engine::{AgentSettings, Home, RoleSettings, Settings};
+use home::{AgentSettings, Home, RoleSettings, Settings};
 use kernel::{Commit, FirstStory, LoopSpec, StoryStart, TimeBudget};
 use prd::Prd;
 
 use super::allowance::{allowance, prices, tell_of_stories};
 use super::casting::{Casting, cast, check_flow};
+use super::start_request::{StartMode, StartRequest};
 use super::stories::{assign, stories};
-use super::wish::{Manner, Wish};
 use super::{found_checks, look, open, passed, serve};
 use crate::args::StartArgs;
 use crate::config::{self, Config};
@@ -34,15 +34,19 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     output.command("start");
-    carry_out(home, &Wish::typed(arguments)?, output)
+    carry_out(home, &StartRequest::typed(arguments)?, output)
 }
 
 /// Starts what is wanted.
-pub(super) fn carry_out(home: &Home, wish: &Wish, output: &mut Output) -> Result<Exit, Failure> {
-    let Some(Plan { spec, remarks }) = plan(wish, output)? else {
+pub(super) fn carry_out(
+    home: &Home,
+    request: &StartRequest,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let Some(Plan { spec, remarks }) = plan(request, output)? else {
         return Ok(Exit::BadInput);
     };
-    if wish.manner == Manner::Dry {
+    if request.mode == StartMode::Dry {
         return show(&spec, &remarks, output);
     }
     let journal = open(home)?;
@@ -52,7 +56,7 @@ pub(super) fn carry_out(home: &Home, wish: &Wish, output: &mut Output) -> Result
         .iter()
         .filter(|story| story.start == StoryStart::Open)
         .count();
-    engine::start(&journal, spec)
+    home::start(&journal, spec)
         .map_err(|error| Failure::environment("cannot record the loop", &error))?;
     for remark in remarks {
         output.talk(&format!("note: {remark}\n"));
@@ -75,8 +79,12 @@ pub(super) fn carry_out(home: &Home, wish: &Wish, output: &mut Output) -> Result
         format!("loopwright cancel {loop_id}"),
         "end it",
     ));
-    if wish.manner == Manner::Foreground {
-        return serve::foreground(home, &loop_id, output);
+    if request.mode == StartMode::Foreground {
+        output.talk(&format!(
+            "Ctrl-C leaves the loop running; `loopwright cancel {loop_id}` ends it\n"
+        ));
+        serve::ensure_worker(home)?;
+        return look::follow(home, &loop_id, output);
     }
     serve::ensure_worker(home)?;
     output.talk(&format!(
@@ -115,14 +123,14 @@ fn show(spec: &LoopSpec, remarks: &[String], output: &mut Output) -> Result<Exit
 }
 
 /// Works out what would be started; nothing when the PRD is not fit, which has been said.
-fn plan(wish: &Wish, output: &mut Output) -> Result<Option<Plan>, Failure> {
-    let project = absolute(&wish.project)?;
-    let prd_path = absolute(&wish.prd)?;
-    let config = config::read(&project, &wish.flags)?;
+fn plan(request: &StartRequest, output: &mut Output) -> Result<Option<Plan>, Failure> {
+    let project = absolute(&request.project)?;
+    let prd_path = absolute(&request.prd)?;
+    let config = config::read(&project, &request.flags)?;
     let Some(prd) = read_prd(&prd_path, &config, output)? else {
         return Ok(None);
     };
-    let view = workspace::look_at_project(&project, wish.base.as_deref()).map_err(|error| {
+    let view = workspace::look_at_project(&project, request.base.as_deref()).map_err(|error| {
         Failure::environment(
             &format!("cannot start from `{}`", project.display()),
             &error,
@@ -133,7 +141,7 @@ fn plan(wish: &Wish, output: &mut Output) -> Result<Option<Plan>, Failure> {
         remarks.push("the work tree has changes that are not committed; they are left alone, and the loop starts without them".to_owned());
     }
     let mut settings = settings(&config, &view, &project, &prd_path, &mut remarks)?;
-    settings.write_progress = wish.write_progress;
+    settings.write_progress = request.write_progress;
     let casting = cast(&config, &settings, &mut remarks)?;
     check_flow(casting.flow, &settings)?;
     let mut spec = spec(
@@ -145,18 +153,18 @@ fn plan(wish: &Wish, output: &mut Output) -> Result<Option<Plan>, Failure> {
         &prd_path,
         view.head.as_str(),
     )?;
-    assign(&wish.assignments, &settings, &mut spec.stories)?;
+    assign(&request.assignments, &settings, &mut spec.stories)?;
     tell_of_stories(spec.allowance.as_ref(), &spec.stories, &settings)?;
-    spec.first = first(wish, &spec)?;
+    spec.first = first(request, &spec)?;
     passed::settle(
-        wish,
+        request,
         &view.root,
         &view.head,
         &mut spec.stories,
         &mut remarks,
         output,
     )?;
-    if let Some(loop_id) = &wish.loop_id {
+    if let Some(loop_id) = &request.loop_id {
         spec.loop_id.clone_from(loop_id);
         spec.branch = branch(loop_id);
     }
@@ -164,8 +172,8 @@ fn plan(wish: &Wish, output: &mut Output) -> Result<Option<Plan>, Failure> {
 }
 
 /// The story to begin with, which must be there and open.
-fn first(wish: &Wish, spec: &LoopSpec) -> Result<Option<FirstStory>, Failure> {
-    let Some(first) = &wish.first else {
+fn first(request: &StartRequest, spec: &LoopSpec) -> Result<Option<FirstStory>, Failure> {
+    let Some(first) = &request.first else {
         return Ok(None);
     };
     match spec.stories.iter().find(|story| story.id == first.id) {
@@ -268,9 +276,9 @@ pub(super) fn settings(
         test_paths: config.checks.test_paths.clone(),
         prompts: own_prompts(project)?,
         prices: prices(config),
-        policy: engine::Policies {
-            check_config: policy(config.policy.check_config.as_deref(), engine::Policy::Flag),
-            agent_config: policy(config.policy.agent_config.as_deref(), engine::Policy::Ask),
+        policy: home::Policies {
+            check_config: policy(config.policy.check_config.as_deref(), home::Policy::Flag),
+            agent_config: policy(config.policy.agent_config.as_deref(), home::Policy::Ask),
         },
     })
 }
@@ -323,10 +331,10 @@ fn found_agents(remarks: &mut Vec<String>) -> BTreeMap<String, AgentSettings> {
     found
 }
 
-fn policy(word: Option<&str>, otherwise: engine::Policy) -> engine::Policy {
+fn policy(word: Option<&str>, otherwise: home::Policy) -> home::Policy {
     match word {
-        Some("ask") => engine::Policy::Ask,
-        Some("flag") => engine::Policy::Flag,
+        Some("ask") => home::Policy::Ask,
+        Some("flag") => home::Policy::Flag,
         _ => otherwise,
     }
 }
@@ -348,14 +356,14 @@ fn own_prompts(project: &Path) -> Result<BTreeMap<String, String>, Failure> {
         let text = std::fs::read_to_string(&path).map_err(|error| {
             Failure::environment(&format!("cannot read `{}`", path.display()), &error)
         })?;
-        engine::check_template(&name, &text)
+        roles::check_template(&name, &text)
             .map_err(|why| Failure::bad_input(format!("`{}`: {why}", path.display())))?;
         prompts.insert(name, text);
     }
     Ok(prompts)
 }
 
-fn roles(config: &Config) -> engine::Roles {
+fn roles(config: &Config) -> home::Roles {
     let settings = |role: &config::RoleConfig| RoleSettings {
         model: role.model.clone(),
         effort: role.effort.clone(),
@@ -407,15 +415,22 @@ fn spec(
         base: Commit::new(base).map_err(|error| Failure::bad_input(error.to_string()))?,
         stories,
         flow: casting.flow,
-        implementor: casting.implementor,
-        reviewer: casting.reviewer,
-        prover: casting.prover,
-        judge: casting.judge,
+        implementor: casting.implementor.into(),
+        reviewer: casting.reviewer.into(),
+        prover: casting.prover.into(),
+        judge: casting.judge.into(),
         judge_is_chosen: casting.judge_is_chosen,
-        families: casting.families,
+        families: casting
+            .families
+            .into_iter()
+            .map(|(agent, family)| (agent.into(), family))
+            .collect(),
         first: None,
         failover: failover(config, settings)?,
-        ladder: ladder(config, settings),
+        ladder: ladder(config, settings)
+            .into_iter()
+            .map(kernel::AgentName::from)
+            .collect(),
         max_retries: config.of_loop.max_retries.unwrap_or(2),
         max_iterations: config.of_loop.max_iterations,
         budget: budget(config, settings)?,
@@ -424,7 +439,8 @@ fn spec(
             .unwrap_or(60)
             .saturating_mul(1000),
         settings: serde_json::to_string(settings)
-            .map_err(|error| Failure::environment("cannot write the settings", &error))?,
+            .map_err(|error| Failure::environment("cannot write the settings", &error))?
+            .into(),
         loop_id,
     })
 }

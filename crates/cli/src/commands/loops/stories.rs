@@ -1,22 +1,23 @@
 //! The PRD's stories as a loop takes them, and the agents that somebody wants for each.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use engine::Settings;
-use kernel::{Assigned, Flow, StorySpec, StoryStart};
+use home::Settings;
+use kernel::{AgentName, Assigned, Flow, StorySpec, StoryStart};
 use prd::{Prd, StoryState};
 
-use super::wish::Assignment;
+use super::start_request::Assignment;
 use crate::failure::Failure;
 
 /// Gives stories the agents that an event assigns to them. Every name must be known.
 pub(super) fn assign(
     assignments: &BTreeMap<String, Assignment>,
     settings: &Settings,
-    stories: &mut [StorySpec],
+    stories: &mut [Arc<StorySpec>],
 ) -> Result<(), Failure> {
     for (id, assignment) in assignments {
-        let Some(story) = stories.iter_mut().find(|story| story.id == *id) else {
+        let Some(story) = stories.iter_mut().find(|story| story.id == **id) else {
             let failure =
                 Failure::bad_input(format!("toolAssignments: the PRD has no story `{id}`"));
             let near = prd::nearest(id, stories.iter().map(|story| story.id.as_str()));
@@ -45,10 +46,11 @@ pub(super) fn assign(
                 .hint(format!("known are {}", names.join(", "))));
             }
         }
-        story.assigned = Assigned {
-            implementor: implementor.clone(),
-            reviewer: reviewer.clone(),
-            judge: judge.clone(),
+        let named = |agent: &Option<String>| agent.clone().map(AgentName::from);
+        Arc::make_mut(story).assigned = Assigned {
+            implementor: named(implementor),
+            reviewer: named(reviewer),
+            judge: named(judge),
         };
     }
     Ok(())
@@ -64,7 +66,7 @@ fn one_line(title: &str) -> String {
 }
 
 /// The PRD's stories in file order, each with its place in the order of running.
-pub(super) fn stories(prd: &Prd) -> Result<Vec<StorySpec>, Failure> {
+pub(super) fn stories(prd: &Prd) -> Result<Vec<Arc<StorySpec>>, Failure> {
     let mut by_priority: Vec<usize> = (0..prd.stories.len()).collect();
     by_priority.sort_by_key(|&index| {
         (
@@ -84,9 +86,9 @@ pub(super) fn stories(prd: &Prd) -> Result<Vec<StorySpec>, Failure> {
         .collect()
 }
 
-fn spec_of(story: &prd::Story, rank: u32) -> Result<StorySpec, Failure> {
-    Ok(StorySpec {
-        id: story.id.as_str().to_owned(),
+fn spec_of(story: &prd::Story, rank: u32) -> Result<Arc<StorySpec>, Failure> {
+    Ok(Arc::new(StorySpec {
+        id: story.id.as_str().into(),
         title: one_line(&story.title),
         description: story.description.clone(),
         criteria: story
@@ -98,9 +100,9 @@ fn spec_of(story: &prd::Story, rank: u32) -> Result<StorySpec, Failure> {
         depends_on: story
             .depends_on
             .iter()
-            .map(|id| id.as_str().to_owned())
+            .map(|id| id.as_str().into())
             .collect(),
-        tool: story.tool.clone(),
+        tool: story.tool.clone().map(AgentName::from),
         assigned: Assigned::default(),
         flow: flow_of(story)?,
         start: match story.state {
@@ -112,7 +114,7 @@ fn spec_of(story: &prd::Story, rank: u32) -> Result<StorySpec, Failure> {
             | StoryState::Stuck
             | StoryState::Failed => StoryStart::SetAside,
         },
-    })
+    }))
 }
 
 /// The way that a story's author wants it to go.

@@ -7,8 +7,8 @@ use views::{AttemptReport, CriterionReport, StoryReport, story_report};
 
 use super::{find, load, open};
 use crate::failure::{Exit, Failure};
-use crate::home::home;
 use crate::output::{NextAction, Output};
+use crate::state_folder::home;
 
 pub(super) fn run(
     id: &str,

@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use engine::{Home, Loaded, RunName};
+use home::{Home, Loaded, RunName};
 use kernel::{Event, RunKey, RunOutcome, RunUsage, State, Verdict};
 use sandbox::{ExitRecord, Stream};
 use serde_json::{Value, json};
 
 use super::{find, load, open};
 use crate::failure::{Exit, Failure};
-use crate::home::home;
 use crate::output::{NextAction, Output};
+use crate::state_folder::home;
 
 /// Bytes of an output's end that are shown.
 const SHOWN_BYTES_MAX: usize = 64 * 1024;
@@ -184,11 +184,8 @@ pub(super) fn traces(home: &Home, loaded: &Loaded) -> Vec<Trace> {
         match &record.event {
             Event::RunStarted { run } => {
                 let name = RunName::of(&loaded.state, run);
-                let agent = state
-                    .as_ref()
-                    .and_then(|state| state.agent_of(run.stage))
-                    .unwrap_or("-")
-                    .to_owned();
+                let agent = state.as_ref().and_then(|state| state.agent_of(run));
+                let agent = agent.map_or_else(|| "-".to_owned(), ToString::to_string);
                 let (id, folder) = (name.full(loop_id), home.run_folder(loop_id, &name));
                 let started_at_ms = record.at_ms;
                 all.push(Trace {
@@ -248,7 +245,7 @@ impl Trace {
             Some(RunOutcome::BadAnswer { why }) => format!("no verdict: {why}"),
             Some(RunOutcome::Infrastructure { why, .. }) => format!("try again later: {why}"),
             Some(RunOutcome::NeedsHuman { question, .. }) => format!("asks: {question}"),
-            Some(RunOutcome::Interrupted { why }) => format!("interrupted: {why}"),
+            Some(RunOutcome::Interrupted { why, .. }) => format!("interrupted: {why}"),
             Some(RunOutcome::Stopped) => "stopped".to_owned(),
         };
         let took = self

@@ -9,8 +9,8 @@ use super::manager::Manager;
 use super::texts::Facts;
 use crate::args::ServiceCommand;
 use crate::failure::{Exit, Failure};
-use crate::home::home;
 use crate::output::{NextAction, Output};
+use crate::state_folder::home;
 
 pub(crate) fn run(command: &ServiceCommand, output: &mut Output) -> Result<Exit, Failure> {
     let manager = Manager::of_this_system();

@@ -1,0 +1,113 @@
+//! What somebody wants to start, whether they typed it or sent it as an event.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::args::StartArgs;
+use crate::config::Flag;
+use crate::failure::Failure;
+
+/// One loop that is wanted.
+#[derive(Debug, Default)]
+pub(super) struct StartRequest {
+    pub(super) project: PathBuf,
+    pub(super) prd: PathBuf,
+    /// The last layer of the configuration.
+    pub(super) flags: Vec<Flag>,
+    /// The revision to start from.
+    pub(super) base: Option<String>,
+    /// The id that it should have; a new one where there is none.
+    pub(super) loop_id: Option<String>,
+    /// Agents by story.
+    pub(super) assignments: BTreeMap<String, Assignment>,
+    pub(super) passed: Passed,
+    /// The story to begin with.
+    pub(super) first: Option<kernel::FirstStory>,
+    pub(super) write_progress: bool,
+    pub(super) mode: StartMode,
+}
+
+/// The agents that one story should have.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Assignment {
+    pub(super) implementor: Option<String>,
+    pub(super) reviewer: Option<String>,
+    pub(super) judge: Option<String>,
+}
+
+/// What to do with stories that are marked as passed and whose commits are elsewhere.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Passed {
+    /// Stop, and let a person choose.
+    #[default]
+    Ask,
+    /// Do them again.
+    Rerun,
+    /// Believe the PRD.
+    Trust,
+}
+
+/// How to go about it.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StartMode {
+    /// The loop goes on without us.
+    #[default]
+    Background,
+    /// We do the work, or follow it.
+    Foreground,
+    /// Only show what would be started.
+    Dry,
+}
+
+impl StartRequest {
+    pub(super) fn typed(arguments: &StartArgs) -> Result<Self, Failure> {
+        Ok(Self {
+            project: arguments.project.clone(),
+            prd: arguments.prd.clone(),
+            flags: flags(arguments)?,
+            base: arguments.onto.clone().or_else(|| arguments.base.clone()),
+            loop_id: None,
+            assignments: BTreeMap::new(),
+            passed: match (arguments.passed.rerun_passed, arguments.passed.trust_passed) {
+                (true, _) => Passed::Rerun,
+                (false, true) => Passed::Trust,
+                (false, false) => Passed::Ask,
+            },
+            first: None,
+            write_progress: arguments.write_progress,
+            mode: match (arguments.dry_run, arguments.foreground) {
+                (true, _) => StartMode::Dry,
+                (false, true) => StartMode::Foreground,
+                (false, false) => StartMode::Background,
+            },
+        })
+    }
+}
+
+/// What was typed, as the last layer of the configuration.
+fn flags(arguments: &StartArgs) -> Result<Vec<Flag>, Failure> {
+    let number = |name: &str, key: &str, value: Option<u32>| {
+        value.map(|value| Flag {
+            name: name.to_owned(),
+            key: key.to_owned(),
+            value: value.to_string(),
+        })
+    };
+    let mut flags = crate::commands::config::flags(&arguments.set)?;
+    flags.extend(arguments.flow.as_ref().map(|flow| Flag {
+        name: "--flow".to_owned(),
+        key: "loop.flow".to_owned(),
+        value: flow.clone(),
+    }));
+    flags.extend(number(
+        "--max-retries",
+        "loop.max_retries",
+        arguments.max_retries,
+    ));
+    flags.extend(number(
+        "--max-iterations",
+        "loop.max_iterations",
+        arguments.max_iterations,
+    ));
+    Ok(flags)
+}

@@ -1,0 +1,68 @@
+//! The command line: reads views, writes requests, prints. It never calls the engine; the processes
+//! that do (worker, keeper and their helpers) are started as programs of their own.
+
+mod args;
+mod commands;
+mod config;
+mod crash_report;
+mod failure;
+mod output;
+mod prd_input;
+mod state_folder;
+mod words;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _};
+
+pub use crate::args::{AcpClient, ProcessCommand};
+use crate::args::{Args, Command};
+pub use crate::commands::loops::ensure_worker;
+pub use crate::config::{WorkerLimits, read_worker_limits};
+pub use crate::failure::{Exit, Failure};
+pub use crate::output::Output;
+use crate::output::Style;
+pub use crate::state_folder::home;
+pub use crate::words::counted;
+
+/// Reads the command line and runs one command. `process` runs those that are processes of their
+/// own: the worker, a keeper, and what they start.
+pub fn main(process: fn(ProcessCommand, &mut Output) -> Result<Exit, Failure>) -> ExitCode {
+    crash_report::install();
+    let json_wanted = std::env::args_os().any(|arg| arg == "--json");
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return commands::refuse_arguments(&error, json_wanted),
+    };
+    let style = Style {
+        json: args.global.json,
+        color: args.global.color,
+    };
+    let mut output = Output::new(style);
+    let result = match args.command {
+        Command::Process(command) => process(command, &mut output),
+        command => run(command, &mut output),
+    };
+    match result.and_then(|exit| output.finish().map(|()| exit)) {
+        Ok(exit) => exit.code(),
+        Err(failure) => output.fail(&failure).code(),
+    }
+}
+
+fn run(command: Command, output: &mut Output) -> Result<Exit, Failure> {
+    match command {
+        Command::Prd(command) => commands::prd::run(command, output),
+        Command::Loop(command) => commands::loops::run(command, output),
+        Command::Init { project } => commands::setup::init(&project, output),
+        Command::Doctor { project } => commands::setup::doctor(&project, output),
+        Command::Agents { project } => commands::agents::run(&project, output),
+        Command::Config(command) => commands::config::run(&command, output),
+        Command::Service(command) => commands::service::run(&command, output),
+        Command::Explain { code } => commands::explain::run(code.as_deref(), output),
+        Command::Completions { shell } => {
+            commands::completions::run(shell, &mut Args::command(), output)
+        }
+        Command::Demo { keep } => commands::demo::run(keep.as_deref(), output),
+        Command::Process(_) => unreachable!("processes are run by the program itself"),
+    }
+}

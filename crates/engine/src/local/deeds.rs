@@ -1,0 +1,228 @@
+//! Deeds under way: each on a thread of its own, so that a checkout of a hundred thousand files holds
+//! up no other loop. Tests do them in the worker's own thread, one after the other.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use kernel::{Deed, Event, Order, RunKey};
+
+use crate::carry_out::carry_out;
+use crate::fault::Fault;
+use crate::ports::Ports;
+
+/// Deeds that may be under way at once. Most are short; what comes beyond waits its turn.
+const AT_ONCE_MAX: usize = 16;
+
+/// The first and the longest pause before a deed that failed is tried again.
+const PAUSE: Duration = Duration::from_millis(250);
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+
+/// Where deeds are done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Execution {
+    /// Each on its own thread.
+    Threads,
+    /// In the worker's thread, at once, without a pause between tries.
+    Inline,
+}
+
+/// A deed that is done, or failed.
+pub(crate) struct Done {
+    pub(crate) order: Order,
+    /// The loop's last record when the order was given.
+    pub(crate) issued_at: u64,
+    pub(crate) result: Result<Option<Event>, Fault>,
+}
+
+struct UnderWay {
+    run: Option<RunKey>,
+    is_ending: bool,
+    abort: Arc<AtomicBool>,
+}
+
+/// When a deed may be tried again.
+struct Pause {
+    is_ending: bool,
+    until: Instant,
+    length: Duration,
+}
+
+type Address = (String, String);
+
+/// All deeds of one worker.
+pub(crate) struct Deeds {
+    execution: Execution,
+    under_way: BTreeMap<Address, UnderWay>,
+    pauses: BTreeMap<Address, Pause>,
+    sender: Sender<Done>,
+    receiver: Receiver<Done>,
+}
+
+impl Deeds {
+    pub(crate) fn new(execution: Execution) -> Self {
+        let (sender, receiver) = channel();
+        Self {
+            execution,
+            under_way: BTreeMap::new(),
+            pauses: BTreeMap::new(),
+            sender,
+            receiver,
+        }
+    }
+
+    /// Whether an order can be carried out now: nothing else works on the same run, and the last
+    /// try was long enough ago.
+    pub(crate) fn is_free(&self, order: &Order) -> bool {
+        let address = (order.loop_id.clone(), order.key());
+        let is_paused = self
+            .pauses
+            .get(&address)
+            .is_some_and(|pause| pause.until > Instant::now());
+        if is_paused || self.under_way.len() >= AT_ONCE_MAX {
+            return false;
+        }
+        // The end of a loop clears its folders, so it comes after whatever is still at work there.
+        let is_end = matches!(order.deed, Deed::End { .. });
+        !self.under_way.iter().any(|((loop_id, key), other)| {
+            let is_same_run = other.run.is_some() && other.run.as_ref() == order.run();
+            *loop_id == order.loop_id && (*key == address.1 || is_same_run || is_end)
+        })
+    }
+
+    /// Begins a deed, or does it; what came of it is then among the finished ones.
+    pub(crate) fn begin(&mut self, order: Order, issued_at: u64, ports: &Arc<Ports>) {
+        let address = (order.loop_id.clone(), order.key());
+        let abort = Arc::new(AtomicBool::new(false));
+        let deed = UnderWay {
+            run: order.run().cloned(),
+            is_ending: is_ending(&order),
+            abort: Arc::clone(&abort),
+        };
+        self.under_way.insert(address, deed);
+        let sender = self.sender.clone();
+        let ports = Arc::clone(ports);
+        let work = move || {
+            let result = workspace::abortable(abort, || traced(&order, &ports));
+            // The receiver is gone only if the worker is.
+            let _ = sender.send(Done {
+                order,
+                issued_at,
+                result,
+            });
+            home::wake_worker(&ports.home);
+        };
+        if self.execution == Execution::Inline {
+            return work();
+        }
+        let work = Arc::new(std::sync::Mutex::new(Some(work)));
+        let taken = Arc::clone(&work);
+        let spawned = std::thread::Builder::new()
+            .name("deed".to_owned())
+            .spawn(move || take(&taken));
+        if spawned.is_err() {
+            // No thread is to be had just now: the deed is done all the same, only not beside others.
+            take(&work);
+        }
+    }
+
+    /// The deeds that are done since the last call.
+    pub(crate) fn finished(&mut self) -> Vec<Done> {
+        let done: Vec<Done> = self.receiver.try_iter().collect();
+        for done in &done {
+            let address = (done.order.loop_id.clone(), done.order.key());
+            self.under_way.remove(&address);
+            self.pace(address, done);
+        }
+        done
+    }
+
+    /// Pauses a deed that failed, longer each time; one that has nothing to tell yet is asked again
+    /// soon.
+    fn pace(&mut self, address: Address, done: &Done) {
+        let result = &done.result;
+        if self.execution == Execution::Inline || matches!(result, Ok(Some(_))) {
+            self.pauses.remove(&address);
+            return;
+        }
+        let before = self.pauses.get(&address).map(|pause| pause.length);
+        let length = match result {
+            Ok(_) | Err(Fault::Aborted) => PAUSE / 5,
+            Err(_) => before.map_or(PAUSE, |before| (before * 2).min(PAUSE_MAX)),
+        };
+        let until = Instant::now() + length;
+        let pause = Pause {
+            is_ending: is_ending(&done.order),
+            until,
+            length,
+        };
+        self.pauses.insert(address, pause);
+    }
+
+    /// When the first pause ends.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        self.pauses.values().map(|pause| pause.until).min()
+    }
+
+    /// Breaks off what is under way for a loop: somebody wants it to end. What ends it goes on, and
+    /// keeps its pace.
+    pub(crate) fn abort(&mut self, loop_id: &str) {
+        for ((of_loop, _), deed) in &self.under_way {
+            if of_loop == loop_id && !deed.is_ending {
+                deed.abort.store(true, Ordering::Release);
+            }
+        }
+        self.pauses
+            .retain(|(of_loop, _), pause| of_loop != loop_id || pause.is_ending);
+    }
+
+    /// Forgets pauses that are long over, of orders that nobody owes any more.
+    pub(crate) fn forget_old(&mut self) {
+        let now = Instant::now();
+        self.pauses.retain(|_, pause| pause.until + PAUSE_MAX > now);
+    }
+
+    /// Whether anything is under way.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.under_way.is_empty()
+    }
+}
+
+/// Whether an order is what a cancel comes to: keeping the work, ending the loop.
+fn is_ending(order: &Order) -> bool {
+    matches!(order.deed, Deed::StopRun(_) | Deed::End { .. })
+}
+
+fn take(work: &std::sync::Mutex<Option<impl FnOnce()>>) {
+    let work = work
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+        .take();
+    if let Some(work) = work {
+        work();
+    }
+}
+
+/// Carries out an order inside a span that says which.
+fn traced(order: &Order, ports: &Ports) -> Result<Option<Event>, Fault> {
+    let run = order.run();
+    let span = tracing::info_span!(
+        "order",
+        key = order.key(),
+        loop_id = %order.loop_id,
+        story = run.map(|run| run.story.as_str()),
+        attempt = run.map(|run| run.attempt),
+        stage = run.map(|run| run.stage.word()),
+        run = run.map(|run| run.try_number),
+    );
+    let _entered = span.enter();
+    let result = carry_out(order, ports);
+    match &result {
+        Ok(Some(event)) => tracing::info!(event = event.kind(), "order carried out"),
+        Ok(None) => tracing::debug!("nothing to record yet"),
+        Err(fault) => tracing::warn!(fault = fault.words(), "order failed"),
+    }
+    result
+}

@@ -1,0 +1,182 @@
+//! The loop's repository as git keeps it. Every fault gets its kind here, where the folder is known
+//! that git worked in.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use home::Home;
+use workspace::{
+    Change, CommitId, Edit, Entry, GitError, Listed, LoopRepo, Memory, Moved, Overlay, Published,
+    Snapshot, TreeId, TreeReader,
+};
+
+use crate::fault::Fault;
+use crate::ports::{Repositories, Repository, TreeFiles};
+
+/// Repositories below the state folder.
+pub struct GitRepositories {
+    home: Home,
+    /// What git said of objects, shared by all deeds.
+    memory: Memory,
+}
+
+struct GitRepository {
+    git: LoopRepo,
+}
+
+struct GitTreeFiles(TreeReader);
+
+impl GitRepositories {
+    /// The repositories of a state folder.
+    pub fn new(home: Home) -> Self {
+        Self {
+            home,
+            memory: Memory::default(),
+        }
+    }
+}
+
+/// Opens a loop's repository by its folder, as a check's own process does.
+pub(crate) fn open_at(folder: &Path) -> Result<Box<dyn Repository>, Fault> {
+    let git = LoopRepo::open(folder).map_err(|error| Fault::git(folder, error))?;
+    Ok(Box::new(GitRepository { git }))
+}
+
+impl Repositories for GitRepositories {
+    fn create(&self, loop_id: &str, project_root: &Path, base: &CommitId) -> Result<(), Fault> {
+        let folder = self.home.repository(loop_id);
+        let made = LoopRepo::create(project_root, &folder, base);
+        made.map(drop)
+            .map_err(|error| Fault::git(self.home.root(), error))
+    }
+
+    fn open(&self, loop_id: &str) -> Result<Box<dyn Repository>, Fault> {
+        let folder = self.home.repository(loop_id);
+        match LoopRepo::open(&folder) {
+            Ok(git) => Ok(Box::new(GitRepository {
+                git: git.remembering(&self.memory),
+            })),
+            Err(error @ GitError::NotALoopRepo { .. }) => Err(Fault::NeedsPerson {
+                what: error.to_string(),
+                remedy: "put it back from a copy, or cancel the loop".to_owned(),
+            }),
+            Err(error) => Err(Fault::git(self.home.root(), error)),
+        }
+    }
+}
+
+impl GitRepository {
+    fn done<T>(&self, done: Result<T, GitError>) -> Result<T, Fault> {
+        done.map_err(|error| Fault::git(self.git.path(), error))
+    }
+}
+
+impl Repository for GitRepository {
+    fn path(&self) -> &Path {
+        self.git.path()
+    }
+
+    fn checkout(&self, commit: &CommitId, folder: &Path) -> Result<(), Fault> {
+        self.done(self.git.checkout(commit, folder))
+    }
+
+    fn checkout_tree(&self, tree: &TreeId, folder: &Path) -> Result<(), Fault> {
+        self.done(self.git.checkout_tree(tree, folder))
+    }
+
+    fn make_agent_repo(&self, commit: &CommitId, folder: &Path) -> Result<(), Fault> {
+        self.done(self.git.make_agent_repo(commit, folder))
+    }
+
+    fn snapshot(
+        &self,
+        folder: &Path,
+        base: &CommitId,
+        kept: &[PathBuf],
+    ) -> Result<Snapshot, Fault> {
+        self.done(self.git.snapshot(folder, base, kept))
+    }
+
+    fn commit(
+        &self,
+        tree: &TreeId,
+        parent: &CommitId,
+        message: &str,
+        at_secs: i64,
+    ) -> Result<CommitId, Fault> {
+        self.done(self.git.commit(tree, parent, message, at_secs))
+    }
+
+    fn tree_of(&self, commit: &CommitId) -> Result<TreeId, Fault> {
+        self.done(self.git.tree_of(commit))
+    }
+
+    fn parent_of(&self, commit: &CommitId) -> Result<CommitId, Fault> {
+        self.done(self.git.parent_of(commit))
+    }
+
+    fn message_of(&self, commit: &CommitId) -> Result<String, Fault> {
+        self.done(self.git.message_of(commit))
+    }
+
+    fn diff(&self, from: &CommitId, to: &CommitId, bytes_max: usize) -> Result<String, Fault> {
+        self.done(self.git.diff(from, to, bytes_max))
+    }
+
+    fn tree_changes(&self, from: &TreeId, to: &TreeId) -> Result<Vec<Change>, Fault> {
+        self.done(self.git.tree_changes(from, to))
+    }
+
+    fn compose(&self, base: &TreeId, edits: &[Edit]) -> Result<TreeId, Fault> {
+        self.done(self.git.compose(base, edits))
+    }
+
+    fn overlay(
+        &self,
+        base: &TreeId,
+        code: &TreeId,
+        tests: &TreeId,
+        is_test: &dyn Fn(&Path) -> bool,
+    ) -> Result<Overlay, Fault> {
+        self.done(self.git.overlay(base, code, tests, is_test))
+    }
+
+    fn reader(&self, tree: &TreeId) -> Result<Box<dyn TreeFiles>, Fault> {
+        let reader = self.done(self.git.reader(tree))?;
+        Ok(Box::new(GitTreeFiles(reader)))
+    }
+
+    fn read_ref(&self, name: &str) -> Result<Option<CommitId>, Fault> {
+        self.done(self.git.read_ref(name))
+    }
+
+    fn move_ref(&self, name: &str, from: Option<&CommitId>, to: &CommitId) -> Result<Moved, Fault> {
+        self.done(self.git.move_ref(name, from, to))
+    }
+
+    fn publish(
+        &self,
+        project_root: &Path,
+        branch: &str,
+        published: Option<&CommitId>,
+        to: &CommitId,
+    ) -> Result<Published, Fault> {
+        self.done(self.git.publish(project_root, branch, published, to))
+    }
+}
+
+/// What cannot be read is as good as not there: whoever asks for text in a tree wants a hint and not
+/// a proof.
+impl TreeFiles for GitTreeFiles {
+    fn read(&self, path: &Path, bytes_max: usize) -> Option<Vec<u8>> {
+        self.0.read(path, bytes_max).ok().flatten()
+    }
+
+    fn entry(&self, path: &Path) -> Option<Entry> {
+        self.0.entry(path).ok().flatten().cloned()
+    }
+
+    fn list(&self, folder: &Path) -> Vec<(OsString, Listed)> {
+        self.0.list(folder).unwrap_or_default()
+    }
+}

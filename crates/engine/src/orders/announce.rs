@@ -1,0 +1,90 @@
+//! Shows the operator what landed: their branch, their PRD, their progress file.
+
+use std::path::Path;
+
+use home::{Ended, append_progress, one_line, write_back};
+use kernel::{Commit, Event, Order, PublishResult, StoryId, WriteBack};
+use prd::Mark;
+use workspace::Published;
+
+use crate::fault::Fault;
+use crate::ports::Ports;
+use crate::run::trees::commit_id;
+use crate::settings_of::settings_of;
+
+/// What landed.
+pub(crate) struct Landed<'a> {
+    pub(crate) story: &'a StoryId,
+    pub(crate) title: &'a str,
+    pub(crate) attempts: u32,
+    pub(crate) branch: &'a str,
+    pub(crate) published: Option<&'a Commit>,
+    pub(crate) to: &'a Commit,
+    pub(crate) prd_path: &'a str,
+}
+
+pub(crate) fn announce(order: &Order, landed: &Landed<'_>, ports: &Ports) -> Result<Event, Fault> {
+    let settings = settings_of(order)?;
+    let repository = ports.repositories.open(&order.loop_id)?;
+    let published = landed.published.map(commit_id).transpose()?;
+    let branch = repository.publish(
+        Path::new(&settings.root),
+        landed.branch,
+        published.as_ref(),
+        &commit_id(landed.to)?,
+    );
+    let branch = match branch {
+        Ok(Published::Done | Published::AlreadyThere) => PublishResult::Done,
+        Ok(Published::MovedBySomebody { found }) => {
+            let found = match found {
+                Some(found) => format!("moved the branch to {found}"),
+                None => "removed the branch".to_owned(),
+            };
+            left_alone(format!("somebody {found}"))
+        }
+        Ok(Published::CheckedOut { at }) => {
+            left_alone(format!("the branch is checked out at {}", at.display()))
+        }
+        Err(Fault::Aborted) => return Err(Fault::Aborted),
+        Err(fault) => left_alone(fault.words()),
+    };
+    let prd = if settings.write_back {
+        write_back(Path::new(landed.prd_path), landed.story, Mark::Passed)
+    } else {
+        WriteBack::Off
+    };
+    if settings.write_progress {
+        let ended = Ended {
+            story: landed.story.to_string(),
+            at_ms: (ports.clock)(),
+            how: "passed",
+            attempt: landed.attempts,
+            commit: Some(landed.to.to_string()),
+            reason: one_line(landed.title),
+        };
+        note_progress(order, &ended, ports);
+    }
+    Ok(Event::Announced {
+        story: landed.story.clone(),
+        branch,
+        prd,
+    })
+}
+
+fn left_alone(why: String) -> PublishResult {
+    PublishResult::LeftAlone { why }
+}
+
+/// Notes in the project's file that a story ended. Whatever goes wrong never fails a story: it is
+/// said in the loop's folder.
+pub(crate) fn note_progress(order: &Order, ended: &Ended, ports: &Ports) {
+    let folder = ports.home.loop_folder(&order.loop_id);
+    let fault_file = folder.join("progress-fault");
+    match append_progress(Path::new(&order.project), &order.loop_id, ended) {
+        Ok(()) => drop(std::fs::remove_file(fault_file)),
+        Err(why) => {
+            let words = format!("progress.txt was left alone: {why}");
+            drop(std::fs::write(fault_file, words));
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What an author left in its checkout, as a commit with a ref of its own. It is kept before
+//! anything is made of it: an earlier self may have got this far, and its checkout may be gone.
+
+use std::path::{Path, PathBuf};
+
+use home::Settings;
+use kernel::Commit;
+use workspace::{CommitId, Reason, Snapshot, TreeId};
+
+use crate::fault::Fault;
+use crate::ports::Repository;
+use crate::run::trees::commit_id;
+
+/// Notes on an author's work that are kept.
+pub(crate) const NOTES_MAX: usize = 40;
+
+/// What an author left: its files, and what of its work is not among them.
+pub(crate) struct Authored {
+    pub(crate) tree: TreeId,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Where an author's work is and how it is kept.
+pub(crate) struct Authoring<'a> {
+    pub(crate) repository: &'a dyn Repository,
+    pub(crate) settings: &'a Settings,
+    pub(crate) base: &'a Commit,
+    pub(crate) planned_at_ms: i64,
+}
+
+/// A ref of the loop's repository for something of a story.
+pub(crate) fn reference(kind: &str, story: &str, name: &str) -> String {
+    format!(
+        "refs/loopwright/{kind}/{}/{name}",
+        workspace::ref_component(story)
+    )
+}
+
+impl Authoring<'_> {
+    /// The files that an author left; none if there is no checkout and no earlier commit of it.
+    pub(crate) fn keep(
+        &self,
+        name: &str,
+        checkout: &Path,
+        subject: &str,
+    ) -> Result<Option<Authored>, Fault> {
+        if let Some(commit) = self.repository.read_ref(name)? {
+            return self.read(&commit).map(Some);
+        }
+        if !checkout.is_dir() {
+            return Ok(None);
+        }
+        let base = commit_id(self.base)?;
+        let left = self.repository.snapshot(checkout, &base, &self.kept())?;
+        let message = message_of(subject, &left);
+        let at_secs = self.planned_at_ms / 1000;
+        let made = self
+            .repository
+            .commit(&left.tree, &base, &message, at_secs)?;
+        self.repository.move_ref(name, None, &made)?;
+        self.read(&made).map(Some)
+    }
+
+    /// The commit itself says what was left out, so that whoever finds it later says the same.
+    fn read(&self, commit: &CommitId) -> Result<Authored, Fault> {
+        let message = self.repository.message_of(commit)?;
+        let notes = message.lines().skip(2).filter(|line| !line.is_empty());
+        Ok(Authored {
+            tree: self.repository.tree_of(commit)?,
+            notes: notes.map(str::to_owned).collect(),
+        })
+    }
+
+    /// Neither the PRD nor what we copied in ourselves is an agent's to change or to publish.
+    fn kept(&self) -> Vec<PathBuf> {
+        let settings = self.settings;
+        let subdir = Path::new(&settings.subdir);
+        let copied = settings.copy.iter().map(|name| subdir.join(name));
+        let agents = settings.agents.values();
+        let hidden = agents.flat_map(|agent| agent.cli().facts().executes);
+        let prd = settings.prd_in_repository.iter();
+        prd.map(PathBuf::from)
+            .chain(copied)
+            .chain(hidden.map(PathBuf::from))
+            .collect()
+    }
+}
+
+fn message_of(subject: &str, left: &Snapshot) -> String {
+    let why = |reason: Reason| match reason {
+        Reason::Special => "a pipe, a socket or a device",
+        Reason::TooLarge => "too large",
+        Reason::ReservedName => "a name of git's own",
+        Reason::InSubmodule => "in a submodule",
+        Reason::Unreadable => "it cannot be read",
+        Reason::InTheWay => "in the way of a file that is kept",
+        Reason::IgnoredByBase => "the base ignores it",
+        Reason::BuildFolder => "such folders are filled by tools",
+    };
+    let one_line = |path: &Path| path.to_string_lossy().replace(['\n', '\r'], " ");
+    let mut notes = Vec::new();
+    for left_out in left.left_out.iter().take(NOTES_MAX) {
+        let path = one_line(&left_out.path);
+        notes.push(format!("`{path}` was left out: {}", why(left_out.reason)));
+    }
+    for path in left.newly_ignored.iter().take(NOTES_MAX) {
+        notes.push(format!("its own new rules ignore `{}`", one_line(path)));
+    }
+    let subject = subject.trim_end().replace('\n', " ");
+    format!("{subject}\n\n{}\n", notes.join("\n"))
+}

@@ -1,0 +1,18 @@
+//! Clears away what a loop leaves and records its end.
+
+use kernel::{EndReason, Event, Order};
+
+use crate::ports::Ports;
+use crate::run::files::discard;
+use crate::settings_of::settings_of;
+
+pub(crate) fn end(order: &Order, reason: &EndReason, ports: &Ports) -> Event {
+    // Settings that cannot be read keep nobody from ending a loop.
+    let keeps_checkouts = settings_of(order).is_ok_and(|settings| settings.keep_checkouts);
+    if !keeps_checkouts {
+        discard(&ports.home, &ports.home.checkouts(&order.loop_id));
+    }
+    Event::LoopEnded {
+        reason: reason.clone(),
+    }
+}

@@ -1,0 +1,53 @@
+//! Moves the loop's branch to the accepted commit, by compare-and-swap.
+
+use kernel::{Commit, Event, Order, StoryId};
+use workspace::Moved;
+
+use crate::fault::Fault;
+use crate::ports::Ports;
+use crate::run::trees::commit_id;
+
+/// A move of the branch.
+pub(crate) struct BranchMove<'a> {
+    pub(crate) branch: &'a str,
+    /// The head that the branch must be at.
+    pub(crate) from: &'a Commit,
+    /// The commit that the loop began at.
+    pub(crate) base: &'a Commit,
+    pub(crate) to: &'a Commit,
+}
+
+pub(crate) fn integrate(
+    order: &Order,
+    story: &StoryId,
+    attempt: u32,
+    branch: &BranchMove<'_>,
+    ports: &Ports,
+) -> Result<Event, Fault> {
+    let repository = ports.repositories.open(&order.loop_id)?;
+    let name = format!("refs/heads/{}", branch.branch);
+    let (from, to) = (commit_id(branch.from)?, commit_id(branch.to)?);
+    let there = repository.read_ref(&name)?;
+    // The first landing makes the branch.
+    let is_first = there.is_none() && branch.from == branch.base;
+    let expected = if is_first { None } else { Some(&from) };
+    match repository.move_ref(&name, expected, &to)? {
+        Moved::Done | Moved::AlreadyThere => Ok(Event::Integrated {
+            story: story.clone(),
+            attempt,
+            commit: branch.to.clone(),
+        }),
+        Moved::Refused { found } => {
+            let found = match found {
+                Some(found) => format!("at {found}"),
+                None => "missing".to_owned(),
+            };
+            Err(Fault::NeedsPerson {
+                what: format!(
+                    "the loop's branch is {found} in its own repository, and should be at {from}"
+                ),
+                remedy: format!("put it back to {from}, or cancel the loop"),
+            })
+        }
+    }
+}

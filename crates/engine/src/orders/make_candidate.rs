@@ -1,0 +1,263 @@
+//! Turns what the implementor or the prover left, and the writer's tests, into the candidate.
+
+use std::path::PathBuf;
+
+use home::{Policy, Settings};
+use kernel::{Base, Event, MakeCandidateOrder, Order, Stage};
+use workspace::{CommitId, Overlay, TreeId};
+
+use crate::fault::Fault;
+use crate::orders::authored::{Authored, Authoring, NOTES_MAX, reference};
+use crate::ports::{Ports, Repository};
+use crate::run::check_plan::tests_commit;
+use crate::run::files::{RunFiles, discard};
+use crate::run::test_rules::TestRules;
+use crate::run::trees::{commit_id, commit_of, with_files_of};
+use crate::run::trusted_config::{Trusted, agent_config, guidance, with_trusted_config};
+use crate::settings_of::settings_of;
+
+/// How long one note may be.
+const NOTE_CHARS_MAX: usize = 4_000;
+
+/// Everything that making a candidate looks at.
+struct Making<'a> {
+    order: &'a Order,
+    make: &'a MakeCandidateOrder,
+    settings: &'a Settings,
+    repository: &'a dyn Repository,
+    base: CommitId,
+    base_tree: TreeId,
+}
+
+pub(crate) fn make_candidate(
+    order: &Order,
+    make: &MakeCandidateOrder,
+    ports: &Ports,
+) -> Result<Event, Fault> {
+    let settings = settings_of(order)?;
+    let repository = ports.repositories.open(&order.loop_id)?;
+    let base = commit_id(&make.base)?;
+    let making = Making {
+        order,
+        make,
+        settings: &settings,
+        repository: &*repository,
+        base_tree: repository.tree_of(&base)?,
+        base,
+    };
+    match making.code(ports)? {
+        Code::There(authored) => making.candidate(authored),
+        Code::Nothing(why) => Ok(making.nothing_new(why)),
+    }
+}
+
+/// The author's files.
+enum Code {
+    There(Authored),
+    Nothing(&'static str),
+}
+
+impl Making<'_> {
+    /// The files of the implementor, or of the prover after it.
+    fn code(&self, ports: &Ports) -> Result<Code, Fault> {
+        let run = &self.make.place.run;
+        let kind = match run.stage {
+            Stage::Prove => "proven",
+            _ => "code",
+        };
+        let files = RunFiles::of(&ports.home, &self.order.loop_id, &self.make.place);
+        let authoring = Authoring {
+            repository: self.repository,
+            settings: self.settings,
+            base: &self.make.base,
+            planned_at_ms: self.make.planned_at_ms,
+        };
+        let name = reference(kind, &run.story, &run.attempt.to_string());
+        let subject = format!("{kind}: {}\n", run.story);
+        let Some(authored) = authoring.keep(&name, &files.checkout, &subject)? else {
+            return Ok(Code::Nothing("the attempt left no checkout behind"));
+        };
+        if !self.settings.keep_checkouts {
+            discard(&ports.home, &files.checkout);
+        }
+        if run.stage == Stage::Implement && authored.tree == self.started_from()? {
+            return Ok(Code::Nothing("the attempt changed nothing"));
+        }
+        Ok(Code::There(authored))
+    }
+
+    /// The tree that the implementor began with.
+    fn started_from(&self) -> Result<TreeId, Fault> {
+        match self.make.flow.row(Stage::Implement).base {
+            Base::StoryWithTests => self.tests_tree(),
+            Base::Story | Base::Candidate => Ok(self.base_tree.clone()),
+        }
+    }
+
+    /// The tree of the tests that stand for the story; the base's where there are none.
+    fn tests_tree(&self) -> Result<TreeId, Fault> {
+        match tests_commit(self.make.tests.as_ref()) {
+            Some(commit) => self.repository.tree_of(&commit_id(commit)?),
+            None => Ok(self.base_tree.clone()),
+        }
+    }
+
+    fn candidate(&self, authored: Authored) -> Result<Event, Fault> {
+        let repository = self.repository;
+        let rules = TestRules::of(repository, self.settings, &self.base_tree)?;
+        let code = self.without_shown_tests(authored.tree)?;
+        let tests = self.tests_tree()?;
+        let is_test = |path: &std::path::Path| rules.is_test(path);
+        let overlay = repository.overlay(&self.base_tree, &code, &tests, &is_test)?;
+        let at_secs = self.make.planned_at_ms / 1000;
+        let commit = repository.commit(&overlay.tree, &self.base, &self.message(), at_secs)?;
+        if self.is_rejected_again(&overlay.tree)? {
+            let why = "the attempt made the same files as one that was rejected";
+            return Ok(self.nothing_new(why));
+        }
+        let story = &self.make.story.id;
+        let name = reference("candidates", story, &self.candidate_name());
+        repository.move_ref(&name, None, &commit)?;
+        let trusted = with_trusted_config(repository, self.settings, &tests, &overlay.tree)?;
+        let agents = agent_config(repository, &self.base_tree, &overlay.tree)?;
+        let mut notes = self.notes(&trusted, &agents, &overlay)?;
+        notes.extend(authored.notes);
+        Ok(Event::CandidateMade {
+            story: story.clone(),
+            attempt: self.make.place.run.attempt,
+            commit: commit_of(&commit)?,
+            notes,
+            ask: self.ask(trusted, &agents),
+        })
+    }
+
+    /// An implementor's files without tests that it was shown and left alone: they are their
+    /// writer's, and where they were written anew the old ones are gone.
+    fn without_shown_tests(&self, code: TreeId) -> Result<TreeId, Fault> {
+        if self.make.flow.row(Stage::Implement).base != Base::StoryWithTests {
+            return Ok(code);
+        }
+        let repository = self.repository;
+        let mut shown = Vec::new();
+        let rounds = self.make.tests.as_ref().map_or(0, |tests| tests.round);
+        for round in 1..=rounds {
+            let name = reference("tests", &self.make.story.id, &round.to_string());
+            if let Some(commit) = repository.read_ref(&name)? {
+                let tests = repository.tree_of(&commit)?;
+                shown.extend(repository.tree_changes(&self.base_tree, &tests)?);
+            }
+        }
+        let changes = repository.tree_changes(&self.base_tree, &code)?;
+        let untouched = changes.into_iter().filter(|change| shown.contains(change));
+        let paths: Vec<PathBuf> = untouched.map(|change| change.path).collect();
+        with_files_of(repository, &self.base_tree, &code, &paths)
+    }
+
+    /// Says whether an attempt made the same files as one that was rejected.
+    fn is_rejected_again(&self, tree: &TreeId) -> Result<bool, Fault> {
+        for rejected in &self.make.rejected {
+            if self.repository.tree_of(&commit_id(rejected)?)? == *tree {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The name of the attempt's candidate; a second one of the same attempt has another.
+    fn candidate_name(&self) -> String {
+        let number = self.make.place.run.attempt;
+        let round = self.make.tests.as_ref().map_or(1, |tests| tests.round);
+        match (self.make.place.run.stage, round) {
+            (Stage::Prove, _) => format!("{number}-proven"),
+            (_, 0 | 1) => number.to_string(),
+            (_, round) => format!("{number}-tests-{round}"),
+        }
+    }
+
+    /// The candidate's message. Date and all else come from the journal, so that doing it again
+    /// gives the same id.
+    fn message(&self) -> String {
+        let (loop_id, id) = (&self.order.loop_id, &self.make.story.id);
+        let attempt = self.make.place.run.attempt;
+        let title = self.make.story.title.replace('\n', " ");
+        // Where nobody but the checks has the last word, the commit says so.
+        let verified = if self.make.flow.has(Stage::Judge) {
+            ""
+        } else {
+            "Verified: checks-only\n"
+        };
+        format!(
+            "feat: [{loop_id}] [{id}] attempt-{attempt} — {title}\n\nLoop-Id: {loop_id}\n\
+             Story-Id: {id}\nAttempt: {attempt}\n{verified}"
+        )
+    }
+
+    /// What a judge must know of how the candidate was made.
+    fn notes(
+        &self,
+        trusted: &Trusted,
+        agents: &[String],
+        overlay: &Overlay,
+    ) -> Result<Vec<String>, Fault> {
+        let mut notes = trusted.flags.clone();
+        notes.extend(agents.iter().map(|path| configures_agents(path)));
+        notes.extend(guidance(self.repository, &self.base_tree, &overlay.tree)?);
+        for path in &overlay.implementor_tests {
+            let path = path.display();
+            notes.push(format!(
+                "the implementor changed the existing test file `{path}`"
+            ));
+        }
+        for path in &overlay.overridden {
+            let path = path.display();
+            notes.push(format!(
+                "the implementor's `{path}` gave way to the test writer's"
+            ));
+        }
+        for conflict in &overlay.conflicts {
+            let (path, hunk) = (conflict.path.display(), &conflict.implementor_hunk);
+            notes.push(format!(
+                "both changed `{path}`; the test writer's is used, and the implementor's change \
+                 was:\n{hunk}"
+            ));
+        }
+        notes.truncate(NOTES_MAX);
+        let bounded = |note: String| note.chars().take(NOTE_CHARS_MAX).collect();
+        Ok(notes.into_iter().map(bounded).collect())
+    }
+
+    /// Why a person must agree before it lands, where policy says so.
+    fn ask(&self, trusted: Trusted, agents: &[String]) -> Option<String> {
+        let policy = self.settings.policy;
+        let mut why = match policy.check_config {
+            Policy::Ask => trusted.flags,
+            // Where nobody judges, nobody else would see that a check speaks with the candidate's
+            // own voice.
+            Policy::Flag if !self.make.flow.has(Stage::Judge) => {
+                let own = trusted.own_checks.iter();
+                own.map(|path| format!("it changes `{path}`, which a check command runs"))
+                    .collect()
+            }
+            Policy::Flag => Vec::new(),
+        };
+        if policy.agent_config == Policy::Ask {
+            why.extend(agents.iter().map(|path| configures_agents(path)));
+        }
+        if why.is_empty() {
+            return None;
+        }
+        Some(format!("shall this candidate land? {}", why.join("; ")))
+    }
+
+    fn nothing_new(&self, why: &str) -> Event {
+        Event::NothingNew {
+            story: self.make.story.id.clone(),
+            attempt: self.make.place.run.attempt,
+            why: why.to_owned(),
+        }
+    }
+}
+
+fn configures_agents(path: &str) -> String {
+    format!("it changes `{path}`, which configures agents")
+}

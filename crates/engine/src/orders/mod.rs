@@ -1,0 +1,12 @@
+//! One file per order. Each may be carried out twice, and finds what its earlier self has done.
+
+pub(crate) mod announce;
+pub(crate) mod authored;
+pub(crate) mod end;
+pub(crate) mod integrate;
+pub(crate) mod make_candidate;
+pub(crate) mod make_tests;
+pub(crate) mod prepare;
+pub(crate) mod run;
+pub(crate) mod skip;
+pub(crate) mod stop_run;

@@ -1,0 +1,165 @@
+//! Sees how a run stands: starts it, leaves it alone while it is under way, or reads its end.
+//!
+//! Looking always comes before doing. Whatever an earlier worker started is adopted, and what it
+//! only prepared is launched as it is.
+
+use kernel::{Event, FaultCause, InterruptCause, Order, RunOrder, RunOutcome, RunUsage, Stage};
+
+use crate::fault::Fault;
+use crate::ports::{Look, Ports};
+use crate::run::credentials;
+use crate::run::files::{RunFiles, config_home, discard};
+use crate::run::outcome::EndedRun;
+use crate::run::preparing::Preparing;
+use crate::settings_of::settings_of;
+
+/// Says whether a run is under way, so that nothing is to be done for it now.
+pub(crate) fn is_under_way(order: &Order, run: &RunOrder, ports: &Ports) -> bool {
+    let files = RunFiles::of(&ports.home, &order.loop_id, &run.place);
+    matches!(ports.runs.look(&files.folder), Ok(Look::Running))
+}
+
+pub(crate) fn see_to_run(
+    order: &Order,
+    run: &RunOrder,
+    ports: &Ports,
+) -> Result<Option<Event>, Fault> {
+    let settings = settings_of(order)?;
+    let files = RunFiles::of(&ports.home, &order.loop_id, &run.place);
+    let ended = EndedRun {
+        order,
+        run,
+        files: &files,
+        settings: &settings,
+        ports,
+    };
+    let (outcome, usage) = match ports.runs.look(&files.folder)? {
+        Look::Running => return Ok(None),
+        Look::Prepared => {
+            ports.runs.launch(&files.folder)?;
+            return Ok(None);
+        }
+        Look::Unprepared => match start(&ended)? {
+            Some(known) => (known, None),
+            None => return Ok(None),
+        },
+        Look::Ended(exit) => ended.outcome(&exit),
+        Look::Lost => {
+            ports.runs.sweep(&files.folder)?;
+            cut_short(&ended, InterruptCause::KeeperLost, "its keeper died")
+        }
+        Look::Rebooted => cut_short(
+            &ended,
+            InterruptCause::Rebooted,
+            "the machine was started anew",
+        ),
+    };
+    Ok(Some(end(&ended, outcome, usage)))
+}
+
+/// Gets a run ready and launches it; a base that was measured before needs no run.
+fn start(ended: &EndedRun<'_>) -> Result<Option<RunOutcome>, Fault> {
+    let (order, run, ports) = (ended.order, ended.run, ended.ports);
+    if run.place.run.stage == Stage::Baseline
+        && let Some(known) = ended.known_baseline()?
+    {
+        return Ok(Some(known));
+    }
+    let repository = ports.repositories.open(&order.loop_id)?;
+    let preparing = Preparing {
+        order,
+        run,
+        files: ended.files,
+        settings: ended.settings,
+        repository: &*repository,
+        ports,
+    };
+    // The spec is written last: where it is, all else is there.
+    ports
+        .runs
+        .prepare(&ended.files.folder, &preparing.run_spec()?)?;
+    ports.runs.launch(&ended.files.folder)?;
+    Ok(None)
+}
+
+fn cut_short(
+    ended: &EndedRun<'_>,
+    cause: InterruptCause,
+    why: &str,
+) -> (RunOutcome, Option<RunUsage>) {
+    (RunOutcome::interrupted(cause, why), ended.session_so_far())
+}
+
+/// Clears up after a run and gives the record of its end.
+fn end(ended: &EndedRun<'_>, outcome: RunOutcome, usage: Option<RunUsage>) -> Event {
+    let (order, run, ports) = (ended.order, ended.run, ended.ports);
+    give_credentials_back(ended);
+    let has_written = matches!(
+        outcome,
+        RunOutcome::Worked { .. } | RunOutcome::TestsWritten(_)
+    );
+    let is_resumed = usage.as_ref().is_some_and(|usage| usage.resumable);
+    // What an author made or resumes is still needed; every other checkout has done its duty.
+    if !has_written && !is_resumed && !ended.settings.keep_checkouts {
+        discard(&ports.home, &ended.files.checkout);
+    }
+    tracing::info!(outcome = word_of(&outcome), loop_id = %order.loop_id, "run ended");
+    Event::RunEnded {
+        run: run.place.run.clone(),
+        outcome,
+        usage,
+    }
+}
+
+/// A token that the agent refreshed is the operator's.
+fn give_credentials_back(ended: &EndedRun<'_>) {
+    if ended.cli().is_some()
+        && let Some(agent) = &ended.run.agent
+    {
+        credentials::give_back(&config_home(&ended.ports.home, ended.order, agent));
+    }
+}
+
+/// The record of a run that could not be seen to, by the kind of the fault; none where it is owed
+/// again without a record.
+pub(crate) fn end_by_fault(run: &RunOrder, fault: &Fault) -> Option<Event> {
+    let outcome = match fault {
+        Fault::Transient { .. } => RunOutcome::fault(FaultCause::Ours, fault.words()),
+        Fault::BadTree { why } => RunOutcome::Failed { why: why.clone() },
+        Fault::NeedsPerson { what, remedy } => RunOutcome::NeedsHuman {
+            question: format!("{what}; {remedy}, then answer `retry`"),
+            free: false,
+        },
+        Fault::DiskFull | Fault::Aborted => return None,
+    };
+    // Only an author can be blamed for files that cannot be used.
+    let outcome = match outcome {
+        RunOutcome::Failed { why } if run.place.run.stage.is_check() => {
+            RunOutcome::fault(FaultCause::Ours, why)
+        }
+        other => other,
+    };
+    Some(Event::RunEnded {
+        run: run.place.run.clone(),
+        outcome,
+        usage: None,
+    })
+}
+
+fn word_of(outcome: &RunOutcome) -> &'static str {
+    match outcome {
+        RunOutcome::Worked { .. } => "worked",
+        RunOutcome::Failed { .. } => "failed",
+        RunOutcome::Checked { passed: true, .. } => "green",
+        RunOutcome::Checked { passed: false, .. } => "red",
+        RunOutcome::TestsWritten(_) => "tests written",
+        RunOutcome::Reviewed(_) => "reviewed",
+        RunOutcome::Ruled { .. } => "ruled",
+        RunOutcome::Judged(_) => "judged",
+        RunOutcome::BadAnswer { .. } => "bad answer",
+        RunOutcome::Infrastructure { .. } => "fault",
+        RunOutcome::NeedsHuman { .. } => "asks",
+        RunOutcome::Interrupted { .. } => "interrupted",
+        RunOutcome::Stopped => "stopped",
+    }
+}

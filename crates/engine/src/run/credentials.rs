@@ -1,0 +1,220 @@
+//! The operator's credentials in an agent's config home: one link to the one file that they are.
+//!
+//! A CLI that refreshes its token by writing a new file and renaming it replaces the link. Then the
+//! operator's own file would hold a token that is spent, so what the CLI wrote is put there, and
+//! the link is made again.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use agents::HomeLink;
+use serde::{Deserialize, Serialize};
+
+use crate::fault::Fault;
+
+/// Far more than any CLI writes.
+const CREDENTIALS_BYTES_MAX: u64 = 1024 * 1024;
+
+/// A link that was made: where, and to which file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Placed {
+    at: PathBuf,
+    target: PathBuf,
+}
+
+/// Links what is there of the operator's credentials.
+pub(crate) fn link(home: &Path, links: &[HomeLink]) -> Result<(), Fault> {
+    give_back(home);
+    let placed: Vec<Placed> = links.iter().filter_map(|link| place(home, link)).collect();
+    for Placed { at, target } in &placed {
+        if fs::symlink_metadata(at).is_err() {
+            let folder = at.parent().unwrap_or(home);
+            fs::create_dir_all(folder)
+                .and_then(|()| std::os::unix::fs::symlink(target, at))
+                .map_err(|error| Fault::io("link credentials at", at, error))?;
+        }
+    }
+    let (list, path) = (serde_json::to_vec(&placed)?, list_of(home));
+    fs::write(&path, list).map_err(|error| Fault::io("write", &path, error))
+}
+
+/// Puts back what a CLI wrote in the place of a link. What cannot be put back now is tried again
+/// before the next run.
+pub(crate) fn give_back(home: &Path) {
+    let list = fs::read(list_of(home)).ok();
+    let placed: Vec<Placed> = list
+        .and_then(|list| serde_json::from_slice(&list).ok())
+        .unwrap_or_default();
+    for Placed { at, target } in placed {
+        let is_own_file = fs::symlink_metadata(&at).is_ok_and(|found| found.is_file());
+        if !is_own_file {
+            continue;
+        }
+        let refreshed = read_credentials(&at).filter(|_| is_newer(&at, &target));
+        if refreshed.is_none_or(|text| replace(&target, &text).is_ok()) {
+            let _ = fs::remove_file(&at);
+            let _ = std::os::unix::fs::symlink(&target, &at);
+        }
+    }
+}
+
+/// Beside the config home and not in it, where the CLI lives.
+fn list_of(home: &Path) -> PathBuf {
+    let mut name = home.file_name().unwrap_or_default().to_owned();
+    name.push(".links.json");
+    home.with_file_name(name)
+}
+
+fn place(home: &Path, link: &HomeLink) -> Option<Placed> {
+    let set = link
+        .folder_variable
+        .and_then(std::env::var_os)
+        .map(PathBuf::from);
+    let own = || Some(PathBuf::from(std::env::var_os("HOME")?).join(link.folder));
+    let target = set.or_else(own)?.join(link.file);
+    target.exists().then(|| Placed {
+        at: home.join(&link.at),
+        target,
+    })
+}
+
+fn is_newer(ours: &Path, theirs: &Path) -> bool {
+    let written = |path: &Path| {
+        fs::metadata(path)
+            .and_then(|found| found.modified())
+            .unwrap_or(SystemTime::UNIX_EPOCH)
+    };
+    written(ours) > written(theirs)
+}
+
+/// What a CLI wrote, if it can be credentials: all CLIs keep them as a small JSON object. Anything
+/// else never gets into the operator's file.
+fn read_credentials(path: &Path) -> Option<Vec<u8>> {
+    let is_small = fs::metadata(path).is_ok_and(|found| found.len() <= CREDENTIALS_BYTES_MAX);
+    let text = fs::read(path).ok().filter(|_| is_small)?;
+    serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(&text)
+        .ok()
+        .map(|_| text)
+}
+
+/// Puts a text in the place of the operator's, at once and with their file's rights. A link of
+/// their own stays.
+fn replace(target: &Path, with: &[u8]) -> std::io::Result<()> {
+    let target = fs::canonicalize(target)?;
+    let rights = fs::metadata(&target)?.permissions().mode() & 0o777;
+    let folder = target.parent().unwrap_or(Path::new("/"));
+    let mut scratch = tempfile::Builder::new()
+        .prefix(".credentials")
+        .tempfile_in(folder)?;
+    scratch.write_all(with)?;
+    scratch
+        .as_file()
+        .set_permissions(fs::Permissions::from_mode(rights))?;
+    scratch.as_file().sync_all()?;
+    scratch
+        .persist(&target)
+        .map(drop)
+        .map_err(|error| error.error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A config home with a link to the operator's file.
+    fn linked() -> (tempfile::TempDir, PathBuf, Placed) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().join("home");
+        fs::create_dir(&home).expect("made");
+        let placed = Placed {
+            at: home.join("auth.json"),
+            target: folder.path().join("theirs.json"),
+        };
+        fs::write(&placed.target, "old").expect("written");
+        fs::set_permissions(&placed.target, fs::Permissions::from_mode(0o640)).expect("set");
+        std::os::unix::fs::symlink(&placed.target, &placed.at).expect("linked");
+        fs::write(
+            list_of(&home),
+            serde_json::to_vec(&[&placed]).expect("JSON"),
+        )
+        .expect("written");
+        (folder, home, placed)
+    }
+
+    fn is_link(path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
+    }
+
+    fn write_at(path: &Path, text: &str, secs: u64) {
+        let _ = fs::remove_file(path);
+        fs::write(path, text).expect("written");
+        let time = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(secs);
+        fs::File::options()
+            .write(true)
+            .open(path)
+            .and_then(|file| file.set_modified(time))
+            .expect("set");
+    }
+
+    #[test]
+    fn a_refreshed_token_is_the_operators() {
+        let (_folder, home, placed) = linked();
+        write_at(&placed.target, "old", 100);
+        fs::set_permissions(&placed.target, fs::Permissions::from_mode(0o640)).expect("set");
+        write_at(&placed.at, "{\"token\": 2}", 200);
+        give_back(&home);
+        assert_eq!(
+            fs::read_to_string(&placed.target).expect("read"),
+            "{\"token\": 2}"
+        );
+        assert_eq!(
+            fs::metadata(&placed.target)
+                .expect("there")
+                .permissions()
+                .mode()
+                & 0o777,
+            0o640
+        );
+        assert!(is_link(&placed.at));
+    }
+
+    #[test]
+    fn a_login_that_is_newer_than_what_the_cli_wrote_stays() {
+        let (_folder, home, placed) = linked();
+        write_at(&placed.at, "{}", 100);
+        write_at(&placed.target, "logged in anew", 200);
+        give_back(&home);
+        assert_eq!(
+            fs::read_to_string(&placed.at).expect("read"),
+            "logged in anew"
+        );
+        assert!(is_link(&placed.at));
+    }
+
+    #[test]
+    fn what_cannot_be_credentials_never_gets_into_the_operators_file() {
+        for text in ["", "not JSON", "[1]", "{\"cut\": "] {
+            let (_folder, home, placed) = linked();
+            write_at(&placed.target, "old", 100);
+            write_at(&placed.at, text, 200);
+            give_back(&home);
+            assert_eq!(
+                fs::read_to_string(&placed.target).expect("read"),
+                "old",
+                "{text}"
+            );
+            assert!(is_link(&placed.at), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_link_that_is_whole_is_left_alone() {
+        let (_folder, home, placed) = linked();
+        give_back(&home);
+        assert!(is_link(&placed.at));
+        assert_eq!(fs::read_to_string(&placed.target).expect("read"), "old");
+    }
+}

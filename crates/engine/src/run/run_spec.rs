@@ -1,0 +1,279 @@
+//! What a run is given: its files, its prompt, its environment, its limits.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use agents::{Session, SessionId};
+use home::AgentSettings;
+use kernel::Base;
+use sandbox::{RunSpec, StopSignal};
+
+use crate::fault::Fault;
+use crate::run::agent_cli::{Turn, equip, put_command};
+use crate::run::check_plan::check_plan;
+use crate::run::context::context;
+use crate::run::files::config_home;
+use crate::run::measurement::PLAN_FILE;
+use crate::run::preparing::Preparing;
+use crate::run::trees::commit_id;
+use crate::run::untracked::{copy_untracked, is_plain};
+
+/// Environment variables that every run may see.
+const ENVIRONMENT: &[&str] = &["PATH", "HOME", "USER", "LANG", "TERM", "TZ", "TMPDIR"];
+
+/// Where toolchains and certificates lie, where that is not where their programs would look. All are
+/// places, none is a secret, and without them nothing can be installed or built on such a machine.
+const PLACES: &[&str] = &[
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "PYENV_ROOT",
+    "NVM_DIR",
+    "VOLTA_HOME",
+    "GOPATH",
+    "GOROOT",
+    "JAVA_HOME",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "PIP_CERT",
+    "REQUESTS_CA_BUNDLE",
+];
+
+/// Bytes of each output stream that are kept.
+const OUTPUT_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+impl Preparing<'_> {
+    /// Makes checkout, prompt and plan; what it gives is the keeper's spec. A half-made earlier try
+    /// is made anew.
+    pub(crate) fn run_spec(&self) -> Result<RunSpec, Fault> {
+        self.files.make_folder()?;
+        let mut spec = if self.run.place.run.stage.is_check() {
+            self.check_spec()?
+        } else {
+            self.agent_spec()?
+        };
+        self.put_role(&mut spec);
+        spec.env.extend(self.environment());
+        spec.run_id.clone_from(&self.files.run_id);
+        Ok(spec)
+    }
+
+    fn agent_spec(&self) -> Result<RunSpec, Fault> {
+        let session = self.session()?;
+        if session == Session::Fresh {
+            self.make_checkout()?;
+        }
+        let checkout = &self.files.checkout;
+        let folder = checkout.join(&self.settings.subdir);
+        if !is_plain(checkout, &folder) || !folder.is_dir() {
+            let subdir = self.settings.subdir.as_str();
+            let name = if subdir.is_empty() { "." } else { subdir };
+            return Err(Fault::BadTree {
+                why: format!("the project's folder `{name}` is gone, or a link"),
+            });
+        }
+        let stage = self.run.place.run.stage;
+        let mut context = context(self)?;
+        context.goes_on = session != Session::Fresh;
+        let prompt = roles::prompt(stage, &self.run.story, &context, &self.settings.prompts);
+        let prompt_file = self.files.write("prompt.md", prompt.text.as_bytes())?;
+        if !prompt.cut.is_empty() {
+            self.files
+                .write("cut.txt", prompt.cut.join("\n").as_bytes())?;
+        }
+        let agent = self.agent()?;
+        let mut spec = plain_spec(&agent, prompt_file)?;
+        let turn = Turn {
+            prompt: &prompt.text,
+            schema: roles::schema(stage),
+            session,
+        };
+        let config_home = config_home(&self.ports.home, self.order, self.agent_name()?);
+        let command = equip(&agent, &turn, &folder, &config_home, &self.ports.program)?;
+        if let Some(command) = command {
+            put_command(&command, &agent, &mut spec);
+            self.files.write("prompt.md", command.stdin.as_bytes())?;
+        }
+        remove_what_runs_by_itself(&agent, checkout);
+        spec.cwd = folder;
+        Ok(spec)
+    }
+
+    fn agent_name(&self) -> Result<&kernel::AgentName, Fault> {
+        self.run.agent.as_ref().ok_or_else(|| Fault::NeedsPerson {
+            what: format!("the stage {} has no agent", self.run.place.run.stage.word()),
+            remedy: "name one in `[roles]`, then `loopwright resume --reload`".to_owned(),
+        })
+    }
+
+    /// The agent's settings, with what its role says.
+    fn agent(&self) -> Result<AgentSettings, Fault> {
+        let name = self.agent_name()?;
+        let role_agent = self.run.role_agent.as_ref();
+        self.settings
+            .agent_in_role(self.run.row.role, role_agent, name)
+            .ok_or_else(|| Fault::NeedsPerson {
+                what: format!("there is no agent `{name}`"),
+                remedy: "add it to `[agents]`, then `loopwright resume --reload`".to_owned(),
+            })
+    }
+
+    /// Makes the files that a fresh try works on.
+    fn make_checkout(&self) -> Result<(), Fault> {
+        let checkout = &self.files.checkout;
+        home::remove_folder(checkout).map_err(|error| Fault::io("remove", checkout, error))?;
+        let commit = commit_id(&self.run.checkout)?;
+        self.repository.checkout(&commit, checkout)?;
+        self.repository.make_agent_repo(&commit, checkout)?;
+        let project = Path::new(&self.order.project);
+        copy_untracked(
+            &self.settings.copy,
+            project,
+            checkout,
+            &self.settings.subdir,
+        );
+        Ok(())
+    }
+
+    /// The session that the try resumes, while the files that it worked on are still there. Once it
+    /// was decided to begin anew that stands: a crash in the middle of it must not take half-made
+    /// files for an agent's work.
+    fn session(&self) -> Result<Session, Fault> {
+        let Some(resume) = &self.run.resume else {
+            return Ok(Session::Fresh);
+        };
+        let began_anew = self.files.folder.join("anew").exists();
+        if self.files.checkout.is_dir()
+            && !began_anew
+            && let Some(session) = SessionId::parse(&resume.session)
+        {
+            return Ok(Session::Resume(session));
+        }
+        self.files.write("anew", b"")?;
+        Ok(Session::Fresh)
+    }
+
+    fn check_spec(&self) -> Result<RunSpec, Fault> {
+        let scratch = &self.files.checkout;
+        home::remove_folder(scratch).map_err(|error| Fault::io("remove", scratch, error))?;
+        let mut env = base_environment();
+        env.extend(self.environment());
+        let plan = check_plan(self, env)?;
+        self.files
+            .write(PLAN_FILE, &serde_json::to_vec_pretty(&plan)?)?;
+        let mut spec = empty_spec();
+        spec.program = self.ports.program.to_string_lossy().into_owned();
+        let folder = self.files.folder.to_string_lossy().into_owned();
+        spec.args = vec!["measure".to_owned(), folder];
+        spec.cwd.clone_from(&self.files.folder);
+        spec.wall_secs = self.settings.check_timeout_secs;
+        Ok(spec)
+    }
+
+    /// Gives a run what its role says. An agent's own `env` wins over model and effort: it knows its
+    /// program.
+    fn put_role(&self, spec: &mut RunSpec) {
+        let Some(role) = self.settings.roles.get(self.run.row.role.word()) else {
+            return;
+        };
+        if let Some(timeout_secs) = role.timeout_secs {
+            spec.wall_secs = timeout_secs;
+        }
+        let words = [
+            ("LOOPWRIGHT_MODEL", &role.model),
+            ("LOOPWRIGHT_EFFORT", &role.effort),
+        ];
+        for (name, value) in words {
+            if let Some(value) = value {
+                let own = spec.env.entry(name.to_owned());
+                own.or_insert_with(|| value.clone());
+            }
+        }
+    }
+
+    fn environment(&self) -> Vec<(String, String)> {
+        let run = &self.run.place.run;
+        let row = self.run.row;
+        let mut pairs = vec![
+            ("LOOPWRIGHT_LOOP_ID", self.order.loop_id.clone()),
+            ("LOOPWRIGHT_STORY_ID", run.story.to_string()),
+            ("LOOPWRIGHT_ATTEMPT", run.attempt.to_string()),
+            ("LOOPWRIGHT_ROLE", row.role.word().to_owned()),
+            ("LOOPWRIGHT_STAGE", run.stage.word().to_owned()),
+            ("LOOPWRIGHT_RUN_ID", self.files.run_id.clone()),
+            ("LOOPWRIGHT_BASE", self.run.base.to_string()),
+        ];
+        // Whoever does not stand on the candidate does not learn its name either.
+        if row.base == Base::Candidate
+            && let Some(candidate) = &self.run.candidate
+        {
+            pairs.push(("LOOPWRIGHT_CANDIDATE", candidate.to_string()));
+        }
+        pairs
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
+    }
+}
+
+fn empty_spec() -> RunSpec {
+    RunSpec {
+        run_id: String::new(),
+        program: String::new(),
+        args: Vec::new(),
+        cwd: PathBuf::new(),
+        env: base_environment(),
+        pass_env: Vec::new(),
+        stdin: None,
+        wall_secs: 0,
+        idle_secs: None,
+        grace_secs: 10,
+        output_bytes_max: OUTPUT_BYTES_MAX,
+        stop_signal: StopSignal::Term,
+    }
+}
+
+/// The spec of an agent that is any program; a known CLI's command comes on top of it.
+fn plain_spec(agent: &AgentSettings, prompt: PathBuf) -> Result<RunSpec, Fault> {
+    let mut spec = empty_spec();
+    spec.stdin = Some(prompt);
+    spec.wall_secs = agent.timeout_secs;
+    spec.idle_secs = agent.idle_secs;
+    if agent.cli() != agents::Kind::Command {
+        return Ok(spec);
+    }
+    let Some((program, args)) = agent.command.split_first() else {
+        return Err(Fault::NeedsPerson {
+            what: "an agent has no command".to_owned(),
+            remedy: "give it one in `[agents]`, then `loopwright resume --reload`".to_owned(),
+        });
+    };
+    spec.program.clone_from(program);
+    spec.args = args.to_vec();
+    // By name only: the keeper has the values from us, and nobody writes them down.
+    spec.pass_env.clone_from(&agent.pass_env);
+    spec.env.extend(agent.env.clone());
+    Ok(spec)
+}
+
+/// Some CLIs run what they find in certain folders of a repository, whatever they are told. Those
+/// folders are not the agent's to see; what the base has there stays in the candidate.
+fn remove_what_runs_by_itself(agent: &AgentSettings, checkout: &Path) {
+    for folder in agent.cli().facts().executes {
+        let _ = home::remove_folder(&checkout.join(folder));
+    }
+}
+
+fn base_environment() -> BTreeMap<String, String> {
+    let mut kept = BTreeMap::new();
+    for (name, value) in std::env::vars_os() {
+        if let (Ok(name), Ok(value)) = (name.into_string(), value.into_string())
+            && (ENVIRONMENT.contains(&name.as_str())
+                || PLACES.contains(&name.as_str())
+                || name.starts_with("LC_"))
+        {
+            kept.insert(name, value);
+        }
+    }
+    kept
+}

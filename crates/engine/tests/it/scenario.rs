@@ -1,0 +1,174 @@
+//! Scenarios as files: what agents and people do in one loop, and how it must end. `scenarios/*.toml`
+//! holds them; `scenarios/README.md` describes the format.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use kernel::{Flow, Stage};
+use serde::Deserialize;
+
+/// One case.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Scenario {
+    #[serde(skip)]
+    pub(crate) name: String,
+    #[expect(dead_code, reason = "for whoever reads the file")]
+    pub(crate) about: String,
+    pub(crate) class: String,
+    pub(crate) flow: String,
+    #[serde(default = "two")]
+    pub(crate) max_retries: u32,
+    pub(crate) max_iterations: Option<u32>,
+    #[serde(default = "sixty")]
+    pub(crate) retry_wait_secs: i64,
+    #[serde(default)]
+    pub(crate) failover: bool,
+    #[serde(default)]
+    pub(crate) ladder: Vec<String>,
+    pub(crate) story: Vec<StoryCase>,
+    #[serde(default)]
+    pub(crate) run: Vec<RunCase>,
+    #[serde(default)]
+    pub(crate) person: Vec<PersonCase>,
+    pub(crate) expect: Expect,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StoryCase {
+    pub(crate) id: String,
+    #[serde(default = "it_works")]
+    pub(crate) criteria: Vec<String>,
+    #[serde(default)]
+    pub(crate) depends_on: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunCase {
+    pub(crate) stage: String,
+    pub(crate) story: Option<String>,
+    pub(crate) attempt: Option<u32>,
+    #[serde(rename = "try")]
+    pub(crate) try_number: Option<u32>,
+    pub(crate) agent: Option<String>,
+    pub(crate) write: Option<BTreeMap<String, String>>,
+    #[serde(default)]
+    pub(crate) remove: Vec<String>,
+    pub(crate) says: Option<String>,
+    #[serde(default)]
+    pub(crate) exit: i32,
+    #[serde(default)]
+    pub(crate) ends: Option<String>,
+    pub(crate) session: Option<String>,
+    #[serde(default)]
+    #[expect(
+        dead_code,
+        reason = "the clock of a play stands still while agents work"
+    )]
+    pub(crate) takes_secs: Option<i64>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PersonCase {
+    pub(crate) when: String,
+    pub(crate) does: String,
+    pub(crate) story: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Expect {
+    pub(crate) status: String,
+    #[serde(default)]
+    pub(crate) passed: Vec<String>,
+    #[serde(default)]
+    pub(crate) skipped: Vec<String>,
+    #[serde(default)]
+    pub(crate) blocked: Vec<String>,
+    #[serde(default)]
+    pub(crate) runs: Vec<String>,
+    #[serde(default)]
+    pub(crate) not_runs: Vec<String>,
+    pub(crate) asked: Option<usize>,
+}
+
+fn two() -> u32 {
+    2
+}
+
+fn sixty() -> i64 {
+    60
+}
+
+fn it_works() -> Vec<String> {
+    vec!["it works".to_owned()]
+}
+
+/// A run, as a scenario's entries select it.
+pub(crate) struct Wanted<'a> {
+    pub(crate) stage: Stage,
+    pub(crate) story: &'a str,
+    pub(crate) attempt: u32,
+    pub(crate) try_number: u32,
+    pub(crate) agent: &'a str,
+}
+
+impl Scenario {
+    pub(crate) fn parse(name: &str, text: &str) -> Self {
+        let scenario = toml::from_str::<Self>(text);
+        let mut scenario = scenario.unwrap_or_else(|error| panic!("{name}: {error}"));
+        name.clone_into(&mut scenario.name);
+        scenario
+    }
+
+    pub(crate) fn flow(&self) -> Flow {
+        Flow::named(&self.flow).unwrap_or_else(|| panic!("{}: no flow", self.name))
+    }
+
+    /// What a run does: of all entries that fit, the last one.
+    pub(crate) fn case(&self, wanted: &Wanted<'_>) -> Option<&RunCase> {
+        let fits = |case: &&RunCase| {
+            case.stage == wanted.stage.word()
+                && case
+                    .story
+                    .as_deref()
+                    .is_none_or(|story| story == wanted.story)
+                && case.attempt.is_none_or(|attempt| attempt == wanted.attempt)
+                && case
+                    .try_number
+                    .is_none_or(|number| number == wanted.try_number)
+                && case
+                    .agent
+                    .as_deref()
+                    .is_none_or(|agent| agent == wanted.agent)
+        };
+        self.run.iter().rfind(fits)
+    }
+
+    /// Agents that are CLIs with sessions, by the stages that name a session.
+    pub(crate) fn has_sessions(&self, stages: &[&str]) -> bool {
+        let named = self.run.iter().filter(|case| case.session.is_some());
+        named
+            .into_iter()
+            .any(|case| stages.contains(&case.stage.as_str()))
+    }
+}
+
+/// All scenarios of the project, by name.
+pub(crate) fn all() -> Vec<Scenario> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .expect("the folder of scenarios")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "toml"))
+        .collect();
+    paths.sort();
+    let read = |path: &PathBuf| {
+        let name = path.file_stem().expect("a name").to_string_lossy();
+        Scenario::parse(&name, &std::fs::read_to_string(path).expect("read"))
+    };
+    paths.iter().map(read).collect()
+}

@@ -1,0 +1,81 @@
+//! Every scenario of `scenarios/` ends as it says.
+
+use crate::play::{Ending, Play};
+use crate::scenario::{Scenario, all};
+
+/// Plays a scenario once, calmly.
+pub(crate) fn calm(scenario: &Scenario) -> (Ending, Vec<String>) {
+    let play = Play::new(scenario, Vec::new());
+    let points = play.out();
+    play.assert_one_start_each();
+    (play.ending(), points)
+}
+
+fn stories(ending: &Ending, wanted: &str) -> Vec<String> {
+    let of_status = |story: &&String| story.split(' ').nth(1) == Some(wanted);
+    let ids = ending.stories.iter().filter(of_status);
+    ids.map(|story| story.split(' ').next().unwrap_or_default().to_owned())
+        .collect()
+}
+
+/// What a scenario's ending is not as expected.
+fn complaints(scenario: &Scenario) -> Vec<String> {
+    let (ending, _) = calm(scenario);
+    let expect = &scenario.expect;
+    let mut complaints = Vec::new();
+    let mut compare = |what: &str, found: String, wanted: String| {
+        if found != wanted {
+            complaints.push(format!("{what} is {found}, expected {wanted}"));
+        }
+    };
+    compare("status", ending.status.clone(), expect.status.clone());
+    for (word, wanted) in [
+        ("passed", &expect.passed),
+        ("skipped", &expect.skipped),
+        ("blocked", &expect.blocked),
+    ] {
+        compare(
+            word,
+            format!("{:?}", stories(&ending, word)),
+            format!("{wanted:?}"),
+        );
+    }
+    if let Some(asked) = expect.asked {
+        compare("asked", ending.asked.to_string(), asked.to_string());
+    }
+    for run in expect.runs.iter().filter(|run| !ending.runs.contains(run)) {
+        complaints.push(format!("{run} was not started"));
+    }
+    for run in expect
+        .not_runs
+        .iter()
+        .filter(|run| ending.runs.contains(run))
+    {
+        complaints.push(format!("{run} was started"));
+    }
+    if !complaints.is_empty() {
+        complaints.push(format!("{ending:#?}"));
+    }
+    complaints
+}
+
+#[test]
+fn scenarios_end_as_they_say() {
+    let all = all();
+    assert!(all.len() >= 30, "the scenarios are there: {}", all.len());
+    let mut wrong = Vec::new();
+    for scenario in &all {
+        let complaints = std::panic::catch_unwind(|| complaints(scenario))
+            .unwrap_or_else(|_| vec!["the play broke off".to_owned()]);
+        if !complaints.is_empty() {
+            wrong.push(format!("== {}\n{}", scenario.name, complaints.join("\n")));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {}:\n{}",
+        wrong.len(),
+        all.len(),
+        wrong.join("\n")
+    );
+}

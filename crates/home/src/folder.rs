@@ -1,0 +1,130 @@
+//! Where everything of ours lies: one state folder, never inside the operator's project.
+
+use std::path::{Path, PathBuf};
+
+use kernel::{RunKey, State};
+
+/// The state folder.
+#[derive(Debug, Clone)]
+pub struct Home {
+    root: PathBuf,
+}
+
+/// A run's name: the same for the same run, for ever, and safe as a file name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunName(String);
+
+impl RunName {
+    /// The name of a run of this loop.
+    pub fn of(state: &State, run: &RunKey) -> Self {
+        let mut stories = state.stories().iter();
+        let index = stories.position(|story| story.spec.id == run.story);
+        Self::numbered(index.unwrap_or_default() + 1, run)
+    }
+
+    /// The same, for the story at this position, starting at 1. Stories go by their position, since
+    /// an id may hold anything.
+    pub fn numbered(story_number: usize, run: &RunKey) -> Self {
+        Self(format!(
+            "{story_number:04}-{}-{}-{}",
+            run.attempt,
+            run.stage.word(),
+            run.try_number
+        ))
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The name that is unique over all loops.
+    pub fn full(&self, loop_id: &str) -> String {
+        format!("run_{loop_id}_{}", self.0)
+    }
+}
+
+impl Home {
+    /// A state folder at this place; nothing is made yet.
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The lock that the one worker holds.
+    pub fn worker_lock(&self) -> PathBuf {
+        self.root.join("worker.lock")
+    }
+
+    /// A second lock of the worker's. Whoever waits for its end blocks here, and not on the lock that
+    /// the next worker must get at the first try.
+    pub fn alive_lock(&self) -> PathBuf {
+        self.root.join("worker.alive")
+    }
+
+    /// The lock of the one process that waits beside a worker.
+    pub fn waker_lock(&self) -> PathBuf {
+        self.root.join("waker.lock")
+    }
+
+    /// The pipe that wakes the worker.
+    pub fn wake_pipe(&self) -> PathBuf {
+        self.root.join("wake")
+    }
+
+    /// Folders that nobody needs any more and that are still to be removed.
+    pub fn trash(&self) -> PathBuf {
+        self.root.join("trash")
+    }
+
+    /// What the worker says of itself.
+    pub fn worker_log(&self) -> PathBuf {
+        self.root.join("worker.log")
+    }
+
+    /// The folders of all loops.
+    pub fn loops(&self) -> PathBuf {
+        self.root.join("loops")
+    }
+
+    /// Everything of one loop.
+    pub fn loop_folder(&self, loop_id: &str) -> PathBuf {
+        self.loops().join(loop_id)
+    }
+
+    /// The loop's own repository.
+    pub fn repository(&self, loop_id: &str) -> PathBuf {
+        self.loop_folder(loop_id).join("repo.git")
+    }
+
+    /// The files of one run.
+    pub fn run_folder(&self, loop_id: &str, name: &RunName) -> PathBuf {
+        self.loop_folder(loop_id).join("runs").join(name.as_str())
+    }
+
+    /// The checkout that a run works in.
+    pub fn checkout(&self, loop_id: &str, name: &RunName) -> PathBuf {
+        self.loop_folder(loop_id)
+            .join("checkouts")
+            .join(name.as_str())
+    }
+
+    /// What the project's commands said of trees.
+    pub fn measured(&self, loop_id: &str) -> PathBuf {
+        self.loop_folder(loop_id).join("measured")
+    }
+
+    /// The config homes of a loop's agents.
+    pub fn agent_homes(&self, loop_id: &str) -> PathBuf {
+        self.loop_folder(loop_id).join("agents")
+    }
+
+    /// All checkouts of a loop.
+    pub fn checkouts(&self, loop_id: &str) -> PathBuf {
+        self.loop_folder(loop_id).join("checkouts")
+    }
+}

@@ -1,0 +1,33 @@
+//! The state folder, and everything that faces need of it: where things lie, what the journal says
+//! of a loop, and the requests that a face may write.
+//!
+//! Faces (the command line, later a dashboard) use this crate and never the engine. Nothing here
+//! carries out an order: a request is a record, and the worker answers it.
+
+mod disk;
+mod folder;
+mod load;
+mod prd_file;
+mod progress;
+mod requests;
+mod retention;
+mod role_settings;
+mod scrap;
+mod settings;
+mod utc;
+mod wake;
+mod worker;
+
+pub use disk::{DiskUse, ENTRIES_MAX, disk_use};
+pub use folder::{Home, RunName};
+pub use load::{LoadError, Loaded, event_of, load};
+pub use prd_file::{PrdFile, read_prd, write_back};
+pub use progress::{Ended, append_progress, one_line, progress};
+pub use requests::{RequestError, request, start};
+pub use retention::{Expiry, expiry};
+pub use role_settings::{RoleSettings, Roles};
+pub use scrap::remove_folder;
+pub use settings::{AgentSettings, CheckSettings, Policies, Policy, Settings};
+pub use utc::{now_ms, utc};
+pub use wake::{WakePipe, wake_worker};
+pub use worker::{ensure_worker, is_worker_there, wait_beside};

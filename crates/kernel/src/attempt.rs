@@ -1,0 +1,454 @@
+//! One try at a story: what it has made so far, and how far it is.
+//!
+//! What belongs to a step lives in that step. An attempt that proves a candidate has one, and an
+//! attempt that still writes it cannot be asked for it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::commit::Commit;
+use crate::facts::Facts;
+use crate::flow::{Flow, FlowStep, Role, Stage};
+use crate::ids::AgentName;
+use crate::outcome::{FaultCause, RunUsage};
+use crate::spec::Cast;
+use crate::verdict::{Review, Verdict};
+
+/// One try at a story.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// Attempt number, starting at 1.
+    pub number: u32,
+    /// The flow that it follows.
+    pub flow: Flow,
+    /// Who takes part.
+    pub cast: Cast,
+    /// The commit that it starts from.
+    pub base: Commit,
+    /// When it was planned. This is the candidate's date, so that making it again gives the same
+    /// id.
+    pub planned_at_ms: i64,
+    /// Whether it only looks again at a skipped story.
+    pub is_recheck: bool,
+    /// The last try of each stage that was started.
+    pub tries: BTreeMap<Stage, LastTry>,
+    /// Agents that took over from one at its limit, by stage.
+    pub stand_ins: BTreeMap<Stage, AgentName>,
+    /// How far it is.
+    pub step: Step,
+}
+
+/// The last try of a stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LastTry {
+    /// Try number, starting at 1.
+    pub number: u32,
+    /// The try whose checkout it worked in: its own, unless it resumed an earlier one's session.
+    pub checkout_try: u32,
+    /// Whether a session of this stage grew larger than the model can take.
+    pub has_outgrown: bool,
+}
+
+/// How far an attempt is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Runs are owed or under way.
+    Runs {
+        /// The position in the flow.
+        at: usize,
+        /// The runs that may be under way at the same time.
+        lanes: Vec<Lane>,
+        /// What the runs work on.
+        material: Material,
+    },
+    /// The same tests are red again: is it the work, or do the tests ask for too much?
+    Arbitrate {
+        /// The arbiter's run.
+        lane: Lane,
+        /// The candidate that the tests refuse.
+        candidate: Box<Candidate>,
+        /// What the attempt is told if the tests stand.
+        feedback: String,
+    },
+    /// What the test writer left must become a commit.
+    MakeTests {
+        /// The position in the flow.
+        at: usize,
+        /// How far the implementor is.
+        code: Code,
+        /// What the test writer said of the tests.
+        review: Review,
+    },
+    /// What the authors left must become the candidate.
+    MakeCandidate {
+        /// The position in the flow.
+        at: usize,
+        /// Whose checkout it is made from.
+        author: Author,
+    },
+    /// A person must agree.
+    Approve {
+        /// The proven candidate.
+        candidate: Box<Candidate>,
+        /// What the person is asked.
+        question: String,
+    },
+    /// The branch must move to the accepted candidate.
+    Integrate {
+        /// The accepted candidate.
+        candidate: Box<Candidate>,
+    },
+    /// The operator must be shown.
+    Announce {
+        /// The commit that landed, or that a recheck found good.
+        commit: Commit,
+    },
+    /// It failed: another attempt is owed, or the skip.
+    Rejected,
+    /// No further attempt would help: the skip is owed.
+    GivenUp {
+        /// The reason, for people.
+        why: String,
+    },
+}
+
+/// What the runs of a step work on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Material {
+    /// There is no candidate yet.
+    Drafts(Drafts),
+    /// There is one.
+    Candidate(Box<Candidate>),
+}
+
+/// What the authors have made so far.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Drafts {
+    /// The implementor's part.
+    pub code: Code,
+    /// The test writer's part.
+    pub tests: TestsDraft,
+}
+
+/// How far the implementor is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Code {
+    /// Its work is still to be done.
+    #[default]
+    Owed,
+    /// Its work lies in its checkout.
+    Written,
+    /// It failed, which rejects the attempt once nothing of it runs any more.
+    Failed(String),
+}
+
+/// How far the test writer is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum TestsDraft {
+    /// Nothing is waiting to become a commit.
+    #[default]
+    Nothing,
+    /// Tests lie in its checkout, and this is what it said of them.
+    Written(Review),
+    /// It failed for good, so nothing could ever be proven.
+    Failed(String),
+}
+
+/// Whose work becomes the candidate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Author {
+    /// The implementor's.
+    Implementor,
+    /// The prover's, who worked on an earlier candidate.
+    Prover(Box<Candidate>),
+}
+
+/// A commit that an attempt proposes, and what has been found out about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The commit.
+    pub commit: Commit,
+    /// What a judge must know of how it was made.
+    pub notes: Vec<String>,
+    /// Why a person must agree before it lands, where one must.
+    pub ask: Option<String>,
+    /// What the checks showed, once they ran.
+    pub checked: Option<Checked>,
+    /// What the reviewer said, once it did.
+    pub review: Option<Review>,
+    /// What the judge said, once it did.
+    pub verdict: Option<Verdict>,
+}
+
+/// What the checks showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// The results in words, bounded.
+    pub report: String,
+    /// The results as types.
+    pub facts: Option<Box<Facts>>,
+}
+
+/// One of the runs that may be under way at the same time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lane {
+    /// The stage.
+    pub stage: Stage,
+    /// Its run.
+    pub run: Run,
+}
+
+/// One stage's run and its tries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    /// Try number, starting at 1.
+    pub try_number: u32,
+    /// Where it stands.
+    pub state: RunState,
+    /// Infrastructure faults in a row, for the length of the wait.
+    pub faults: u32,
+    /// Answers that could not be used.
+    pub bad_answers: u32,
+    /// The session to resume, where an earlier try was cut short in it.
+    pub resume: Option<Resume>,
+}
+
+/// Where a run stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunState {
+    /// Must be started.
+    Owed,
+    /// Was started; its outcome is not known yet.
+    Running {
+        /// When it was started, in milliseconds since 1970.
+        since_ms: i64,
+    },
+    /// Waits until a time.
+    Waiting {
+        /// Milliseconds since 1970.
+        until_ms: i64,
+        /// What it waits for to pass.
+        fault: RunFault,
+    },
+    /// Waits for a person.
+    Asking {
+        /// What they are asked.
+        question: String,
+        /// Whether any words may be the answer.
+        free: bool,
+    },
+    /// Is over, and nothing more is to be done for it.
+    Ended,
+}
+
+/// What went wrong around a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunFault {
+    /// What kind of fault it is.
+    pub cause: FaultCause,
+    /// The fault in words, for people.
+    pub why: String,
+}
+
+/// A session that a run resumes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resume {
+    /// The CLI's own name for it.
+    pub session: String,
+    /// The try that made the checkout. A session knows its folder by its path.
+    pub checkout_try: u32,
+    /// What the session's runs have used, as far as they reported it. CLIs report running totals,
+    /// so this much has been counted already.
+    pub used: RunUsage,
+}
+
+impl Run {
+    pub(crate) fn numbered(try_number: u32) -> Self {
+        Self {
+            try_number,
+            state: RunState::Owed,
+            faults: 0,
+            bad_answers: 0,
+            resume: None,
+        }
+    }
+
+    /// The next try, due now.
+    pub(crate) fn again(&self) -> Self {
+        Self {
+            faults: self.faults,
+            bad_answers: self.bad_answers,
+            resume: self.resume.clone(),
+            ..Self::numbered(self.try_number + 1)
+        }
+    }
+
+    pub(crate) fn wait(&mut self, until_ms: i64, cause: FaultCause, why: &str) {
+        let fault = RunFault {
+            cause,
+            why: why.to_owned(),
+        };
+        self.state = RunState::Waiting { until_ms, fault };
+    }
+
+    pub(crate) fn ask(&mut self, question: &str, free: bool) {
+        self.state = RunState::Asking {
+            question: question.to_owned(),
+            free,
+        };
+    }
+
+    /// Keeps what a next try could resume. Every other end leaves nothing to resume.
+    pub(crate) fn take_session(&mut self, usage: Option<&RunUsage>) {
+        let before = self.resume.take();
+        let Some(usage) = usage.filter(|usage| usage.resumable) else {
+            return;
+        };
+        let Some(session) = usage.session.clone() else {
+            return;
+        };
+        let before = before.filter(|before| before.session == session);
+        let checkout_try = before
+            .as_ref()
+            .map_or(self.try_number, |before| before.checkout_try);
+        let used = before.map(|before| before.used).unwrap_or_default();
+        self.resume = Some(Resume {
+            session,
+            checkout_try,
+            used: used.plus(usage),
+        });
+    }
+}
+
+impl Lane {
+    /// Whether anything is still to be done for it.
+    pub fn is_open(&self) -> bool {
+        self.run.state != RunState::Ended
+    }
+}
+
+impl Candidate {
+    /// A commit of which nothing is known yet.
+    pub(crate) fn new(commit: Commit, notes: Vec<String>, ask: Option<String>) -> Self {
+        Self {
+            commit,
+            notes,
+            ask,
+            checked: None,
+            review: None,
+            verdict: None,
+        }
+    }
+
+    /// The typed results of its checks.
+    pub fn facts(&self) -> Option<&Facts> {
+        self.checked.as_ref()?.facts.as_deref()
+    }
+}
+
+impl Attempt {
+    /// An attempt before its first step. It stands nowhere yet: `enter` takes it there.
+    pub(crate) fn new(number: u32, flow: Flow, cast: Cast, base: Commit, at_ms: i64) -> Self {
+        Self {
+            number,
+            flow,
+            cast,
+            base,
+            planned_at_ms: at_ms,
+            is_recheck: false,
+            tries: BTreeMap::new(),
+            stand_ins: BTreeMap::new(),
+            step: Step::Rejected,
+        }
+    }
+
+    /// The steps that it goes through.
+    pub fn steps(&self) -> &'static [FlowStep] {
+        if self.is_recheck {
+            Flow::recheck_steps()
+        } else {
+            self.flow.steps()
+        }
+    }
+
+    /// The runs that this step is about.
+    pub fn lanes(&self) -> &[Lane] {
+        match &self.step {
+            Step::Runs { lanes, .. } => lanes,
+            Step::Arbitrate { lane, .. } => std::slice::from_ref(lane),
+            Step::MakeTests { .. }
+            | Step::MakeCandidate { .. }
+            | Step::Approve { .. }
+            | Step::Integrate { .. }
+            | Step::Announce { .. }
+            | Step::Rejected
+            | Step::GivenUp { .. } => &[],
+        }
+    }
+
+    pub(crate) fn lanes_mut(&mut self) -> &mut [Lane] {
+        match &mut self.step {
+            Step::Runs { lanes, .. } => lanes,
+            Step::Arbitrate { lane, .. } => std::slice::from_mut(lane),
+            Step::MakeTests { .. }
+            | Step::MakeCandidate { .. }
+            | Step::Approve { .. }
+            | Step::Integrate { .. }
+            | Step::Announce { .. }
+            | Step::Rejected
+            | Step::GivenUp { .. } => &mut [],
+        }
+    }
+
+    /// The candidate, at the steps that have one.
+    pub fn candidate(&self) -> Option<&Candidate> {
+        match &self.step {
+            Step::Runs {
+                material: Material::Candidate(candidate),
+                ..
+            }
+            | Step::Arbitrate { candidate, .. }
+            | Step::MakeCandidate {
+                author: Author::Prover(candidate),
+                ..
+            }
+            | Step::Approve { candidate, .. }
+            | Step::Integrate { candidate } => Some(candidate),
+            Step::Runs { .. }
+            | Step::MakeTests { .. }
+            | Step::MakeCandidate { .. }
+            | Step::Announce { .. }
+            | Step::Rejected
+            | Step::GivenUp { .. } => None,
+        }
+    }
+
+    /// The role of a stage.
+    pub fn role(&self, stage: Stage) -> Role {
+        self.flow.row(stage).role
+    }
+
+    /// Who does a stage: the agent of its role, or the one that took over from it. Checks have
+    /// none.
+    pub fn agent(&self, stage: Stage) -> Option<&AgentName> {
+        let stand_in = self.stand_ins.get(&stage);
+        stand_in.or_else(|| self.cast.agent(self.role(stage)))
+    }
+
+    /// The number of a stage's next try.
+    pub(crate) fn next_try(&self, stage: Stage) -> u32 {
+        self.tries.get(&stage).map_or(1, |last| last.number + 1)
+    }
+
+    /// What a person would call what it is doing.
+    pub fn doing(&self) -> String {
+        let busy = self.lanes().iter().filter(|lane| lane.is_open());
+        let words: Vec<&str> = busy.map(|lane| lane.stage.word()).collect();
+        if words.is_empty() {
+            "landing".to_owned()
+        } else {
+            words.join(" and ")
+        }
+    }
+}

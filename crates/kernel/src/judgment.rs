@@ -1,0 +1,139 @@
+//! What the checks' facts, the arbiter's ruling and the judge's verdict lead to.
+
+use crate::apply::Moved;
+use crate::attempt::{Code, Material, Step, TestsDraft};
+use crate::event::RunKey;
+use crate::facts::Facts;
+use crate::flow::Stage;
+use crate::gate::{Closed, Gate, Situation, gate, gave_way};
+use crate::ids::StoryId;
+use crate::obliged::unexplained;
+use crate::run_end::{red, take_step};
+use crate::state::{Rewrite, State};
+use crate::verdict::Verdict;
+
+/// Answers that cannot be used, before whoever gave them counts as having said no.
+const BAD_ANSWERS_MAX: u32 = 2;
+
+impl State {
+    pub(crate) fn take_facts(&mut self, id: &StoryId, facts: &Facts, report: &str) -> Moved {
+        let attempt = self.attempt_mut(id)?;
+        let situation = Situation {
+            flow: attempt.flow,
+            is_recheck: attempt.is_recheck,
+        };
+        let for_writer = facts.for_writer.clone();
+        match gate(facts, situation) {
+            Gate::Open => self.settle(id),
+            Gate::RepairTests => self.rewrite(id, Rewrite::Repair(for_writer), Code::Written),
+            Gate::BetterTests => self.rewrite(id, Rewrite::Better(for_writer), Code::Written),
+            Gate::Closed(closed) => {
+                let feedback = closed
+                    .words(facts)
+                    .or_else(|| Some(facts.feedback.clone()).filter(|words| !words.is_empty()))
+                    .unwrap_or_else(|| red(report));
+                self.take_red(id, facts, closed, situation, feedback)
+            }
+        }
+    }
+
+    /// A closed gate rejects the attempt, unless the same tests were red before: then the arbiter
+    /// is asked, once per story.
+    fn take_red(
+        &mut self,
+        id: &StoryId,
+        facts: &Facts,
+        closed: Closed,
+        situation: Situation,
+        feedback: String,
+    ) -> Moved {
+        if closed == Closed::Unexplained {
+            return self.reject(id, feedback);
+        }
+        let story = self.story_mut(id)?;
+        let is_same = !facts.failing.is_empty() && facts.failing == story.failing;
+        story.failing.clone_from(&facts.failing);
+        let has_writer = situation.flow.has(Stage::WriteTests) && !situation.is_recheck;
+        if !is_same || story.ruled || !has_writer {
+            return self.reject(id, feedback);
+        }
+        let lane = self.lane(id, Stage::Arbitrate)?;
+        match take_step(self.attempt_mut(id)?) {
+            Step::Runs {
+                material: Material::Candidate(candidate),
+                ..
+            } => self.step(
+                id,
+                Step::Arbitrate {
+                    lane,
+                    candidate,
+                    feedback,
+                },
+            ),
+            _ => Err("the attempt is not about a candidate".into()),
+        }
+    }
+
+    pub(crate) fn take_ruling(&mut self, id: &StoryId, fresh_tests: bool, reason: &str) -> Moved {
+        let Step::Arbitrate { feedback, .. } = &self.attempt_mut(id)?.step else {
+            return Err("no ruling is owed".into());
+        };
+        let feedback = feedback.clone();
+        let story = self.story_mut(id)?;
+        story.ruled = true;
+        if !fresh_tests {
+            return self.reject(id, feedback);
+        }
+        story.failing.clear();
+        self.rewrite(id, Rewrite::Fresh(reason.to_owned()), Code::Written)
+    }
+
+    pub(crate) fn take_verdict(&mut self, id: &StoryId, verdict: &Verdict) -> Moved {
+        let candidate = self.candidate_mut(id)?;
+        if verdict.commit != candidate.commit {
+            let (judged, commit) = (&verdict.commit, &candidate.commit);
+            return Err(
+                format!("the verdict is about {judged}, and the candidate is {commit}").into(),
+            );
+        }
+        candidate.verdict = Some(verdict.clone());
+        if !verdict.pass {
+            return self.reject(id, verdict.feedback());
+        }
+        let obliged = candidate.facts().map(|facts| facts.obliged.clone());
+        let criteria = &self.story_mut(id)?.spec.criteria;
+        let missing = unexplained(&obliged.unwrap_or_default(), criteria, verdict);
+        if missing.is_empty() {
+            self.settle(id)
+        } else {
+            self.reject(id, gave_way(&missing))
+        }
+    }
+
+    /// Whoever cannot be understood never says yes: it is asked once more, and a second unusable
+    /// answer is a no.
+    pub(crate) fn take_bad_answer(&mut self, key: &RunKey, why: &str) -> Moved {
+        let id = &key.story;
+        let run = self.run_mut(key, |_| true)?;
+        run.bad_answers += 1;
+        if run.bad_answers < BAD_ANSWERS_MAX {
+            *run = run.again();
+            return Ok(());
+        }
+        match key.stage {
+            Stage::WriteTests => {
+                let failed = TestsDraft::Failed(format!("the test writer failed: {why}"));
+                self.drafts_mut(id)?.tests = failed;
+                self.settle(id)
+            }
+            // No ruling: the tests stand.
+            Stage::Arbitrate => self.take_ruling(id, false, why),
+            Stage::Judge => self.reject(id, format!("the judge gave no usable verdict: {why}")),
+            Stage::Review => self.reject(id, format!("the reviewer gave no usable review: {why}")),
+            Stage::Prove => self.reject(id, format!("the prover failed: {why}")),
+            Stage::Baseline | Stage::Implement | Stage::Check => {
+                Err(format!("a {} run gives no answers", key.stage.word()).into())
+            }
+        }
+    }
+}

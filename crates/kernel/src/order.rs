@@ -1,0 +1,388 @@
+//! Orders: what is owed, each with everything that carrying it out needs.
+//!
+//! An order can be written to a file, read in another process and carried out there with the same
+//! result. Whoever carries it out sees neither the state nor the history.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::attempt::Resume;
+use crate::commit::Commit;
+use crate::event::{EndReason, Event, RunKey};
+use crate::failover::StandIn;
+use crate::flow::{Flow, Stage, StageRow};
+use crate::ids::{AgentName, StoryId};
+use crate::spec::{Cast, StorySpec};
+use crate::state::{Rewrite, Tests};
+use crate::verdict::Review;
+
+/// One thing that is owed now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Order {
+    /// The loop that it is for.
+    pub loop_id: String,
+    /// The operator's project folder.
+    pub project: String,
+    /// What the engine needs beside the order; the kernel does not look inside.
+    pub settings: Arc<str>,
+    /// What to do.
+    pub deed: Deed,
+}
+
+/// What an order asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "deed", rename_all = "kebab-case")]
+pub enum Deed {
+    /// Make the loop's own repository.
+    Prepare {
+        /// The commit that the loop begins at.
+        base: Commit,
+    },
+    /// Begin an attempt. The decision itself is all there is to do, and it is recorded.
+    Plan(Plan),
+    /// Record that a run is about to start: the intent comes before the deed.
+    StartRun {
+        /// The run.
+        run: RunKey,
+    },
+    /// See how a run stands: start it, adopt it, read its end, or find it lost.
+    Run(Box<RunOrder>),
+    /// End a run's processes.
+    StopRun(Box<StopOrder>),
+    /// Say when a wait is over, or hand the run to another agent.
+    Wait(WaitOrder),
+    /// Turn what the test writer left into a commit.
+    MakeTests(Box<MakeTestsOrder>),
+    /// Turn what the implementor or the prover left into the candidate.
+    MakeCandidate(Box<MakeCandidateOrder>),
+    /// Move the loop's branch to the accepted commit, by compare-and-swap.
+    Integrate {
+        /// The story's id.
+        story: StoryId,
+        /// The attempt's number.
+        attempt: u32,
+        /// The branch.
+        branch: String,
+        /// The head that the branch must be at; the branch may be missing while this is the loop's
+        /// base.
+        from: Commit,
+        /// The commit that the loop began at.
+        base: Commit,
+        /// The accepted commit.
+        to: Commit,
+    },
+    /// Show the operator what landed: their branch, their PRD.
+    Announce {
+        /// The story's id.
+        story: StoryId,
+        /// The story's title.
+        title: String,
+        /// Attempts begun.
+        attempts: u32,
+        /// The branch.
+        branch: String,
+        /// The commit that was last published.
+        published: Option<Commit>,
+        /// The accepted commit.
+        to: Commit,
+        /// The PRD file.
+        prd_path: String,
+    },
+    /// Set a story aside, in the PRD too.
+    Skip {
+        /// The story's id.
+        story: StoryId,
+        /// Attempts begun.
+        attempts: u32,
+        /// The reason, for people.
+        reason: String,
+        /// The PRD file.
+        prd_path: String,
+    },
+    /// Record that a story can never begin.
+    Block {
+        /// The story's id.
+        story: StoryId,
+        /// The dependency that will not pass.
+        on: StoryId,
+    },
+    /// Clear away what is left, and record the end.
+    End {
+        /// Why it ends.
+        reason: EndReason,
+    },
+}
+
+/// An attempt that begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The story's id.
+    pub story: StoryId,
+    /// Attempt number, starting at 1.
+    pub attempt: u32,
+    /// Its flow.
+    pub flow: Flow,
+    /// Who takes part.
+    pub cast: Cast,
+    /// Whether it only looks again at a skipped story.
+    pub is_recheck: bool,
+    /// The commit to start from, or to look at again.
+    pub base: Commit,
+}
+
+/// Where a run's files are, in words that every machine understands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunPlace {
+    /// The run.
+    pub run: RunKey,
+    /// The story's position in the loop, starting at 1. Folders are named after it, since an id may
+    /// hold anything.
+    pub story_number: usize,
+    /// The try whose checkout the run works in.
+    pub checkout_try: u32,
+}
+
+/// A run that was started, as far as the journal knows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says one independent thing of the tries before"
+)]
+pub struct RunOrder {
+    /// The run and its files.
+    pub place: RunPlace,
+    /// What the stage's row in the flow says.
+    pub row: StageRow,
+    /// The flow of the attempt.
+    pub flow: Flow,
+    /// Whether a skipped story is rechecked.
+    pub is_recheck: bool,
+    /// The agent that does it; checks have none.
+    pub agent: Option<AgentName>,
+    /// The agent that the role has where nothing else is said. Model and effort of a role are words
+    /// of this agent's CLI.
+    pub role_agent: Option<AgentName>,
+    /// The commit that the attempt starts from.
+    pub base: Commit,
+    /// The commit that a fresh checkout holds.
+    pub checkout: Commit,
+    /// The candidate that the stage is about.
+    pub candidate: Option<Commit>,
+    /// The story's tests.
+    pub tests: Option<Tests>,
+    /// Why the tests must be written again.
+    pub rewrite: Option<Rewrite>,
+    /// The story.
+    pub story: Arc<StorySpec>,
+    /// The session to resume.
+    pub resume: Option<Resume>,
+    /// Whether a session of this stage grew larger than the model can take.
+    pub has_outgrown: bool,
+    /// Whether the try before met a fault that was not the story's.
+    pub has_faulted: bool,
+    /// Whether the answer before could not be used.
+    pub has_bad_answer: bool,
+    /// What its prompt tells beside the story.
+    pub told: Told,
+}
+
+/// What a run's prompt tells beside the story.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Told {
+    /// What each failed attempt taught.
+    pub feedback: Vec<String>,
+    /// What people answered to the agents' questions.
+    pub answers: Vec<String>,
+    /// What stories that passed in this loop taught.
+    pub learned: Vec<String>,
+    /// What is to be known of the candidate and its tests.
+    pub notes: Vec<String>,
+    /// What the checks showed, in words.
+    pub checks: String,
+    /// New tests that are red on the candidate.
+    pub failing: Vec<String>,
+    /// Older tests that gave way.
+    pub obliged: Vec<String>,
+    /// What the reviewer said.
+    pub review: Option<Review>,
+}
+
+/// A run that must end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopOrder {
+    /// The run and its files.
+    pub place: RunPlace,
+    /// What the stage's row in the flow says.
+    pub row: StageRow,
+    /// The agent that does it; checks have none.
+    pub agent: Option<AgentName>,
+    /// The commit that the attempt starts from.
+    pub base: Commit,
+    /// When the attempt was planned: the date of whatever is kept of it.
+    pub planned_at_ms: i64,
+}
+
+/// A run that waits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WaitOrder {
+    /// The run.
+    pub run: RunKey,
+    /// Until when, in milliseconds since 1970.
+    pub until_ms: i64,
+    /// Its agent; checks have none.
+    pub agent: Option<AgentName>,
+    /// Who could take it over, best first.
+    pub others: Vec<StandIn>,
+    /// When the loop must be looked at again, if everything in it waits.
+    pub loop_until_ms: Option<i64>,
+}
+
+/// Tests that must become a commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MakeTestsOrder {
+    /// The test writer's last run and its files.
+    pub place: RunPlace,
+    /// The story.
+    pub story: Arc<StorySpec>,
+    /// The commit that the attempt starts from.
+    pub base: Commit,
+    /// When the attempt was planned: the commit's date.
+    pub planned_at_ms: i64,
+    /// What the writer said of the tests.
+    pub review: Review,
+    /// The tests that stood before.
+    pub before: Option<Tests>,
+    /// Why they had to be written again.
+    pub rewrite: Option<Rewrite>,
+    /// How often tests were written again.
+    pub rewrites: u32,
+}
+
+/// Work that must become the candidate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MakeCandidateOrder {
+    /// The author's last run and its files.
+    pub place: RunPlace,
+    /// The story.
+    pub story: Arc<StorySpec>,
+    /// The flow of the attempt.
+    pub flow: Flow,
+    /// The commit that the attempt starts from.
+    pub base: Commit,
+    /// When the attempt was planned: the commit's date.
+    pub planned_at_ms: i64,
+    /// The story's tests.
+    pub tests: Option<Tests>,
+    /// Candidates of this story that were rejected.
+    pub rejected: Vec<Commit>,
+}
+
+impl Order {
+    /// Names the order: two orders of one loop are the same deed exactly if their keys are equal.
+    pub fn key(&self) -> String {
+        match &self.deed {
+            Deed::Prepare { .. } => "prepare".to_owned(),
+            Deed::Plan(plan) => format!("plan {} {}", plan.story, plan.attempt),
+            Deed::StartRun { run } => format!("start {run}"),
+            Deed::Run(order) => format!("run {}", order.place.run),
+            Deed::StopRun(order) => format!("stop {}", order.place.run),
+            Deed::Wait(order) => format!("wait {}", order.run),
+            Deed::MakeTests(order) => format!("make-tests {}", order.place.run),
+            Deed::MakeCandidate(order) => {
+                // Tests that were written again make another candidate of the same work.
+                let round = order.tests.as_ref().map_or(0, |tests| tests.round);
+                format!("make-candidate {} tests {round}", order.place.run)
+            }
+            Deed::Integrate { story, attempt, .. } => format!("integrate {story} {attempt}"),
+            Deed::Announce { story, .. } => format!("announce {story}"),
+            Deed::Skip { story, .. } => format!("skip {story}"),
+            Deed::Block { story, .. } => format!("block {story}"),
+            Deed::End { .. } => "end".to_owned(),
+        }
+    }
+
+    /// The run that the order is about, if it is about one.
+    pub fn run(&self) -> Option<&RunKey> {
+        match &self.deed {
+            Deed::StartRun { run } => Some(run),
+            Deed::Run(order) => Some(&order.place.run),
+            Deed::StopRun(order) => Some(&order.place.run),
+            Deed::Wait(order) => Some(&order.run),
+            Deed::MakeTests(order) => Some(&order.place.run),
+            Deed::MakeCandidate(order) => Some(&order.place.run),
+            Deed::Prepare { .. }
+            | Deed::Plan(_)
+            | Deed::Integrate { .. }
+            | Deed::Announce { .. }
+            | Deed::Skip { .. }
+            | Deed::Block { .. }
+            | Deed::End { .. } => None,
+        }
+    }
+}
+
+impl Deed {
+    /// The event that a pure decision records; none for deeds that act outside.
+    pub fn decision(&self) -> Option<Event> {
+        match self {
+            Self::Plan(plan) if plan.is_recheck => Some(Event::RecheckPlanned {
+                story: plan.story.clone(),
+                attempt: plan.attempt,
+                head: plan.base.clone(),
+                judge: Some(plan.cast.judge.clone()),
+            }),
+            Self::Plan(plan) => Some(Event::StoryPlanned {
+                story: plan.story.clone(),
+                attempt: plan.attempt,
+                implementor: plan.cast.implementor.clone(),
+                base: plan.base.clone(),
+                flow: plan.flow,
+                cast: Some(plan.cast.clone()),
+            }),
+            Self::StartRun { run } => Some(Event::RunStarted { run: run.clone() }),
+            Self::Block { story, on } => Some(Event::StoryBlocked {
+                story: story.clone(),
+                on: on.clone(),
+            }),
+            Self::Prepare { .. }
+            | Self::Run(_)
+            | Self::StopRun(_)
+            | Self::Wait(_)
+            | Self::MakeTests(_)
+            | Self::MakeCandidate(_)
+            | Self::Integrate { .. }
+            | Self::Announce { .. }
+            | Self::Skip { .. }
+            | Self::End { .. } => None,
+        }
+    }
+
+    /// The stage of a run that is about to start.
+    pub fn starts(&self) -> Option<Stage> {
+        match self {
+            Self::StartRun { run } => Some(run.stage),
+            _ => None,
+        }
+    }
+}
+
+impl WaitOrder {
+    /// What the wait comes to at this time: its end, another agent, or nothing yet.
+    pub fn event(&self, now_ms: i64) -> Option<Event> {
+        let run = self.run.clone();
+        if now_ms >= self.until_ms {
+            return Some(Event::WaitEnded { run });
+        }
+        let free = self
+            .others
+            .iter()
+            .find(|other| other.free_at_ms <= now_ms)?;
+        Some(Event::AgentSwitched {
+            run,
+            from: self.agent.clone().unwrap_or_default(),
+            to: free.agent.clone(),
+        })
+    }
+}

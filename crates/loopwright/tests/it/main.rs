@@ -1,0 +1,44 @@
+//! The program as a person runs it: exit code, stdout and stderr of whole commands.
+
+#![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]
+#![expect(
+    clippy::too_many_lines,
+    reason = "a table of cases does not get harder to read as it grows"
+)]
+
+mod acp;
+mod baseline;
+mod config;
+mod crash_writes;
+mod demo;
+mod docs;
+mod ecosystems;
+mod events;
+mod failover;
+mod flow_scene;
+mod full_disk;
+mod gallery;
+mod keeping;
+mod loops;
+mod many;
+mod old_journals;
+mod overview;
+mod passed;
+mod prd;
+mod prepared;
+mod real_acp;
+mod real_agents;
+mod real_answers;
+mod real_faults;
+mod real_matrix;
+mod real_packages;
+mod real_sessions;
+mod real_troubles;
+mod reload;
+mod sample;
+mod scene;
+mod service;
+mod sessions;
+mod sigkill;
+mod support;
+mod worker;

@@ -1,0 +1,135 @@
+//! A folder and an environment of its own for each test, and the program's whole answer as one
+//! text.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// A new folder, and nothing of the operator's environment.
+pub(crate) struct TestEnv {
+    folder: tempfile::TempDir,
+}
+
+/// What a command answered.
+pub(crate) struct Answer {
+    pub(crate) exit: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Answer {
+    /// Exit code, stdout and stderr in one block.
+    pub(crate) fn whole(&self) -> String {
+        format!(
+            "exit {}\n----- stdout\n{}----- stderr\n{}",
+            self.exit, self.stdout, self.stderr
+        )
+    }
+
+    /// The envelope of `--json`.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error} in {}", self.whole()))
+    }
+}
+
+impl Drop for TestEnv {
+    /// Ends what a test left behind, by pid and only what lives in its folder: a worker that rests,
+    /// and whoever would start the next one. It is looked for until there is nobody, since a folder
+    /// that is gone must not be made again.
+    fn drop(&mut self) {
+        for _ in 0..100 {
+            let left = processes_with(self.folder.path());
+            for process in &left {
+                let _ = kill_process(*process, Signal::KILL);
+            }
+            if left.is_empty() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// Processes whose environment names this folder, or one in it.
+pub(crate) fn processes_with(folder: &Path) -> Vec<Pid> {
+    let wanted = folder.display().to_string();
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").expect("a proc folder").flatten() {
+        let name = entry.file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else {
+            continue;
+        };
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&environment);
+        if text.contains(&wanted)
+            && let Some(pid) = Pid::from_raw(pid)
+        {
+            found.push(pid);
+        }
+    }
+    found
+}
+
+impl TestEnv {
+    pub(crate) fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a scratch folder"),
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        std::fs::write(path, text).expect("written");
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).expect("read")
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_loopwright"));
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("HOME", self.folder.path());
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Answer {
+        self.run_with_input(arguments, b"")
+    }
+
+    pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Answer {
+        let mut command = self.command(arguments);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("started");
+        // The command may end without reading: that is not this helper's business.
+        let _ = child.stdin.take().expect("a pipe").write_all(input);
+        let output = child.wait_with_output().expect("ended");
+        let text = |bytes| String::from_utf8(bytes).expect("UTF-8 output");
+        Answer {
+            exit: output.status.code().unwrap_or(-1),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+}
+
+/// The project's own folder.
+pub(crate) fn project() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}

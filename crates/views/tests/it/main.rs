@@ -1,0 +1,8 @@
+//! What people see of loops, from the records of small loops that are played here.
+
+#![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]
+
+mod loop_view;
+mod public_events;
+mod story_report;
+mod support;
