@@ -46,7 +46,7 @@ pub use new_repository::init_repository;
 pub use overlay::{Conflict, Overlay};
 pub use project::{ProjectView, git_version, look_at_project};
 pub use publish::Published;
-pub use reader::{Listed, TreeReader};
+pub use reader::{Listed, TreeReader, read_commit};
 pub use refs::{Moved, ref_component};
 pub use snapshot::{LeftOut, Reason, Snapshot};
 pub use trailers::{BranchTrailers, trailers_beyond, trailers_of};

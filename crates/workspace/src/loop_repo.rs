@@ -68,6 +68,14 @@ impl LoopRepo {
         })
     }
 
+    /// Somebody else's repository, for reading its objects by id and nothing else.
+    pub(crate) fn only_read(git_dir: PathBuf) -> Self {
+        Self {
+            git_dir,
+            memory: Memory::default(),
+        }
+    }
+
     /// The repository's folder.
     pub fn path(&self) -> &Path {
         &self.git_dir

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use crate::blobs::{Blob, Blobs};
 use crate::entry::{Entries, Entry, Line, TreeLike, below, git_path, parse_ls_tree};
 use crate::error::GitError;
-use crate::id::TreeId;
+use crate::id::{CommitId, TreeId};
 use crate::loop_repo::LoopRepo;
+use crate::project::common_git_dir;
 use crate::walk::{as_path, split};
 
 /// One item in a folder of a tree.
@@ -64,6 +65,12 @@ impl TreeReader {
             .iter()
             .map(|(path, entry)| (as_path(path), entry))
     }
+}
+
+/// Lists the files of a commit in the repository that a folder is in, so that they can be read. What
+/// lies in the folder itself does not matter.
+pub fn read_commit(folder: &Path, commit: &CommitId) -> Result<TreeReader, GitError> {
+    LoopRepo::only_read(common_git_dir(folder)?).reader(commit)
 }
 
 impl LoopRepo {

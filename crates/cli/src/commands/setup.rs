@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use super::loops::found_checks::{self, Base, Folder};
 use crate::config;
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
@@ -25,7 +26,7 @@ const LOOPS_LOOKED_AT: usize = 5;
 pub(crate) fn init(project: &Path, output: &mut Output) -> Result<Exit, Failure> {
     output.command("init");
     let path = project.join("loopwright.toml");
-    let (commands, found) = found_checks(project);
+    let (commands, found) = checks_of(project)?;
     let made = OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -58,21 +59,36 @@ pub(crate) fn init(project: &Path, output: &mut Output) -> Result<Exit, Failure>
 }
 
 /// The checks that the project's files show, as lines of the configuration, and how each was found.
-fn found_checks(project: &Path) -> (String, Vec<String>) {
+fn checks_of(project: &Path) -> Result<(String, Vec<String>), Failure> {
     let mut remarks = Vec::new();
-    let checks =
-        super::loops::found_checks::find(&config::ChecksConfig::default(), project, &mut remarks);
+    let checks = match workspace::look_at_project(project, None) {
+        Ok(view) => {
+            let base = Base {
+                repository: &view.root,
+                commit: &view.head,
+                subdir: &view.subdir,
+            };
+            found_checks::find(&config::ChecksConfig::default(), &base, &mut remarks)?
+        }
+        // Without a commit there is nothing yet that a loop could start from.
+        Err(_) => found_checks::found_in(
+            &Folder {
+                root: project.to_owned(),
+            },
+            &mut remarks,
+        ),
+    };
     if checks.is_empty() {
-        return (
+        return Ok((
             "# setup = \"npm ci\"\n# test = \"npm test\"".to_owned(),
             remarks,
-        );
+        ));
     }
     let line = |check: &home::CheckSettings| format!("{} = {}", check.name, json!(check.command));
-    (
+    Ok((
         checks.iter().map(line).collect::<Vec<_>>().join("\n"),
         remarks,
-    )
+    ))
 }
 
 /// One thing that was looked at: what was found, and what to do if it is not well.

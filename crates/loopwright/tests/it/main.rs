@@ -16,6 +16,7 @@ mod ecosystems;
 mod events;
 mod failover;
 mod flow_scene;
+mod found_checks;
 mod full_disk;
 mod gallery;
 mod keeping;

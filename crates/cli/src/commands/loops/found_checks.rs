@@ -1,37 +1,70 @@
-//! The checks of a project: those that its configuration names, else those that its files show.
+//! The checks of a project: those that its configuration names, else those that the files of its
+//! base show.
 
 use std::path::{Path, PathBuf};
 
 use checks::Tree;
 use checks::detect::propose;
 use home::CheckSettings;
+use workspace::{CommitId, Listed, TreeReader, read_commit};
 
 use crate::config::ChecksConfig;
+use crate::failure::Failure;
 
 /// Bytes of a file that are read to find out what a project is.
-const FILE_BYTES_MAX: u64 = 1024 * 1024;
+const FILE_BYTES_MAX: usize = 1024 * 1024;
 
 /// The commands, and a remark for each that nobody named.
+///
+/// They are found in the commit that the loop starts from, since its checkouts have nothing else: a
+/// lock file that git ignores is on the operator's disk and nowhere in a checkout.
 pub(crate) fn find(
     config: &ChecksConfig,
-    project: &Path,
+    base: &Base<'_>,
     remarks: &mut Vec<String>,
-) -> Vec<CheckSettings> {
-    let one = |name: &str, command: &str| CheckSettings {
-        name: name.to_owned(),
-        command: command.to_owned(),
-    };
+) -> Result<Vec<CheckSettings>, Failure> {
     let named: Vec<CheckSettings> = config
         .commands()
         .into_iter()
-        .map(|(name, command)| one(name, command))
+        .map(|(name, command)| check(name, command))
         .collect();
     if !named.is_empty() || config.detect == Some(false) {
-        return named;
+        return Ok(named);
     }
-    let proposal = propose(&Folder {
-        root: project.to_owned(),
-    });
+    Ok(found_in(&base.open()?, remarks))
+}
+
+/// Where a loop starts from.
+pub(crate) struct Base<'a> {
+    /// A folder of the repository that has the commit.
+    pub(crate) repository: &'a Path,
+    /// The commit.
+    pub(crate) commit: &'a CommitId,
+    /// The project's folder, from the top of the tree.
+    pub(crate) subdir: &'a Path,
+}
+
+impl Base<'_> {
+    fn open(&self) -> Result<BaseTree, Failure> {
+        let reader = read_commit(self.repository, self.commit)
+            .map_err(|error| Failure::environment("cannot read the files of the base", &error))?;
+        Ok(BaseTree {
+            reader,
+            subdir: self.subdir.to_owned(),
+        })
+    }
+}
+
+fn check(name: &str, command: &str) -> CheckSettings {
+    CheckSettings {
+        name: name.to_owned(),
+        command: command.to_owned(),
+    }
+}
+
+/// The checks that files show, and a remark for each.
+pub(crate) fn found_in(tree: &dyn Tree, remarks: &mut Vec<String>) -> Vec<CheckSettings> {
+    let proposal = propose(tree);
     let found = [
         ("setup", proposal.setup),
         ("typecheck", proposal.typecheck),
@@ -45,13 +78,39 @@ pub(crate) fn find(
                 "found {name}: `{}` ({})",
                 proposed.command, proposed.why
             ));
-            checks.push(one(name, &proposed.command));
+            checks.push(check(name, &proposed.command));
         }
     }
+    remarks.extend(proposal.notes);
     checks
 }
 
-/// A folder on disk as the checks see a project.
+/// The project's folder as a commit has it.
+struct BaseTree {
+    reader: TreeReader,
+    subdir: PathBuf,
+}
+
+impl Tree for BaseTree {
+    fn read(&self, path: &str) -> Option<String> {
+        let bytes = self.reader.read(&self.subdir.join(path), FILE_BYTES_MAX);
+        String::from_utf8(bytes.ok()??).ok()
+    }
+
+    fn list(&self, folder: &str) -> Vec<String> {
+        let listed = self.reader.list(&self.subdir.join(folder));
+        let name = |(name, listed): (std::ffi::OsString, Listed)| {
+            let name = name.into_string().ok()?;
+            Some(match listed {
+                Listed::Folder => format!("{name}/"),
+                Listed::Entry(_) => name,
+            })
+        };
+        listed.into_iter().flatten().filter_map(name).collect()
+    }
+}
+
+/// A folder on disk as the checks see a project, for one that has no commit yet.
 pub(crate) struct Folder {
     /// Where it is.
     pub(crate) root: PathBuf,
@@ -60,7 +119,7 @@ pub(crate) struct Folder {
 impl Tree for Folder {
     fn read(&self, path: &str) -> Option<String> {
         let path = self.root.join(path);
-        let is_small = std::fs::metadata(&path).ok()?.len() <= FILE_BYTES_MAX;
+        let is_small = std::fs::metadata(&path).ok()?.len() <= FILE_BYTES_MAX as u64;
         is_small
             .then(|| std::fs::read_to_string(path).ok())
             .flatten()

@@ -8,9 +8,11 @@ use home::{Home, Settings};
 use journal::Journal;
 use kernel::{Event, LoopSpec, State, StorySpec, StoryStart, StoryStatus};
 use serde_json::json;
+use workspace::CommitId;
 
 use super::allowance::tell_of_stories;
 use super::casting::check_flow;
+use super::found_checks::Base;
 use super::{ask, find, load, open, start, stories};
 use crate::config;
 use crate::failure::{Exit, Failure};
@@ -22,7 +24,7 @@ pub(super) fn run(id: &str, output: &mut Output) -> Result<Exit, Failure> {
     let home: Home = home()?;
     let journal = open(&home)?;
     let loop_id = find(&journal, id)?;
-    let Some(changes) = reload(&journal, &loop_id, output)? else {
+    let Some(changes) = reload(&home, &journal, &loop_id, output)? else {
         return Ok(Exit::BadInput);
     };
     for change in &changes {
@@ -35,6 +37,7 @@ pub(super) fn run(id: &str, output: &mut Output) -> Result<Exit, Failure> {
 
 /// Records what is different, and says it; nothing when the PRD is not fit, which has been said.
 fn reload(
+    home: &Home,
     journal: &Journal,
     loop_id: &str,
     output: &mut Output,
@@ -49,7 +52,7 @@ fn reload(
         return Ok(None);
     };
     let told = stories::stories(&prd)?;
-    let new = settings(&config, spec, &old)?;
+    let new = settings(&config, spec, &old, &home.repository(loop_id))?;
     check(&state, &new, &old, &told)?;
     let changes = changes(&state, &told, old != new);
     let settings = serde_json::to_string(&new)
@@ -66,13 +69,27 @@ fn reload(
 }
 
 /// The settings of now. Where the project is, and what was asked for at the start, stays.
-fn settings(config: &config::Config, spec: &LoopSpec, old: &Settings) -> Result<Settings, Failure> {
+fn settings(
+    config: &config::Config,
+    spec: &LoopSpec,
+    old: &Settings,
+    own: &Path,
+) -> Result<Settings, Failure> {
     let project = Path::new(&spec.project);
     let view = workspace::look_at_project(project, None)
         .map_err(|error| Failure::environment("cannot look at the project", &error))?;
+    let commit = CommitId::parse(spec.base.as_str())
+        .map_err(|error| Failure::environment("cannot read the loop's base", &error))?;
+    // The loop's own repository keeps its base, whatever became of it in the project.
+    let base = Base {
+        repository: if own.exists() { own } else { &view.root },
+        commit: &commit,
+        subdir: Path::new(&old.subdir),
+    };
     let new = start::settings(
         config,
         &view,
+        &base,
         project,
         Path::new(&spec.prd_path),
         &mut Vec::new(),

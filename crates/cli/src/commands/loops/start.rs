@@ -140,7 +140,12 @@ fn plan(request: &StartRequest, output: &mut Output) -> Result<Option<Plan>, Fai
     if view.dirty {
         remarks.push("the work tree has changes that are not committed; they are left alone, and the loop starts without them".to_owned());
     }
-    let mut settings = settings(&config, &view, &project, &prd_path, &mut remarks)?;
+    let base = found_checks::Base {
+        repository: &view.root,
+        commit: &view.head,
+        subdir: &view.subdir,
+    };
+    let mut settings = settings(&config, &view, &base, &project, &prd_path, &mut remarks)?;
     settings.write_progress = request.write_progress;
     let casting = cast(&config, &settings, &mut remarks)?;
     check_flow(casting.flow, &settings)?;
@@ -217,11 +222,12 @@ pub(super) fn read_prd(
 pub(super) fn settings(
     config: &Config,
     view: &workspace::ProjectView,
+    base: &found_checks::Base<'_>,
     project: &Path,
     prd_path: &Path,
     remarks: &mut Vec<String>,
 ) -> Result<Settings, Failure> {
-    let checks = found_checks::find(&config.checks, project, remarks);
+    let checks = found_checks::find(&config.checks, base, remarks)?;
     if checks.is_empty() {
         remarks.push(
             "the project has no [checks]; only the judge stands between an attempt and the branch"
