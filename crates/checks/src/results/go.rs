@@ -152,8 +152,14 @@ fn worse(before: Option<TestStatus>, now: TestStatus) -> TestStatus {
     before.map_or(now, |before| before.min(now))
 }
 
+/// Whether a test said it. After a panic go counts its own closing lines to the test that was under
+/// way.
 fn is_message(output: &str) -> bool {
     let text = output.trim_start();
+    if text.trim_end() == "FAIL" || package_line(text).is_some() || text.starts_with("exit status ")
+    {
+        return false;
+    }
     !["=== ", "--- ", "goroutine ", "testing.", "\t/"]
         .iter()
         .any(|start| text.starts_with(start))

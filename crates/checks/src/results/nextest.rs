@@ -74,7 +74,7 @@ impl Reader {
                 || text.starts_with("stdout ───")
                 || text.starts_with("stderr ───")
         };
-        if line.starts_with("────") {
+        if line.starts_with("────") || is_of_all(line) {
             self.current = None;
         }
         self.in_summary |= line.trim_start().starts_with("Summary [") && self.current.is_none();
@@ -89,6 +89,19 @@ impl Reader {
                 .push(line.strip_prefix("    ").unwrap_or(line).to_owned());
         }
     }
+}
+
+/// Whether the runner speaks of the whole run, or of a test that is still under way.
+fn is_of_all(line: &str) -> bool {
+    let text = line.trim_start();
+    [
+        "Cancelling due to ",
+        "Canceling due to ",
+        "SLOW [",
+        "TERMINATING [",
+    ]
+    .iter()
+    .any(|start| text.starts_with(start))
 }
 
 struct Verdict {

@@ -18,6 +18,22 @@ pub(super) fn read(output: &str) -> Results {
     reader.finish(output)
 }
 
+/// What runners count in their closing comments.
+const COUNTED: [&str; 12] = [
+    "tests",
+    "suites",
+    "pass",
+    "fail",
+    "failed",
+    "passed",
+    "cancelled",
+    "skip",
+    "skipped",
+    "duration_ms",
+    "assertions",
+    PLANNED,
+];
+
 #[derive(Default)]
 struct Reader {
     tests: Vec<Found>,
@@ -51,13 +67,15 @@ impl Reader {
                 .split_whitespace()
                 .next()
                 .and_then(|number| number.parse().ok());
+            // A plan behind the tests closes them: what follows is about all of them.
+            self.last = None;
         } else if let Some(rest) = text.strip_prefix("not ok") {
             self.take_test(indent(line).min(INDENT_MAX), rest, TestStatus::Failed);
         } else if let Some(rest) = text.strip_prefix("ok") {
             self.take_test(indent(line).min(INDENT_MAX), rest, TestStatus::Passed);
         } else if let Some(comment) = text
             .strip_prefix("# ")
-            .filter(|comment| !comment.starts_with("Subtest"))
+            .filter(|comment| !comment.starts_with("Subtest") && !is_closing(comment))
         {
             self.take_comment(comment);
         }
@@ -183,6 +201,21 @@ impl Reader {
             _ => {}
         }
         out.finish()
+    }
+}
+
+/// Whether a comment counts all tests, as runners do at their end: `tests 7`, `fail 2`,
+/// `Looks like you failed 2 tests of 7.`
+fn is_closing(comment: &str) -> bool {
+    let words: Vec<&str> = comment.split_whitespace().collect();
+    let is_number = |word: &str| word.parse::<f64>().is_ok();
+    match words.as_slice() {
+        [what, number] => COUNTED.contains(what) && is_number(number),
+        [number, what, ..] if is_number(number) => ["test,", "tests,"].contains(what),
+        ["failed" | "Failed", number, "of", ..] => is_number(number),
+        ["Looks", "like", "you", ..] => true,
+        [time] => time.starts_with("time="),
+        _ => false,
     }
 }
 

@@ -5,6 +5,7 @@
     reason = "a table of cases does not get harder to read as it grows"
 )]
 
+mod closing;
 mod compare;
 mod detect;
 mod feedback;
