@@ -161,7 +161,7 @@ impl Report {
     pub(crate) fn strange(&mut self, line: &str) {
         self.flush_text();
         let cut: String = line.chars().take(STRANGE_CHARS).collect();
-        let _ = writeln!(self.out, "the agent printed: {cut:?}");
+        let _ = writeln!(self.out, "the agent printed: \"{}\"", cut.escape_debug());
         let _ = self.out.flush();
         self.written_at = Instant::now();
     }

@@ -137,6 +137,22 @@ impl Family {
             .find_map(Self::of_word)
     }
 
+    /// The maker's name, as the maker writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Anthropic => "Anthropic",
+            Self::OpenAi => "OpenAI",
+            Self::Google => "Google",
+            Self::Xai => "xAI",
+            Self::Mistral => "Mistral",
+            Self::DeepSeek => "DeepSeek",
+            Self::Alibaba => "Alibaba",
+            Self::Moonshot => "Moonshot",
+            Self::Zhipu => "Zhipu",
+            Self::Meta => "Meta",
+        }
+    }
+
     fn of_word(word: &str) -> Option<Self> {
         let is_named = |name: &str| {
             // A short name must match whole, so that `o300` is not taken for `o3`.

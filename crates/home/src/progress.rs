@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_line_goes_below_the_loops_heading_and_nothing_else_changes() {
         let line =
-            |story: &str| format!("- 1970-01-01 00:00 [{story}] passed, attempt 1: A title\n");
+            |story: &str| format!("- 1970-01-01 00:00 UTC [{story}] passed, attempt 1: A title\n");
         let (one, two) = (line("one"), line("two"));
         let patterns = "## Codebase Patterns\n- use tabs\n";
         for (old, expected) in [
@@ -225,7 +225,7 @@ mod tests {
         let text = std::fs::read_to_string(folder.path().join("progress.txt")).expect("read");
         assert_eq!(
             text,
-            "## Loop L\n- 1970-01-01 00:00 [one] passed, attempt 1: A title\n"
+            "## Loop L\n- 1970-01-01 00:00 UTC [one] passed, attempt 1: A title\n"
         );
         std::fs::create_dir(folder.path().join("sub")).expect("made");
         std::fs::create_dir(folder.path().join("sub/progress.txt")).expect("made");

@@ -10,13 +10,13 @@ pub fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Date and time in UTC: 2026-01-31 09:30.
+/// Date and time with their zone, which is always UTC: `2026-01-31 09:30 UTC`.
 pub fn utc(at_ms: i64) -> String {
     let minutes = at_ms.div_euclid(60_000);
     let (days, minute) = (minutes.div_euclid(24 * 60), minutes.rem_euclid(24 * 60));
     let (year, month, day) = date(days);
     format!(
-        "{year:04}-{month:02}-{day:02} {:02}:{:02}",
+        "{year:04}-{month:02}-{day:02} {:02}:{:02} UTC",
         minute / 60,
         minute % 60
     )
@@ -47,10 +47,10 @@ mod tests {
     #[test]
     fn a_time_reads_as() {
         for (at_ms, expected) in [
-            (0, "1970-01-01 00:00"),
-            (951_782_400_000, "2000-02-29 00:00"),
-            (1_798_761_599_999, "2026-12-31 23:59"),
-            (-1, "1969-12-31 23:59"),
+            (0, "1970-01-01 00:00 UTC"),
+            (951_782_400_000, "2000-02-29 00:00 UTC"),
+            (1_798_761_599_999, "2026-12-31 23:59 UTC"),
+            (-1, "1969-12-31 23:59 UTC"),
         ] {
             assert_eq!(utc(at_ms), expected);
         }

@@ -26,7 +26,7 @@ pub struct IllegalMove {
 
 impl fmt::Display for IllegalMove {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "`{}` cannot happen now: {}", self.event, self.why)
+        write!(out, "{} (`{}`)", self.why, self.event)
     }
 }
 

@@ -242,6 +242,19 @@ pub enum RunState {
     Ended,
 }
 
+impl RunState {
+    /// The state in a word or two, for people.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Owed => "not started",
+            Self::Running { .. } => "running",
+            Self::Waiting { .. } => "waiting",
+            Self::Asking { .. } => "asking a person",
+            Self::Ended => "over",
+        }
+    }
+}
+
 /// What went wrong around a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunFault {

@@ -150,6 +150,25 @@ impl InterruptCause {
 }
 
 impl RunOutcome {
+    /// How the run ended, in a word or two, for people and logs.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Worked { .. } => "worked",
+            Self::Failed { .. } => "failed",
+            Self::Checked { passed: true, .. } => "green",
+            Self::Checked { passed: false, .. } => "red",
+            Self::TestsWritten(_) => "tests written",
+            Self::Reviewed(_) => "reviewed",
+            Self::Ruled { .. } => "ruled",
+            Self::Judged(_) => "judged",
+            Self::BadAnswer { .. } => "bad answer",
+            Self::Infrastructure { .. } => "fault",
+            Self::NeedsHuman { .. } => "asks",
+            Self::Interrupted { .. } => "interrupted",
+            Self::Stopped => "stopped",
+        }
+    }
+
     /// A fault of ours or around us; it costs no attempt.
     pub fn fault(cause: FaultCause, why: impl Into<String>) -> Self {
         Self::Infrastructure {

@@ -43,7 +43,8 @@ impl State {
             return Ok(run);
         }
         let (stage, number) = (key.stage.word(), run.try_number);
-        Err(format!("the run is {stage} try {number} ({:?})", run.state).into())
+        let state = run.state.word();
+        Err(format!("the run of {stage}, try {number}, is {state}").into())
     }
 
     pub(crate) fn start_run(&mut self, key: &RunKey, at_ms: i64) -> Moved {
@@ -176,7 +177,8 @@ impl State {
                 self.take_bad_answer(key, why)
             }
             (stage, outcome) => {
-                Err(format!("a {} run cannot end like {outcome:?}", stage.word()).into())
+                let (stage, outcome) = (stage.word(), outcome.word());
+                Err(format!("a run of {stage} cannot end as `{outcome}`").into())
             }
         }
     }

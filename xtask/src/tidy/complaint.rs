@@ -22,6 +22,7 @@ pub(super) enum Rule {
     Modules,
     ProseBranches,
     StringErrors,
+    DebugWords,
 }
 
 impl Rule {
@@ -41,6 +42,7 @@ impl Rule {
             Self::Modules => "modules",
             Self::ProseBranches => "prose-branches",
             Self::StringErrors => "string-errors",
+            Self::DebugWords => "debug-words",
         }
     }
 
@@ -91,6 +93,9 @@ impl Rule {
             }
             Self::StringErrors => {
                 "name the ways to fail in an error enum (`thiserror`); the text is made where it is shown"
+            }
+            Self::DebugWords => {
+                "say it in words: give the type a `word()` or `Display`, and show a path with `display()`"
             }
         }
     }

@@ -7,6 +7,7 @@
 
 mod complaint;
 mod cycles;
+mod debug_words;
 mod decisions;
 mod edges;
 mod errors;

@@ -10,8 +10,8 @@ use anyhow::{Result, bail};
 use super::complaint::{Complaint, Rule};
 use super::tree::Tree;
 use super::{
-    decisions, edges, errors, header, homes, lockfiles, modules, paths, prose_branches, sizes,
-    string_errors, versions, words,
+    debug_words, decisions, edges, errors, header, homes, lockfiles, modules, paths,
+    prose_branches, sizes, string_errors, versions, words,
 };
 use crate::metadata::{Metadata, Package};
 use crate::talk::{hand_out, say};
@@ -47,6 +47,7 @@ fn complaints(tree: &Tree, packages: &[Package]) -> BTreeSet<Complaint> {
         modules::check,
         prose_branches::check,
         string_errors::check,
+        debug_words::check,
     ];
     let first = of_the_packages
         .into_iter()

@@ -18,7 +18,7 @@ fn a_runners_closing_lines_are_not_glued_to_the_last_failing_test() {
         // node and tape: the plan and the counts come last.
         (
             Format::Tap,
-            "TAP version 13\nok 1 - a\nnot ok 2 - b\n# expected 2, got 3\n1..2\n# tests 2\n# suites 0\n# pass 1\n# fail 1\n# cancelled 0\n# skipped 0\n# todo 0\n# duration_ms 111.7\n",
+            "TAP version 13\nok 1 - a\nnot ok 2 - b\n# expected 2, got 3\n1..2\n# tests 2\n# suites 0\n# pass 1\n# fail 1\n# cancelled 0\n# skipped 0\n# duration_ms 111.7\n",
             "expected 2, got 3",
         ),
         // The plan comes first, so only their words tell the counts apart.

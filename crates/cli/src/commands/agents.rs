@@ -118,7 +118,7 @@ pub(crate) fn run(project: &Path, output: &mut Output) -> Result<Exit, Failure> 
         let family = entry
             .kind
             .family(entry.config.model.as_deref())
-            .map(|family| format!("{family:?}"));
+            .map(agents::Family::name);
         let what = match (&entry.found, version) {
             (None, _) => format!("`{}` is not there", entry.program),
             (Some(_), Some(version)) => format!("{} {version}", entry.kind.word()),
@@ -126,7 +126,6 @@ pub(crate) fn run(project: &Path, output: &mut Output) -> Result<Exit, Failure> 
         };
         let model = entry.config.model.as_deref().unwrap_or("its own model");
         let maker = family
-            .as_deref()
             .map(|family| format!(" of {family}"))
             .unwrap_or_default();
         let from = if entry.is_configured {

@@ -221,14 +221,14 @@ fn state_folder() -> Result<Vec<Finding>, Failure> {
 /// Waits end by the clock. One that was set back would make every wait longer than it was told.
 fn clock() -> Finding {
     let now_ms = home::now_ms();
-    let now = format!("{} UTC", home::utc(now_ms));
+    let now = home::utc(now_ms);
     let newest_ms = home()
         .ok()
         .and_then(|home| newest_record_ms(home.root()))
         .unwrap_or_default();
     if newest_ms > now_ms.saturating_add(CLOCK_DRIFT_MS_MAX) {
         let found = format!(
-            "{now}, and the journal's newest record is of {} UTC",
+            "{now}, and the journal's newest record is of {}",
             home::utc(newest_ms)
         );
         return Finding::bad("clock", found, "set the clock: waits end by it");

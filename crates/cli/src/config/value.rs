@@ -27,7 +27,9 @@ impl fmt::Display for Value {
         match self {
             Self::Text(text) => write!(out, "{}", quoted(text)),
             Self::Count(count) => write!(out, "{count}"),
-            Self::Number(number) => write!(out, "{number:?}"),
+            // A whole number needs its point, else it would be read back as a count.
+            Self::Number(number) if number.fract() == 0.0 => write!(out, "{number:.1}"),
+            Self::Number(number) => write!(out, "{number}"),
             Self::Truth(truth) => write!(out, "{truth}"),
             Self::Words(words) => {
                 let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();

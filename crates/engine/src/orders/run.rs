@@ -103,7 +103,7 @@ fn end(ended: &EndedRun<'_>, outcome: RunOutcome, usage: Option<RunUsage>) -> Ev
     if !has_written && !is_resumed && !ended.settings.keep_checkouts {
         discard(&ports.home, &ended.files.checkout);
     }
-    tracing::info!(outcome = word_of(&outcome), loop_id = %order.loop_id, "run ended");
+    tracing::info!(outcome = outcome.word(), loop_id = %order.loop_id, "run ended");
     Event::RunEnded {
         run: run.place.run.clone(),
         outcome,
@@ -144,22 +144,4 @@ pub(crate) fn end_by_fault(run: &RunOrder, fault: &Fault) -> Option<Event> {
         outcome,
         usage: None,
     })
-}
-
-fn word_of(outcome: &RunOutcome) -> &'static str {
-    match outcome {
-        RunOutcome::Worked { .. } => "worked",
-        RunOutcome::Failed { .. } => "failed",
-        RunOutcome::Checked { passed: true, .. } => "green",
-        RunOutcome::Checked { passed: false, .. } => "red",
-        RunOutcome::TestsWritten(_) => "tests written",
-        RunOutcome::Reviewed(_) => "reviewed",
-        RunOutcome::Ruled { .. } => "ruled",
-        RunOutcome::Judged(_) => "judged",
-        RunOutcome::BadAnswer { .. } => "bad answer",
-        RunOutcome::Infrastructure { .. } => "fault",
-        RunOutcome::NeedsHuman { .. } => "asks",
-        RunOutcome::Interrupted { .. } => "interrupted",
-        RunOutcome::Stopped => "stopped",
-    }
 }

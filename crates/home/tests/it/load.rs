@@ -71,7 +71,7 @@ fn a_loop_that_cannot_be_read_says_why() {
         (
             "wait-ended",
             r#"{"type":"wait-ended","run":{"story":"one","attempt":1,"stage":"check","try_number":1}}"#,
-            "record 2 cannot be replayed: `wait-ended` cannot happen now: story `one` is not being worked on",
+            "record 2 cannot be replayed: story `one` is not being worked on (`wait-ended`)",
         ),
     ] {
         let journal = Journal::in_memory().expect("a journal");

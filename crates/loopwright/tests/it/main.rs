@@ -42,4 +42,5 @@ mod service;
 mod sessions;
 mod sigkill;
 mod support;
+mod words;
 mod worker;

@@ -167,7 +167,7 @@ fn progress_is_shown_and_written_only_where_that_is_wanted() {
         .lines()
         .map(|line| {
             line.chars()
-                .skip(if line.starts_with("- ") { 19 } else { 0 })
+                .skip(if line.starts_with("- ") { 23 } else { 0 })
                 .collect()
         })
         .collect();

@@ -96,7 +96,10 @@ fn families(settings: &Settings) -> BTreeMap<String, String> {
         let family = family.or_else(|| agents::Family::of_model(name));
         (
             name.clone(),
-            family.map_or_else(|| format!("agent {name}"), |family| format!("{family:?}")),
+            family.map_or_else(
+                || format!("agent {name}"),
+                |family| family.name().to_owned(),
+            ),
         )
     };
     settings.agents.iter().map(family).collect()

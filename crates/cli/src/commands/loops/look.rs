@@ -136,7 +136,7 @@ fn heading(view: &LoopView) -> String {
     };
     let until = view.waiting_until_ms.filter(|_| view.status == "waiting");
     let until = until
-        .map(|until_ms| format!(" until {} UTC", home::utc(until_ms)))
+        .map(|until_ms| format!(" until {}", home::utc(until_ms)))
         .unwrap_or_default();
     let mut out = format!(
         "loop {}  {}{until}{reason}\nproject {}\nbranch  {} at {}\n",
@@ -324,7 +324,7 @@ pub(super) fn event_line(event: &PublicEvent) -> String {
     .collect();
     let until = event.data.get("until").and_then(Value::as_i64);
     let until = until
-        .map(|until_ms| format!(" until={} UTC", home::utc(until_ms)))
+        .map(|until_ms| format!(" until={}", home::utc(until_ms)))
         .unwrap_or_default();
     format!("{}  {}{until}\n", event.name, parts.join(" "))
 }

@@ -9,6 +9,7 @@ pub(crate) mod found_checks;
 mod look;
 mod overview;
 mod passed;
+mod refusal;
 mod reload;
 mod remove;
 mod send;
@@ -165,10 +166,8 @@ fn ask(id: &str, event: &Event, verb: &str, output: &mut Output) -> Result<Exit,
     let home = home()?;
     let journal = open(&home)?;
     let loop_id = find(&journal, id)?;
-    home::request(&journal, &loop_id, event).map_err(|error| match &error {
-        home::RequestError::Illegal(_) => Failure::bad_input(error.to_string()),
-        _ => Failure::environment("cannot ask", &error),
-    })?;
+    home::request(&journal, &loop_id, event)
+        .map_err(|error| refusal::refused(&journal, &loop_id, verb, &error))?;
     serve::ensure_worker(&home)?;
     output.data(&format!("{loop_id}: {verb} was asked for\n"))?;
     output.result(|| serde_json::json!({ "loopId": loop_id, "requested": verb }))?;

@@ -328,6 +328,17 @@ fn with_size(mut object: String, size: Option<DiskUse>) -> String {
 /// Names the form of what is remembered: another build of the program may show loops otherwise.
 fn form() -> String {
     let program = std::env::current_exe().and_then(std::fs::metadata);
-    let build = program.map(|file| (file.size(), file.mtime(), file.mtime_nsec()));
-    format!("{} {:?}", env!("CARGO_PKG_VERSION"), build.ok())
+    let build = program.map(|file| {
+        [
+            file.size().to_string(),
+            file.mtime().to_string(),
+            file.mtime_nsec().to_string(),
+        ]
+        .join("-")
+    });
+    format!(
+        "{} {}",
+        env!("CARGO_PKG_VERSION"),
+        build.unwrap_or_default()
+    )
 }

@@ -13,6 +13,7 @@ use workspace::CommitId;
 use super::allowance::tell_of_stories;
 use super::casting::check_flow;
 use super::found_checks::Base;
+use super::refusal::refused;
 use super::{ask, find, load, open, start, stories};
 use crate::config;
 use crate::failure::{Exit, Failure};
@@ -61,10 +62,8 @@ fn reload(
         settings: settings.into(),
         stories: told,
     };
-    home::request(journal, loop_id, &event).map_err(|error| match &error {
-        home::RequestError::Illegal(_) => Failure::bad_input(error.to_string()),
-        _ => Failure::environment("cannot ask", &error),
-    })?;
+    home::request(journal, loop_id, &event)
+        .map_err(|error| refused(journal, loop_id, "resume", &error))?;
     Ok(Some(changes))
 }
 

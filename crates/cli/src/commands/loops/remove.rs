@@ -2,12 +2,13 @@
 
 use home::Home;
 use journal::Journal;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{find, load, open};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::state_folder::home;
+use crate::words::counted;
 
 pub(super) fn run(what: &str, force: bool, output: &mut Output) -> Result<Exit, Failure> {
     output.command("nuke");
@@ -18,17 +19,47 @@ pub(super) fn run(what: &str, force: bool, output: &mut Output) -> Result<Exit, 
     } else {
         vec![find(&journal, what)?]
     };
-    for loop_id in &doomed {
-        remove(&home, &journal, loop_id, force)?;
-        output.data(&format!(
-            "{loop_id} is gone; its branch in your repository, if any, is still there\n"
-        ))?;
+    let (mut removed, mut kept) = (Vec::new(), Vec::new());
+    for loop_id in doomed {
+        match remove(&home, &journal, &loop_id, force) {
+            Ok(()) => {
+                output.data(&format!(
+                    "{loop_id} is gone; its branch in your repository, if any, is still there\n"
+                ))?;
+                removed.push(loop_id);
+            }
+            // One that must stay keeps nobody from removing the others.
+            Err(failure) if what == "dead" => {
+                output.data(&format!("kept  {}\n", failure.message))?;
+                kept.push((loop_id, failure));
+            }
+            Err(failure) => return Err(failure),
+        }
     }
-    if doomed.is_empty() {
+    if removed.is_empty() && kept.is_empty() {
         output.talk("there is nothing to remove\n");
     }
-    output.result(|| json!({ "removed": doomed }))?;
-    Ok(Exit::Done)
+    let all = |kept: &[(String, Failure)]| -> Vec<Value> { kept.iter().map(kept_json).collect() };
+    output.result(|| json!({ "removed": removed, "kept": all(&kept) }))?;
+    if kept.is_empty() {
+        return Ok(Exit::Done);
+    }
+    let failure = Failure {
+        exit: Exit::Unfinished,
+        message: format!(
+            "{} kept; {} removed",
+            counted(kept.len(), "loop was", "loops were"),
+            removed.len()
+        ),
+        hints: kept.into_iter().flat_map(|(_, why)| why.hints).collect(),
+    };
+    output.say(&failure);
+    output.bad_news(failure);
+    Ok(Exit::Unfinished)
+}
+
+fn kept_json((loop_id, failure): &(String, Failure)) -> Value {
+    json!({ "loopId": loop_id, "why": failure.message, "hints": failure.hints })
 }
 
 /// All loops that are over.
