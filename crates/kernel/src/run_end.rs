@@ -43,8 +43,8 @@ impl State {
             return Ok(run);
         }
         let (stage, number) = (key.stage.word(), run.try_number);
-        let state = run.state.word();
-        Err(format!("the run of {stage}, try {number}, is {state}").into())
+        let stands = run.state.word();
+        Err(format!("the run of {stage}, try {number}, is {stands}").into())
     }
 
     pub(crate) fn start_run(&mut self, key: &RunKey, at_ms: i64) -> Moved {

@@ -64,7 +64,7 @@ fn edits_count_after_resume_reload_and_only_for_what_has_not_begun() {
     );
     let over = scene.env.run(&["resume", &id, "--reload"]);
     assert!(
-        over.exit == 2 && over.stderr.contains("the loop is over"),
+        over.exit == 2 && over.stderr.contains("is over (completed)"),
         "{}",
         over.whole()
     );

@@ -166,8 +166,10 @@ fn ask(id: &str, event: &Event, verb: &str, output: &mut Output) -> Result<Exit,
     let home = home()?;
     let journal = open(&home)?;
     let loop_id = find(&journal, id)?;
-    home::request(&journal, &loop_id, event)
-        .map_err(|error| refusal::refused(&journal, &loop_id, verb, &error))?;
+    if let Err(error) = home::request(&journal, &loop_id, event) {
+        let state = load(&journal, &loop_id)?.state;
+        return Err(refusal::refused(&state, verb, &error));
+    }
     serve::ensure_worker(&home)?;
     output.data(&format!("{loop_id}: {verb} was asked for\n"))?;
     output.result(|| serde_json::json!({ "loopId": loop_id, "requested": verb }))?;

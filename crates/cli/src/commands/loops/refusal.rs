@@ -1,25 +1,20 @@
 //! Why a loop does not take a request, in words of people: how it stands, and what can be asked of
 //! it instead.
 
-use journal::Journal;
+use home::RequestError;
+use kernel::State;
 use views::{LoopView, loop_view};
 
-use super::load;
 use crate::failure::Failure;
 
-/// The failure of a request that was not recorded.
-pub(super) fn refused(
-    journal: &Journal,
-    loop_id: &str,
-    verb: &str,
-    error: &home::RequestError,
-) -> Failure {
-    let home::RequestError::Illegal(illegal) = error else {
-        return Failure::environment(&format!("cannot {verb} loop {loop_id}"), error);
-    };
-    match load(journal, loop_id) {
-        Ok(loaded) => explained(verb, &illegal.why, &loop_view(&loaded.state)),
-        Err(failure) => failure,
+/// The failure of a request to a loop that stands like this.
+pub(super) fn refused(state: &State, verb: &str, error: &RequestError) -> Failure {
+    match error {
+        RequestError::Illegal(illegal) => explained(verb, &illegal.why, &loop_view(state)),
+        RequestError::Load(_) | RequestError::Append(_) | RequestError::Json(_) => {
+            let loop_id = &state.spec().loop_id;
+            Failure::environment(&format!("cannot {verb} loop {loop_id}"), error)
+        }
     }
 }
 

@@ -62,8 +62,7 @@ fn reload(
         settings: settings.into(),
         stories: told,
     };
-    home::request(journal, loop_id, &event)
-        .map_err(|error| refused(journal, loop_id, "resume", &error))?;
+    home::request(journal, loop_id, &event).map_err(|error| refused(&state, "resume", &error))?;
     Ok(Some(changes))
 }
 
