@@ -193,6 +193,7 @@ pub(crate) fn unwrapped(words: &[String]) -> Vec<&str> {
             ] => 5,
             _ => break,
         };
+        let is_fetched = matches!(bare.as_slice(), ["npx" | "bunx" | "pnpx", ..]);
         words.drain(..n.min(words.len()));
         while words
             .first()
@@ -200,8 +201,21 @@ pub(crate) fn unwrapped(words: &[String]) -> Vec<&str> {
         {
             words.remove(0);
         }
+        if let Some(package) = words.first_mut().filter(|_| is_fetched) {
+            *package = program_of(package);
+        }
     }
     words
+}
+
+/// The program of a package that is fetched, without its version.
+fn program_of(package: &str) -> &str {
+    match package.rsplit_once('@') {
+        Some(("@yarnpkg/cli-dist", _)) => "yarn",
+        Some((name, _)) if !name.is_empty() => name,
+        Some(_) | None if package == "@yarnpkg/cli-dist" => "yarn",
+        Some(_) | None => package,
+    }
 }
 
 /// The runner that words call themselves.

@@ -1,10 +1,10 @@
 //! Go and the JVM.
 
 use super::ecosystem::Ecosystem;
-use super::propose::{Proposal, Proposed};
+use super::propose::{Machine, Proposal, Proposed};
 use crate::tree::Tree;
 
-pub(super) fn go(tree: &dyn Tree) -> Option<Proposal> {
+pub(super) fn go(tree: &dyn Tree, machine: Machine<'_>) -> Option<Proposal> {
     tree.read("go.mod")?;
     let mut proposal = Proposal::of(Ecosystem::Go);
     if tree.has("go.sum") {
@@ -13,7 +13,13 @@ pub(super) fn go(tree: &dyn Tree) -> Option<Proposal> {
     proposal.typecheck = Some(Proposed::new("go vet ./...", "go.mod"));
     let names = tree.list("");
     if let Some(file) = names.iter().find(|name| name.starts_with(".golangci.")) {
-        proposal.lint = Some(Proposed::new("golangci-lint run", file.as_str()));
+        if machine("golangci-lint") {
+            proposal.lint = Some(Proposed::new("golangci-lint run", file.as_str()));
+        } else {
+            proposal.notes.push(format!(
+                "golangci-lint is not installed here, so {file} is not used"
+            ));
+        }
     }
     proposal.test = Some(Proposed::new("go test ./...", "go.mod"));
     Some(proposal)

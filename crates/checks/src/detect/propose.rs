@@ -41,17 +41,25 @@ impl Proposed {
     }
 }
 
-/// Proposes checks for a project.
+/// Says whether a machine has a program.
+pub(super) type Machine<'a> = &'a dyn Fn(&str) -> bool;
+
+/// Proposes checks for a project, on a machine that has every program.
 pub fn propose(tree: &dyn Tree) -> Proposal {
+    propose_on(tree, &|_| true)
+}
+
+/// Proposes checks for a project on a machine that has these programs.
+pub fn propose_on(tree: &dyn Tree, machine: &dyn Fn(&str) -> bool) -> Proposal {
     let mut proposal = Proposal::default();
     let found = [
-        rust::propose(tree),
-        node::propose(tree),
-        python::propose(tree),
-        others::go(tree),
+        rust::propose(tree, machine),
+        node::propose(tree, machine),
+        python::propose(tree, machine),
+        others::go(tree, machine),
         others::jvm(tree),
-        tasks::make(tree),
-        tasks::just(tree),
+        tasks::make(tree, machine),
+        tasks::just(tree, machine),
     ];
     for part in found.into_iter().flatten() {
         proposal.take(part);

@@ -1,15 +1,21 @@
 //! What is proposed for which project.
 
 use checks::MapTree;
-use checks::detect::{Proposed, propose};
+use checks::detect::{Proposal, Proposed, propose, propose_on};
 
 /// A project of files, each `path` or `path=text`.
-fn shown(files: &[&str]) -> String {
-    let tree: MapTree = files
+fn tree(files: &[&str]) -> MapTree {
+    files
         .iter()
         .map(|file| file.split_once('=').unwrap_or((file, "")))
-        .collect();
-    let proposal = propose(&tree);
+        .collect()
+}
+
+fn shown(files: &[&str]) -> String {
+    commands(&propose(&tree(files)))
+}
+
+fn commands(proposal: &Proposal) -> String {
     let command = |proposed: &Option<Proposed>| {
         proposed
             .as_ref()
@@ -96,7 +102,7 @@ fn other_projects_show_their_checks() {
         (
             vec![
                 "pyproject.toml=[tool.pytest.ini_options]\n[tool.ruff]\n[tool.mypy]\n",
-                "uv.lock",
+                "uv.lock=name = \"mypy\"\nname = \"ruff\"",
             ],
             "[Python] uv sync --frozen --all-extras --all-groups | uv run --frozen mypy . | uv run --frozen ruff check . | uv run --frozen pytest",
         ),
@@ -110,13 +116,12 @@ fn other_projects_show_their_checks() {
         ),
         (
             vec!["pytest.ini", "a.py"],
-            "[Python] - | - | - | python3 -m pytest",
+            "[Python] python3 -m venv .venv && .venv/bin/pip install -q pytest | - | - | .venv/bin/python -m pytest",
         ),
         (
-            vec!["tests/test_a.py"],
+            vec!["tests/test_a.py=import unittest", "tests/__init__.py"],
             "[Python] - | - | - | python3 -m unittest discover",
         ),
-        (vec!["tox.ini=[tox]"], "[Python] - | - | - | tox"),
         (
             vec!["go.mod", "go.sum", ".golangci.yml"],
             "[Go] go mod download | go vet ./... | golangci-lint run | go test ./...",
@@ -145,6 +150,295 @@ fn other_projects_show_their_checks() {
     ]);
 }
 
+/// What a virtual environment is filled with, and what runs the tests in it.
+fn installed(files: &[&str]) -> String {
+    let shown = shown(files);
+    let parts: Vec<&str> = shown.split(" | ").collect();
+    let setup = parts[0].rsplit("pip install -q ").next().unwrap_or("");
+    let test = parts[3].strip_prefix(".venv/bin/python -m ");
+    format!("{setup} => {}", test.unwrap_or(parts[3]))
+}
+
+#[test]
+fn every_file_that_configures_pytest_counts() {
+    for file in ["pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"] {
+        assert_eq!(installed(&[file]), "pytest => pytest", "{file}");
+    }
+    let in_tox = "tox.ini=[pytest]\ntestpaths = spec\n";
+    assert_eq!(installed(&[in_tox]), "pytest => pytest");
+}
+
+#[test]
+fn what_the_tests_need_is_installed() {
+    for (files, expected) in [
+        (
+            vec!["test_requirements.txt=pytest"],
+            "-r test_requirements.txt pytest",
+        ),
+        (
+            vec!["requirements.txt=a", "requirements-dev.txt=pytest"],
+            "-r requirements.txt -r requirements-dev.txt pytest",
+        ),
+        (
+            vec!["requirements/tests.txt=pytest", "requirements/docs.txt=x"],
+            "-r requirements/tests.txt pytest",
+        ),
+        (
+            vec!["tests/requirements.txt=pytest"],
+            "-r tests/requirements.txt pytest",
+        ),
+        (
+            vec![
+                "pyproject.toml=[build-system]\n[project.optional-dependencies]\ntest = [\"pytest\"]\ndocs = []\nDev = []\n",
+            ],
+            "-e '.[Dev,test]' pytest",
+        ),
+        (
+            vec![
+                "setup.cfg=[options.extras_require]\ntests =\n  pytest\n",
+                "setup.py=setup()",
+            ],
+            "-e '.[tests]' pytest",
+        ),
+        (
+            vec!["setup.py=setup(extras_require={'dev': ['pytest'], 'all': []})"],
+            "-e '.[dev]' pytest",
+        ),
+        (
+            vec![
+                "pyproject.toml=[build-system]\n[dependency-groups]\ntests = [\"pytest\"]\ndocs = []\n",
+            ],
+            "-e . --group tests pytest",
+        ),
+        (
+            vec![
+                "pyproject.toml=[build-system]\n[tool.poetry.group.dev.dependencies]\npytest = \"^8\"\nfreezegun = \"*\"\n",
+            ],
+            "-e . freezegun pytest",
+        ),
+        (
+            vec![
+                "tox.ini=[testenv]\ndeps =\n  pytest\n  -rdeps.txt\n  py27: mock\n  hypothesis>=3\ncommands = pytest\n",
+                "setup.py=setup()",
+            ],
+            "-r deps.txt -e . 'hypothesis>=3' pytest",
+        ),
+        (
+            vec!["setup.py=setup(tests_require=['pytest', \"mock\"])"],
+            "-e . mock pytest",
+        ),
+        (
+            vec!["pytest.ini=addopts = --cov=x", "setup.py=setup()"],
+            "-e . pytest-cov pytest",
+        ),
+    ] {
+        assert_eq!(
+            installed(&files),
+            format!("{expected} => pytest"),
+            "{files:?}"
+        );
+    }
+}
+
+#[test]
+fn a_package_that_asks_git_for_its_version_is_told_one() {
+    let files = [
+        "pyproject.toml=[build-system]\nrequires = [\"setuptools-scm>=8\"]\n",
+        "pytest.ini",
+    ];
+    assert_eq!(
+        shown(&files),
+        "[Python] python3 -m venv .venv && SETUPTOOLS_SCM_PRETEND_VERSION=0.0.0 .venv/bin/pip install -q -e . pytest | - | - | .venv/bin/python -m pytest"
+    );
+}
+
+#[test]
+fn the_tests_themselves_say_who_runs_them() {
+    check(&[
+        (
+            vec!["test.py=import unittest"],
+            "[Python] - | - | - | python3 -m unittest test.py",
+        ),
+        (
+            vec!["test.py=print(1)"],
+            "[Python] - | - | - | python3 test.py",
+        ),
+        (
+            vec!["tests/test_a.py=import unittest"],
+            "[Python] - | - | - | python3 -m unittest discover -s tests",
+        ),
+        (
+            vec![
+                "setup.py=setup()",
+                "a/test/test_a.py=class A(TestCase): pass",
+            ],
+            "[Python] python3 -m venv .venv && .venv/bin/pip install -q -e . | - | - | .venv/bin/python -m unittest discover -s a",
+        ),
+    ]);
+    for files in [
+        vec!["tests/test_a.py=def test_a(): pass"],
+        vec![
+            "tests/test_a.py=import unittest",
+            "tests/test_b.py=import pytest",
+        ],
+        vec![
+            "setup.cfg",
+            "a/b/tests/test_a.py=class TestA:\n  def test_a(self): pass",
+        ],
+    ] {
+        assert_eq!(installed(&files), "pytest => pytest", "{files:?}");
+    }
+    let root = ["test.py=import pytest"];
+    assert_eq!(installed(&root), "pytest => pytest test.py");
+}
+
+#[test]
+fn no_program_is_proposed_that_nothing_installs() {
+    assert_eq!(installed(&["tox.ini=[tox]"]), "tox => tox -e py");
+    let bare = |program: &str| ["npx", "cargo", "npm"].contains(&program);
+    for (files, expected) in [
+        (
+            vec!["Cargo.toml=[lints]", ".config/nextest.toml"],
+            "[Cargo] - | cargo check --all-targets | - | cargo test",
+        ),
+        (
+            vec![
+                "uv.lock",
+                "pyproject.toml=[build-system]\n[dependency-groups]\ndev=[\"pytest\"]",
+            ],
+            "[Python] python3 -m venv .venv && .venv/bin/pip install -q --upgrade pip && .venv/bin/pip install -q -e . --group dev pytest | - | - | .venv/bin/python -m pytest",
+        ),
+        (
+            vec![
+                r#"package.json={"packageManager":"pnpm@9.1.0+sha512.x","scripts":{"test":"vitest run"}}"#,
+                "pnpm-lock.yaml",
+            ],
+            "[Node] npx --yes pnpm@9.1.0 install --frozen-lockfile | - | - | npx --yes pnpm@9.1.0 test",
+        ),
+        (
+            vec!["go.mod", ".golangci.yml"],
+            "[Go] - | go vet ./... | - | go test ./...",
+        ),
+        (vec!["justfile=test:\n  x\n"], "[Just] - | - | - | -"),
+    ] {
+        let proposal = propose_on(&tree(&files), &bare);
+        assert_eq!(commands(&proposal), expected, "{files:?}");
+        assert!(!proposal.notes.is_empty(), "it is said: {files:?}");
+    }
+    let locked =
+        "[Python] uv sync --frozen --all-extras --all-groups | - | - | uv run --frozen pytest";
+    assert_eq!(
+        shown(&[
+            "uv.lock=pytest",
+            "pyproject.toml=[tool.mypy]\n[tool.pytest.ini_options]"
+        ]),
+        locked
+    );
+}
+
+#[test]
+fn nothing_is_run_twice() {
+    let package = |scripts: &str| format!(r#"package.json={{"scripts":{{{scripts}}}}}"#);
+    for (scripts, expected) in [
+        (
+            r#""lint":"eslint .","pretest":"npm run lint","test":"npm run tests-only","tests-only":"tape x","posttest":"npx npm@10 audit""#,
+            "npm run lint | npm run tests-only",
+        ),
+        (
+            r#""lint":"eslint .","pretest":"npm run lint","test":"mocha""#,
+            "npm run lint | npm test --ignore-scripts",
+        ),
+        (
+            r#""lint":"eslint .","pretest":"eslint .","test":"mocha""#,
+            "npm run lint | npm test --ignore-scripts",
+        ),
+        (
+            r#""lint":"eslint .","test":"npm run lint && npm run unit","unit":"mocha""#,
+            "npm run lint | npm run unit",
+        ),
+        (
+            r#""lint":"eslint .","test":"npm run lint && mocha""#,
+            "- | npm test",
+        ),
+        (
+            r#""lint":"eslint .","build":"tsc","pretest":"npm run build && npm run lint","test":"mocha""#,
+            "- | npm test",
+        ),
+        (
+            r#""lint":"eslint .","build":"tsc","pretest":"npm run build","test":"mocha""#,
+            "npm run lint | npm test",
+        ),
+        (
+            r#""lint":"eslint .","test":"run-s lint unit","unit":"mocha""#,
+            "- | npm test",
+        ),
+        (
+            r#""lint":"eslint .","test":"mocha""#,
+            "npm run lint | npm test",
+        ),
+    ] {
+        let files = package(scripts);
+        assert_eq!(
+            shown(&[&files]),
+            format!("[Node] - | - | {expected}"),
+            "{scripts}"
+        );
+    }
+    let typed =
+        package(r#""typecheck":"tsc","lint":"npm run typecheck && eslint .","test":"mocha""#);
+    assert_eq!(shown(&[&typed]), "[Node] - | - | npm run lint | npm test");
+    let yarn = package(r#""lint":"eslint .","pretest":"yarn lint","test":"mocha""#);
+    assert_eq!(
+        shown(&[&yarn, "yarn.lock"]),
+        "[Node] yarn install --frozen-lockfile | - | - | yarn test"
+    );
+}
+
+#[test]
+fn what_only_a_nightly_compiler_builds_is_left_out_and_said() {
+    let nightly = "#![feature(test)]\nextern crate test;\n";
+    let bench = format!("benches/a.rs={nightly}");
+    let example = format!("examples/a.rs={nightly}");
+    let member = format!("crates/x/benches/a.rs={nightly}");
+    for (files, expected, n_notes) in [
+        (
+            vec!["Cargo.toml=[package]", "benches/a.rs=use criterion;"],
+            "cargo check --all-targets | - | cargo test",
+            0,
+        ),
+        (
+            vec!["Cargo.toml=[package]", &bench],
+            "cargo check --bins --tests --examples | - | cargo test",
+            1,
+        ),
+        (
+            vec!["Cargo.toml=[package]", &bench, "rust-toolchain=nightly"],
+            "cargo check --all-targets | - | cargo test",
+            0,
+        ),
+        (
+            vec!["Cargo.toml=[package]", &example],
+            "cargo check --bins --tests --benches | - | cargo test --tests",
+            1,
+        ),
+        (
+            vec![
+                "Cargo.toml=[workspace]\nmembers = [\"crates/*\"]\n[workspace.lints.rust]\n",
+                &member,
+            ],
+            "cargo check --workspace --bins --tests --examples | cargo clippy --workspace --bins --tests --examples -- -D warnings | cargo test --workspace",
+            1,
+        ),
+    ] {
+        assert_eq!(
+            shown(&files),
+            format!("[Cargo] - | {expected}"),
+            "{files:?}"
+        );
+        assert_eq!(propose(&tree(&files)).notes.len(), n_notes, "{files:?}");
+    }
+}
+
 #[test]
 fn what_is_proposed_can_be_read_test_by_test() {
     use checks::instrument::instrument;
@@ -152,6 +446,7 @@ fn what_is_proposed_can_be_read_test_by_test() {
     for (files, expected) in [
         (vec!["requirements.txt=pytest"], Format::Pytest),
         (vec!["uv.lock", "pytest.ini"], Format::Pytest),
+        (vec!["test.py=import pytest"], Format::Pytest),
         (
             vec![r#"package.json={"devDependencies":{"vitest":"1"}}"#],
             Format::Vitest,

@@ -61,6 +61,7 @@ pub(crate) fn init(project: &Path, output: &mut Output) -> Result<Exit, Failure>
 /// The checks that the project's files show, as lines of the configuration, and how each was found.
 fn checks_of(project: &Path) -> Result<(String, Vec<String>), Failure> {
     let mut remarks = Vec::new();
+    let machine = |program: &str| find_program(program).is_some();
     let checks = match workspace::look_at_project(project, None) {
         Ok(view) => {
             let base = Base {
@@ -68,13 +69,19 @@ fn checks_of(project: &Path) -> Result<(String, Vec<String>), Failure> {
                 commit: &view.head,
                 subdir: &view.subdir,
             };
-            found_checks::find(&config::ChecksConfig::default(), &base, &mut remarks)?
+            found_checks::find(
+                &config::ChecksConfig::default(),
+                &base,
+                &machine,
+                &mut remarks,
+            )?
         }
         // Without a commit there is nothing yet that a loop could start from.
         Err(_) => found_checks::found_in(
             &Folder {
                 root: project.to_owned(),
             },
+            &machine,
             &mut remarks,
         ),
     };

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use checks::Tree;
-use checks::detect::propose;
+use checks::detect::propose_on;
 use home::CheckSettings;
 use workspace::{CommitId, Listed, TreeReader, read_commit};
 
@@ -14,13 +14,14 @@ use crate::failure::Failure;
 /// Bytes of a file that are read to find out what a project is.
 const FILE_BYTES_MAX: usize = 1024 * 1024;
 
-/// The commands, and a remark for each that nobody named.
+/// The commands, and a remark for each that nobody named. `machine` says which programs there are.
 ///
 /// They are found in the commit that the loop starts from, since its checkouts have nothing else: a
 /// lock file that git ignores is on the operator's disk and nowhere in a checkout.
 pub(crate) fn find(
     config: &ChecksConfig,
     base: &Base<'_>,
+    machine: &dyn Fn(&str) -> bool,
     remarks: &mut Vec<String>,
 ) -> Result<Vec<CheckSettings>, Failure> {
     let named: Vec<CheckSettings> = config
@@ -31,7 +32,7 @@ pub(crate) fn find(
     if !named.is_empty() || config.detect == Some(false) {
         return Ok(named);
     }
-    Ok(found_in(&base.open()?, remarks))
+    Ok(found_in(&base.open()?, machine, remarks))
 }
 
 /// Where a loop starts from.
@@ -63,8 +64,12 @@ fn check(name: &str, command: &str) -> CheckSettings {
 }
 
 /// The checks that files show, and a remark for each.
-pub(crate) fn found_in(tree: &dyn Tree, remarks: &mut Vec<String>) -> Vec<CheckSettings> {
-    let proposal = propose(tree);
+pub(crate) fn found_in(
+    tree: &dyn Tree,
+    machine: &dyn Fn(&str) -> bool,
+    remarks: &mut Vec<String>,
+) -> Vec<CheckSettings> {
+    let proposal = propose_on(tree, machine);
     let found = [
         ("setup", proposal.setup),
         ("typecheck", proposal.typecheck),

@@ -227,7 +227,8 @@ pub(super) fn settings(
     prd_path: &Path,
     remarks: &mut Vec<String>,
 ) -> Result<Settings, Failure> {
-    let checks = found_checks::find(&config.checks, base, remarks)?;
+    let machine = |program: &str| crate::commands::setup::find_program(program).is_some();
+    let checks = found_checks::find(&config.checks, base, &machine, remarks)?;
     if checks.is_empty() {
         remarks.push(
             "the project has no [checks]; only the judge stands between an attempt and the branch"
