@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use journal::{Journal, NewRecord};
 use kernel::{
     Commit, Deed, Event, LoopSpec, Order, PublishResult, RunOrder, RunOutcome, Stage, Stamped,
-    State, StorySpec, StoryStart, Verdict, WriteBack,
+    State, StorySpec, Verdict, WriteBack,
 };
 
 use crate::driven::program;
@@ -201,10 +201,7 @@ pub(crate) fn loop_spec(loop_id: &str, base: &str) -> Outcome<LoopSpec> {
         criteria: vec!["It works".to_owned(), "It is tested".to_owned()],
         rank: number,
         depends_on: Vec::new(),
-        tool: None,
-        assigned: kernel::Assigned::default(),
-        flow: None,
-        start: StoryStart::Open,
+        ..StorySpec::default()
     };
     Ok(LoopSpec {
         loop_id: loop_id.to_owned(),
@@ -296,6 +293,7 @@ fn outcome(order: &RunOrder) -> Option<RunOutcome> {
     Some(match run.stage {
         Stage::Implement => RunOutcome::Worked {
             learned: Vec::new(),
+            proof: None,
         },
         Stage::Check => RunOutcome::Checked {
             passed: true,

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use kernel::{AgentName, Role};
+use kernel::{AgentName, Role, StorySpec};
 use serde::{Deserialize, Serialize};
 
 use crate::role_settings::Roles;
@@ -30,6 +30,9 @@ pub struct Settings {
     pub prd_in_repository: Option<String>,
     /// The `## Codebase Patterns` of the project, where it has any.
     pub patterns: Option<String>,
+    /// Title and description of the whole PRD.
+    #[serde(default)]
+    pub about: Option<String>,
     /// Where test files may be, as globs; the ecosystem's rules where there are none.
     #[serde(default)]
     pub test_paths: Vec<String>,
@@ -147,15 +150,34 @@ impl Settings {
             .unwrap_or_default()
     }
 
-    /// An agent's settings with what its role says of model and effort. Those are words of the
-    /// role's own agent: whoever takes its place, on the ladder or at its limit, may be another CLI
-    /// and would not know them.
+    /// The model that a story's author wants in this run: the implementor's, while it is the agent
+    /// that the author had in mind or another one of the same CLI.
+    pub fn story_model<'s>(
+        &self,
+        role: Role,
+        role_agent: Option<&AgentName>,
+        name: &AgentName,
+        story: &'s StorySpec,
+    ) -> Option<&'s str> {
+        let model = story.model.as_deref()?;
+        let meant = story.asked_implementor().or(role_agent)?;
+        let cli = |name: &AgentName| Some(self.agents.get(name.as_str())?.cli());
+        let is_same_cli = cli(meant) == cli(name) && cli(name) != Some(agents::Kind::Command);
+        let knows_it = meant == name || is_same_cli;
+        (role == Role::Implementor && knows_it).then_some(model)
+    }
+
+    /// An agent's settings with what its role and its story say of model and effort. Those are words
+    /// of the role's own agent: whoever takes its place, on the ladder or at its limit, may be
+    /// another CLI and would not know them.
     pub fn agent_in_role(
         &self,
         role: Role,
         role_agent: Option<&AgentName>,
         name: &AgentName,
+        story: &StorySpec,
     ) -> Option<AgentSettings> {
+        let of_story = self.story_model(role, role_agent, name, story);
         let mut agent = self.agents.get(name.as_str())?.clone();
         let own = role_agent.and_then(|own| self.agents.get(own.as_str()));
         let knows_words = own.is_some_and(|own| own.cli() == agent.cli());
@@ -163,6 +185,7 @@ impl Settings {
             agent.model = role.model.clone().or(agent.model);
             agent.effort = role.effort.clone().or(agent.effort);
         }
+        agent.model = of_story.map(str::to_owned).or(agent.model);
         Some(agent)
     }
 }

@@ -13,7 +13,7 @@ use crate::flow::{Flow, FlowStep, Role, Stage};
 use crate::ids::AgentName;
 use crate::outcome::{FaultCause, RunUsage};
 use crate::spec::Cast;
-use crate::verdict::{Review, Verdict};
+use crate::verdict::{Proof, Review, Verdict};
 
 /// One try at a story.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,6 +175,8 @@ pub struct Candidate {
     pub ask: Option<String>,
     /// What the checks showed, once they ran.
     pub checked: Option<Checked>,
+    /// What the prover showed of its work on it, where one worked on it.
+    pub proof: Option<Box<Proof>>,
     /// What the reviewer said, once it did.
     pub review: Option<Review>,
     /// What the judge said, once it did.
@@ -349,6 +351,7 @@ impl Candidate {
             notes,
             ask,
             checked: None,
+            proof: None,
             review: None,
             verdict: None,
         }

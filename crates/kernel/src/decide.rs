@@ -284,6 +284,7 @@ impl Active<'_> {
             failing: facts.map(|facts| facts.failing.clone()).unwrap_or_default(),
             obliged: facts.map(|facts| facts.obliged.clone()).unwrap_or_default(),
             review: candidate.and_then(|candidate| candidate.review.clone()),
+            proof: candidate.and_then(|candidate| candidate.proof.clone()),
         }
     }
 

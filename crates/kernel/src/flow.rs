@@ -102,6 +102,8 @@ pub enum Answer {
     /// Which test covers which criterion; the files themselves are the answer, so this may be
     /// missing.
     Coverage,
+    /// What was checked, found and mended, and how to see it.
+    Proof,
     /// A review.
     Review,
     /// A verdict on the candidate.
@@ -269,7 +271,7 @@ impl Flow {
                 Writes::Nothing,
                 Answer::Review,
             ),
-            Prove => row(Role::Prover, Base::Candidate, Writes::Code, Answer::Work),
+            Prove => row(Role::Prover, Base::Candidate, Writes::Code, Answer::Proof),
             Judge => row(
                 Role::Judge,
                 Base::Candidate,

@@ -46,7 +46,8 @@ pub use order::{
 };
 pub use outcome::{FaultCause, InterruptCause, RunOutcome, RunUsage};
 pub use spec::{
-    Allowance, Assigned, Cast, FirstStory, LoopSpec, StorySpec, StoryStart, TimeBudget,
+    Allowance, Assigned, Cast, FirstStory, LoopSpec, StoryCommand, StorySpec, StoryStart,
+    TimeBudget,
 };
 pub use state::{Choice, Question, Rewrite, Spent, State, StoryProgress, StoryStatus, Tests, Wait};
-pub use verdict::{Coverage, CriterionVerdict, Obliged, Review, Verdict};
+pub use verdict::{Coverage, CriterionVerdict, Obliged, Proof, Review, Verdict};

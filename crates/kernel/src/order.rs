@@ -15,7 +15,7 @@ use crate::flow::{Flow, Stage, StageRow};
 use crate::ids::{AgentName, StoryId};
 use crate::spec::{Cast, StorySpec};
 use crate::state::{Rewrite, Tests};
-use crate::verdict::Review;
+use crate::verdict::{Proof, Review};
 
 /// One thing that is owed now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -207,6 +207,8 @@ pub struct Told {
     pub obliged: Vec<String>,
     /// What the reviewer said.
     pub review: Option<Review>,
+    /// What the prover showed of its work.
+    pub proof: Option<Box<Proof>>,
 }
 
 /// A run that must end.

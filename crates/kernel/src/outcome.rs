@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::facts::Facts;
-use crate::verdict::{Review, Verdict};
+use crate::verdict::{Proof, Review, Verdict};
 
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +16,9 @@ pub enum RunOutcome {
         /// What it learned that later stories should know.
         #[serde(default)]
         learned: Vec<String>,
+        /// What the prover shows of its work; implementors show none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        proof: Option<Box<Proof>>,
     },
     /// The run failed by its own fault: the agent gave up, ran out of time, or broke.
     Failed {

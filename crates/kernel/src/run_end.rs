@@ -134,13 +134,14 @@ impl State {
             (Stage::Baseline, RunOutcome::Checked { passed, report, .. }) => {
                 self.take_baseline(key, *passed, report)
             }
-            (Stage::Implement, RunOutcome::Worked { learned }) => {
+            (Stage::Implement, RunOutcome::Worked { learned, .. }) => {
                 self.drafts_mut(id)?.code = Code::Written;
                 self.learn(id, learned)?;
                 self.settle(id)
             }
-            (Stage::Prove, RunOutcome::Worked { learned }) => {
+            (Stage::Prove, RunOutcome::Worked { learned, proof }) => {
                 self.learn(id, learned)?;
+                self.candidate_mut(id)?.proof.clone_from(proof);
                 self.settle(id)
             }
             (Stage::Implement, RunOutcome::Failed { why }) => {
@@ -439,10 +440,13 @@ impl State {
         &mut self,
         id: &StoryId,
         number: u32,
-        candidate: Candidate,
+        mut candidate: Candidate,
     ) -> Moved {
         match take_step(self.numbered_mut(id, number)?) {
-            Step::MakeCandidate { at, .. } => {
+            Step::MakeCandidate { at, author } => {
+                if let Author::Prover(before) = author {
+                    candidate.proof = before.proof;
+                }
                 self.enter(id, at + 1, Material::Candidate(Box::new(candidate)))
             }
             _ => Err("no candidate is owed".into()),

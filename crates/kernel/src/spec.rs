@@ -171,7 +171,7 @@ impl TimeBudget {
 }
 
 /// One story as the loop sees it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StorySpec {
     /// The author's word for it.
     pub id: StoryId,
@@ -179,14 +179,29 @@ pub struct StorySpec {
     pub title: String,
     /// The rest of what the author says.
     pub description: String,
+    /// What the author noted beside it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub notes: String,
+    /// The phase, epic or milestone that it is part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// Sentences that must be true when it is done.
     pub criteria: Vec<String>,
+    /// Commands that the author names for this story alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<StoryCommand>,
+    /// Files that the author expects to change, relative to the project.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
     /// Its place in the order among the ready ones: lower first.
     pub rank: u32,
     /// Stories that must pass before it begins.
     pub depends_on: Vec<StoryId>,
     /// The agent that the author wants.
     pub tool: Option<AgentName>,
+    /// The model that the author wants its implementor to have, in that agent's own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// Agents that the start of the loop named for it.
     #[serde(default)]
     pub assigned: Assigned,
@@ -197,16 +212,33 @@ pub struct StorySpec {
     pub start: StoryStart,
 }
 
+/// A command that the author names for one story.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoryCommand {
+    /// What it shows: a criterion, or a name such as `test`.
+    pub shows: String,
+    /// What the shell would be given.
+    pub command: String,
+}
+
 /// Where a story stood when the loop began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StoryStart {
     /// To be done.
+    #[default]
     Open,
     /// Done before.
     Passed,
     /// Skipped, blocked or given up by somebody before: not this loop's business.
     SetAside,
+}
+
+impl StorySpec {
+    /// The implementor that somebody asked for: the start of the loop first, then the author.
+    pub fn asked_implementor(&self) -> Option<&AgentName> {
+        self.assigned.implementor.as_ref().or(self.tool.as_ref())
+    }
 }
 
 impl LoopSpec {
@@ -222,8 +254,7 @@ impl LoopSpec {
 
     /// The implementor of one attempt at one story: who was asked for first, then the ladder.
     pub fn implementor_for<'a>(&'a self, story: &'a StorySpec, attempt: u32) -> &'a AgentName {
-        let asked_for = story.assigned.implementor.as_ref().or(story.tool.as_ref());
-        let first = asked_for.unwrap_or(&self.implementor);
+        let first = story.asked_implementor().unwrap_or(&self.implementor);
         if attempt <= 1 || self.ladder.is_empty() {
             return first;
         }

@@ -70,15 +70,32 @@ pub struct Coverage {
     pub untestable: Option<String>,
 }
 
+/// What a prover shows of its work: enough for somebody else to see the same.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Proof {
+    /// What it checked.
+    pub checked: Vec<String>,
+    /// What it found wrong.
+    pub found: Vec<String>,
+    /// What it mended.
+    pub mended: Vec<String>,
+    /// How to see it: commands to run, places to look at.
+    pub see: Vec<String>,
+}
+
 impl Verdict {
-    /// What the next attempt is told.
+    /// What the next attempt is told: the whole judgment. What is met must stay so, and an
+    /// implementor who does not know it may break it.
     pub(crate) fn feedback(&self) -> String {
         let mut lines = vec![self.reason.clone()];
-        for criterion in self.criteria.iter().filter(|criterion| !criterion.pass) {
-            lines.push(format!(
-                "not met: {} ({})",
-                criterion.criterion, criterion.evidence
-            ));
+        let (met, unmet): (Vec<_>, Vec<_>) =
+            self.criteria.iter().partition(|criterion| criterion.pass);
+        for (word, criteria) in [("not met", unmet), ("met", met)] {
+            lines.extend(criteria.iter().map(|each| match each.evidence.as_str() {
+                "" => format!("{word}: {}", each.criterion),
+                evidence => format!("{word}: {} ({evidence})", each.criterion),
+            }));
         }
         lines.extend(
             self.guidance

@@ -3,7 +3,7 @@
 //! The JSON of agents comes in many shapes, so names are read with some patience; what is missing
 //! is never made up.
 
-use kernel::{Coverage, Review};
+use kernel::{Coverage, Proof, Review};
 use serde_json::{Map, Value};
 
 use crate::verdict::last_json_object;
@@ -69,6 +69,33 @@ pub fn read_coverage(output: &str) -> Result<Review, String> {
         Some(Ok(object)) if speaks_of_tests(&object) => read_review(output),
         _ => Ok(Review::default()),
     }
+}
+
+/// What a prover shows of its work. It may have found and mended nothing, but it has checked
+/// something, and says how to see it.
+pub fn read_proof(output: &str) -> Result<Proof, String> {
+    let object = closing_object(output)?;
+    let list = |key: &str| match object.get(key) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(value @ (Value::Array(_) | Value::String(_))) => Ok(names(value)
+            .into_iter()
+            .filter(|line| !line.trim().is_empty())
+            .collect::<Vec<String>>()),
+        Some(_) => Err(format!("`{key}` is no list")),
+    };
+    let proof = Proof {
+        checked: list("checked")?,
+        found: list("found")?,
+        mended: list("mended")?,
+        see: list("see")?,
+    };
+    if proof.checked.is_empty() {
+        return Err("the answer does not say what was `checked`".to_owned());
+    }
+    if proof.see.is_empty() {
+        return Err("the answer does not say in `see` how to see it".to_owned());
+    }
+    Ok(proof)
 }
 
 /// The arbiter's ruling.
@@ -244,6 +271,39 @@ mod tests {
             seen,
             [("c", 2, 1, false), ("d", 0, 0, true), ("e", 1, 1, false)]
         );
+    }
+
+    #[test]
+    fn a_prover_says_what_it_checked_found_and_mended_and_how_to_see_it() {
+        let whole = r#"Done. {"checked":["empty input"],"found":["it fell over"],"mended":["none is none"],"see":["sh run.sh"],"learned":["x"]}"#;
+        let proof = read_proof(whole).expect("a proof");
+        assert_eq!(
+            (proof.checked, proof.found, proof.mended, proof.see),
+            (
+                vec!["empty input".to_owned()],
+                vec!["it fell over".to_owned()],
+                vec!["none is none".to_owned()],
+                vec!["sh run.sh".to_owned()]
+            )
+        );
+        for (output, fits) in [
+            (
+                r#"{"checked":["a"],"found":[],"mended":[],"see":["b"]}"#,
+                true,
+            ),
+            (r#"{"checked":"a","see":"b"}"#, true),
+            (r#"{"checked":["a"],"found":[],"mended":[]}"#, false),
+            (
+                r#"{"checked":[],"found":[],"mended":[],"see":["b"]}"#,
+                false,
+            ),
+            (r#"{"checked":[" "],"see":["b"]}"#, false),
+            (r#"{"checked":["a"],"found":7,"see":["b"]}"#, false),
+            ("I checked everything.", false),
+            ("", false),
+        ] {
+            assert_eq!(read_proof(output).is_ok(), fits, "{output}");
+        }
     }
 
     #[test]

@@ -3,11 +3,16 @@
 //! Pure: values in, text out, and the other way round. It starts nobody and knows no agent.
 
 mod answer;
+mod context;
 mod prompt;
 mod schema;
+mod sections;
 mod verdict;
 
-pub use answer::{Ruling, read_coverage, read_learned, read_question, read_review, read_ruling};
-pub use prompt::{Context, PROMPT_BYTES, Prompt, check_template, prompt};
+pub use answer::{
+    Ruling, read_coverage, read_learned, read_proof, read_question, read_review, read_ruling,
+};
+pub use context::{Context, Excerpt, Found};
+pub use prompt::{PROMPT_BYTES, Prompt, check_template, prompt};
 pub use schema::schema;
 pub use verdict::{last_json_object, read_verdict};

@@ -1,32 +1,41 @@
 //! Prompts from templates; each placeholder is filled exactly once and none is left.
 //!
-//! The story, its criteria and the feedback always fit, each with a bound of its own. Everything
-//! else is optional: a section that is too long for itself, or for the whole, is left out as a
-//! whole and said to be left out.
+//! The story, its criteria, the commands and the feedback always fit, each with a bound of its own.
+//! Everything else shares the room that is left: see `sections`.
 
 use std::collections::BTreeMap;
 
-use kernel::{Commit, Review, Stage, StorySpec};
+use kernel::{Commit, Proof, Review, Stage, StorySpec};
 
-/// What optional sections and core may take together, unless the core alone is longer.
-pub const PROMPT_BYTES: usize = 8 * 1024;
+use crate::context::Context;
+use crate::sections::{bullets, fitted};
+
+/// What the sections and the core may take together, unless the core alone is longer.
+pub const PROMPT_BYTES: usize = 16 * 1024;
 
 /// Bounds of the core.
 const DESCRIPTION_BYTES_MAX: usize = 16 * 1024;
-const FEEDBACK_BYTES_MAX: usize = 6 * 1024;
+const NOTES_BYTES_MAX: usize = 8 * 1024;
+/// The last attempt's feedback is told whole; this bound is for answers that are no judgment.
+const LAST_FEEDBACK_BYTES_MAX: usize = 64 * 1024;
+const EARLIER_FEEDBACK_BYTES_MAX: usize = 2 * 1024;
 const FEEDBACK_MAX: usize = 3;
 
 /// Bounds of what a judge is shown of the checks.
 const CHECKS_BYTES_MAX: usize = 24 * 1024;
 
-/// The optional sections in the order in which they are given up, each with the most that it may
-/// take.
-const SECTIONS: [(&str, usize); 4] = [
-    ("inventory", 2 * 1024),
-    ("learned", 2 * 1024),
-    ("guides", 6 * 1024),
-    ("patterns", 4 * 1024),
-];
+/// Placeholders whose text is put at the end of a project's own template that lacks them: whoever
+/// wrote it could not know them, or forgot what nobody can do without.
+const NEVER_LEFT_OUT: [&str; 3] = ["commands", "proof", "answer"];
+
+/// What a prover must answer.
+const PROOF_ANSWER: &str = r#"## Your answer
+
+Say what you did, so that the judge and a person can see the same. End with one JSON object and nothing after it:
+
+{"checked": ["what you checked, and how"], "found": ["what was wrong; empty if nothing was"], "mended": ["what you changed; empty if nothing"], "see": ["how to see it: a command to run, a place to look at"]}
+
+"#;
 
 /// The templates by name, and the placeholders that one must not lack.
 const TEMPLATES: [(&str, &str, &[&str]); 8] = [
@@ -72,57 +81,12 @@ const TEMPLATES: [(&str, &str, &[&str]); 8] = [
     ),
 ];
 
-/// Everything that a prompt may speak of.
-#[derive(Debug, Clone, Default)]
-pub struct Context {
-    /// The commit that the story began at.
-    pub base: Option<Commit>,
-    /// What is proposed.
-    pub candidate: Option<Commit>,
-    /// The change.
-    pub diff: String,
-    /// What the checks showed.
-    pub checks: String,
-    /// What earlier attempts taught, oldest first.
-    pub feedback: Vec<String>,
-    /// What people answered.
-    pub answers: Vec<String>,
-    /// Test files that the implementor can see.
-    pub tests: Vec<String>,
-    /// Why tests must be written again.
-    pub order: Option<String>,
-    /// Where test files may be.
-    pub test_paths: String,
-    /// The tests in dispute.
-    pub failing: Vec<String>,
-    /// Older tests that gave way.
-    pub obliged: Vec<String>,
-    /// What the reviewer said.
-    pub review: Option<Review>,
-    /// What is to be known of how the candidate was made.
-    pub notes: Vec<String>,
-    /// The project's `## Codebase Patterns`.
-    pub patterns: Option<String>,
-    /// The project's AGENTS.md and CLAUDE.md.
-    pub guides: Vec<(String, String)>,
-    /// What earlier stories of the loop taught.
-    pub learned: Vec<String>,
-    /// Entry points, manifests and test configuration.
-    pub inventory: Vec<String>,
-    /// Whether the last answer could not be used.
-    pub repair: bool,
-    /// Whether a skipped story is looked at again.
-    pub recheck: bool,
-    /// Whether an earlier try's session is gone on with, which knows the task already.
-    pub goes_on: bool,
-}
-
 /// What an agent is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
     /// The words.
     pub text: String,
-    /// Sections that were left out, with their size.
+    /// Sections that were shortened, with their size.
     pub cut: Vec<String>,
 }
 
@@ -143,13 +107,18 @@ pub fn prompt(
         .find(|(known, _, _)| *known == name)
         .map_or("", |(_, text, _)| text);
     let template = own.get(name).map_or(shipped, String::as_str);
-    let core = core_values(story, context);
+    let template = &with_what_it_lacks(template, shipped);
+    let used = placeholders(template);
+    let core: Vec<Value> = core_values(story, context)
+        .into_iter()
+        .filter(|(name, _)| used.contains(name))
+        .collect();
     let core_bytes = template.len() + core.iter().map(|(_, value)| value.len()).sum::<usize>();
-    let (optional, cut) =
-        optional_values(template, context, PROMPT_BYTES.saturating_sub(core_bytes));
+    let room = PROMPT_BYTES.saturating_sub(core_bytes);
+    let (sections, cut) = fitted(|name| used.contains(&name), context, room);
     let values: Vec<(&str, &str)> = core
         .iter()
-        .chain(&optional)
+        .chain(&sections)
         .map(|(name, value)| (*name, value.as_str()))
         .collect();
     let mut text = fill(template, &values);
@@ -183,6 +152,18 @@ pub fn check_template(name: &str, text: &str) -> Result<(), String> {
     }
 }
 
+/// A template with the placeholders that every prompt of its kind must have.
+fn with_what_it_lacks(template: &str, shipped: &str) -> String {
+    let (used, known) = (placeholders(template), placeholders(shipped));
+    let mut whole = template.to_owned();
+    for name in NEVER_LEFT_OUT {
+        if known.contains(&name) && !used.contains(&name) {
+            whole.push_str(&format!("\n\n{{{{{name}}}}}"));
+        }
+    }
+    whole
+}
+
 fn template_name(stage: Stage, recheck: bool) -> &'static str {
     match stage {
         Stage::Implement => "implementor",
@@ -204,10 +185,7 @@ fn core_values(story: &StorySpec, context: &Context) -> Vec<Value> {
     vec![
         ("id", story.id.to_string()),
         ("title", story.title.clone()),
-        (
-            "description",
-            bounded(&story.description, DESCRIPTION_BYTES_MAX),
-        ),
+        ("description", story_words(story)),
         ("criteria", bullets(&story.criteria)),
         ("feedback", feedback(&context.feedback)),
         (
@@ -256,60 +234,86 @@ fn core_values(story: &StorySpec, context: &Context) -> Vec<Value> {
             context
                 .review
                 .as_ref()
-                .map(review_section)
-                .unwrap_or_default(),
+                .map_or_else(String::new, review_section),
         ),
         (
             "notes",
             section("To be known of this candidate", &bullets(&context.notes)),
         ),
+        ("commands", commands_section(&context.commands)),
+        (
+            "proof",
+            context
+                .proof
+                .as_ref()
+                .map_or_else(String::new, proof_section),
+        ),
+        ("answer", PROOF_ANSWER.to_owned()),
     ]
 }
 
-/// The optional sections that fit, each whole or not at all.
-fn optional_values(template: &str, context: &Context, room: usize) -> (Vec<Value>, Vec<String>) {
-    let guides: String = context
-        .guides
-        .iter()
-        .map(|(name, text)| format!("### {name}\n\n{}\n\n", text.trim()))
-        .collect();
-    let mut values: Vec<Value> = vec![
-        (
-            "inventory",
-            section("Files to know", &bullets(&context.inventory)),
-        ),
-        (
-            "learned",
-            section("What earlier stories taught", &bullets(&context.learned)),
-        ),
-        (
-            "guides",
-            section("What the project asks of agents", guides.trim_end()),
-        ),
-        (
-            "patterns",
-            section(
-                "Codebase Patterns",
-                context.patterns.as_deref().unwrap_or_default(),
-            ),
-        ),
-    ];
-    let mut cut = Vec::new();
-    for (name, bytes_max) in SECTIONS {
-        let total: usize = values.iter().map(|(_, value)| value.len()).sum();
-        let Some((_, value)) = values.iter_mut().find(|(known, _)| *known == name) else {
-            continue;
-        };
-        let wanted = template.contains(&format!("{{{{{name}}}}}"));
-        if !wanted || (value.len() <= bytes_max && total <= room) {
-            continue;
-        }
-        if !value.is_empty() {
-            cut.push(format!("{name} ({} bytes)", value.len()));
-            value.clear();
-        }
+/// Everything that the author says of a story beside its title and criteria.
+fn story_words(story: &StorySpec) -> String {
+    let mut words = vec![bounded(&story.description, DESCRIPTION_BYTES_MAX)];
+    words.extend(
+        story
+            .group
+            .as_ref()
+            .map(|group| format!("Part of: {group}")),
+    );
+    if !story.notes.trim().is_empty() {
+        let notes = bounded(story.notes.trim(), NOTES_BYTES_MAX);
+        words.push(format!("### Notes of the author\n\n{notes}"));
     }
-    (values, cut)
+    if !story.files.is_empty() {
+        let files: Vec<String> = story.files.iter().map(|file| format!("`{file}`")).collect();
+        words.push(format!(
+            "### Files that the author expects to change\n\n{}",
+            bullets(&files)
+        ));
+    }
+    if !story.commands.is_empty() {
+        let commands: Vec<String> = story
+            .commands
+            .iter()
+            .map(|each| format!("`{}` (shows: {})", each.command, each.shows))
+            .collect();
+        words.push(format!(
+            "### Commands that the author names for this story\n\n{}",
+            bullets(&commands)
+        ));
+    }
+    words.retain(|each| !each.is_empty());
+    words.join("\n\n")
+}
+
+fn commands_section(commands: &[(String, String)]) -> String {
+    let lines: Vec<String> = commands
+        .iter()
+        .map(|(name, command)| format!("{name}: `{command}`"))
+        .collect();
+    section("Commands of this project", &bullets(&lines))
+}
+
+fn proof_section(proof: &Proof) -> String {
+    let lists = [
+        ("Checked", &proof.checked),
+        ("Found", &proof.found),
+        ("Mended", &proof.mended),
+        ("How to see it", &proof.see),
+    ];
+    let each = lists.map(|(title, lines)| {
+        let lines = if lines.is_empty() {
+            "nothing".to_owned()
+        } else {
+            bullets(lines)
+        };
+        format!("### {title}\n\n{lines}")
+    });
+    section(
+        "What the prover says of its work",
+        &bounded(&each.join("\n\n"), CHECKS_BYTES_MAX),
+    )
 }
 
 fn placeholders(text: &str) -> Vec<&str> {
@@ -317,14 +321,6 @@ fn placeholders(text: &str) -> Vec<&str> {
         .skip(1)
         .filter_map(|rest| rest.split_once("}}").map(|(name, _)| name))
         .collect()
-}
-
-fn bullets(lines: &[String]) -> String {
-    lines
-        .iter()
-        .map(|line| format!("- {line}"))
-        .collect::<Vec<_>>()
-        .join("\n")
 }
 
 fn section(title: &str, body: &str) -> String {
@@ -335,13 +331,21 @@ fn section(title: &str, body: &str) -> String {
     }
 }
 
-/// The last attempts' feedback; each is kept from its beginning.
+/// The last attempts' feedback. The last judgment is told whole; of earlier ones the beginning is
+/// enough.
 fn feedback(feedback: &[String]) -> String {
     let first = feedback.len().saturating_sub(FEEDBACK_MAX);
     let each = feedback.iter().zip(1..).skip(first).map(|(text, attempt)| {
         format!(
             "### Attempt {attempt} was rejected\n\n{}\n\n",
-            bounded(text, FEEDBACK_BYTES_MAX / FEEDBACK_MAX)
+            bounded(
+                text,
+                if attempt == feedback.len() {
+                    LAST_FEEDBACK_BYTES_MAX
+                } else {
+                    EARLIER_FEEDBACK_BYTES_MAX
+                }
+            )
         )
     });
     let all: String = each.collect();
@@ -403,9 +407,8 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use kernel::{Assigned, StoryStart};
-
     use super::*;
+    use crate::context::{Excerpt, Found};
 
     fn story() -> StorySpec {
         StorySpec {
@@ -415,10 +418,7 @@ mod tests {
             criteria: vec!["one".to_owned(), "two".to_owned()],
             rank: 0,
             depends_on: Vec::new(),
-            tool: None,
-            assigned: Assigned::default(),
-            flow: None,
-            start: StoryStart::Open,
+            ..StorySpec::default()
         }
     }
 
@@ -445,6 +445,21 @@ mod tests {
             guides: vec![("AGENTS.md".to_owned(), "be kind".to_owned())],
             learned: text("the cache is cold"),
             inventory: text("Cargo.toml"),
+            commands: vec![
+                ("typecheck".to_owned(), "tsc --noEmit".to_owned()),
+                ("test".to_owned(), "npm test".to_owned()),
+            ],
+            about: Some("Bookshelf: a shelf for books".to_owned()),
+            excerpts: vec![Excerpt {
+                path: "src/shelf.ts".to_owned(),
+                found: Found::Text("export const shelf = 1;".to_owned()),
+            }],
+            proof: Some(Proof {
+                checked: text("an empty shelf"),
+                found: text("it fell over"),
+                mended: text("it stands"),
+                see: text("npm run shelf"),
+            }),
             repair: false,
             recheck: false,
             goes_on: false,
@@ -549,28 +564,144 @@ mod tests {
     }
 
     #[test]
-    fn sections_go_whole_and_in_their_order_when_there_is_no_room() {
+    fn test_and_typecheck_commands_are_in_every_prompt() {
+        let own = BTreeMap::from([(
+            "implementor".to_owned(),
+            "Do {{id}}: {{criteria}} {{feedback}}".to_owned(),
+        )]);
+        for stage in STAGES {
+            for (context, templates) in [
+                (full_context(), &BTreeMap::new()),
+                (full_context(), &own),
+                (
+                    Context {
+                        recheck: true,
+                        ..full_context()
+                    },
+                    &own,
+                ),
+                (
+                    Context {
+                        goes_on: true,
+                        ..full_context()
+                    },
+                    &own,
+                ),
+            ] {
+                let made = prompt(stage, &story(), &context, templates).text;
+                for part in ["- typecheck: `tsc --noEmit`", "- test: `npm test`"] {
+                    assert!(made.contains(part), "{}: {part} in {made}", stage.word());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_author_says_of_a_story_is_in_every_prompt() {
+        let story = StorySpec {
+            notes: "Mind the cache.".to_owned(),
+            group: Some("Phase 2".to_owned()),
+            files: vec!["src/shelf.ts".to_owned()],
+            commands: vec![kernel::StoryCommand {
+                shows: "it builds".to_owned(),
+                command: "pnpm build".to_owned(),
+            }],
+            ..story()
+        };
+        for stage in STAGES {
+            for recheck in [false, true] {
+                let context = Context {
+                    recheck,
+                    ..full_context()
+                };
+                let made = prompt(stage, &story, &context, &BTreeMap::new()).text;
+                for part in [
+                    "Mind the cache.",
+                    "Part of: Phase 2",
+                    "- `src/shelf.ts`",
+                    "- `pnpm build` (shows: it builds)",
+                    "Bookshelf: a shelf for books",
+                ] {
+                    assert!(made.contains(part), "{}: {part} in {made}", stage.word());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn whoever_works_on_files_sees_excerpts_of_those_that_the_story_names() {
+        for (stage, sees) in [
+            (Stage::Implement, true),
+            (Stage::WriteTests, true),
+            (Stage::Prove, true),
+            (Stage::Judge, false),
+        ] {
+            let made = asked(stage, &full_context());
+            assert_eq!(
+                made.contains("### `src/shelf.ts`\n\n````\nexport const shelf = 1;\n````"),
+                sees,
+                "{}: {made}",
+                stage.word()
+            );
+        }
+    }
+
+    #[test]
+    fn a_long_guide_is_shortened_and_short_sections_stay_whole() {
         let mut context = full_context();
-        context.patterns = Some("p".repeat(3_000));
-        context.guides = vec![("AGENTS.md".to_owned(), "g".repeat(3_000))];
-        context.learned = vec!["l".repeat(1_500)];
+        let guide = "be kind to the next reader\n".repeat(232);
+        assert!(guide.len() > 6_200, "{}", guide.len());
+        context.guides = vec![("CLAUDE.md".to_owned(), guide.clone())];
         let made = prompt(Stage::Implement, &story(), &context, &BTreeMap::new());
-        let names: Vec<&str> = made
-            .cut
-            .iter()
-            .filter_map(|cut| cut.split_whitespace().next())
-            .collect();
-        assert_eq!(names, ["inventory", "learned"]);
-        assert!(made.text.len() <= PROMPT_BYTES, "{}", made.text.len());
-        assert!(made.text.contains(&"p".repeat(3_000)) && made.text.contains(&"g".repeat(3_000)));
-        context.guides[0].1 = "g".repeat(7_000);
-        let made = prompt(Stage::Implement, &story(), &context, &BTreeMap::new());
-        assert!(
-            made.cut.iter().any(|cut| cut.starts_with("guides")),
-            "too long for itself: {:?}",
-            made.cut
-        );
-        assert!(!made.text.contains("ggg"), "nothing is torn");
+        assert!(made.text.contains(&guide[..5_900]));
+        assert!(made.text.contains("more bytes]"));
+        assert!(made.text.contains("## Files to know\n\n- Cargo.toml\n"));
+        assert!(made.cut.iter().all(|cut| cut.starts_with("guides")));
+        // A story that takes all the room itself still leaves everybody a beginning.
+        let mut long = story();
+        long.description = "d".repeat(15_000);
+        let made = prompt(Stage::Implement, &long, &context, &BTreeMap::new());
+        for part in ["be kind", "use tabs", "- the cache is cold", "- Cargo.toml"] {
+            assert!(made.text.contains(part), "{part} in {}", made.text);
+        }
+    }
+
+    #[test]
+    fn the_judge_reads_the_provers_proof_of_work() {
+        let judged = asked(Stage::Judge, &full_context());
+        let expected = "## What the prover says of its work\n\n### Checked\n\n- an empty shelf\n\n### Found\n\n\
+             - it fell over\n\n### Mended\n\n- it stands\n\n### How to see it\n\n- npm run shelf\n";
+        assert!(judged.contains(expected), "{judged}");
+        let asked_for = asked(Stage::Prove, &full_context());
+        assert!(asked_for.contains(r#"{"checked": ["#), "{asked_for}");
+        // A project's own prompt may be older than proofs of work.
+        let own = BTreeMap::from([
+            (
+                "prove".to_owned(),
+                "{{id}} {{criteria}} {{candidate}}".to_owned(),
+            ),
+            (
+                "judge".to_owned(),
+                "{{id}} {{criteria}} {{candidate}} {{diff}} {{obliged}}".to_owned(),
+            ),
+        ]);
+        let of = |stage| prompt(stage, &story(), &full_context(), &own).text;
+        assert!(of(Stage::Prove).contains(r#"{"checked": ["#));
+        assert!(of(Stage::Judge).contains(expected));
+    }
+
+    #[test]
+    fn the_last_judgment_is_told_whole_and_earlier_ones_by_their_beginning() {
+        let judgment =
+            |word: &str| format!("{}the end of {word}", format!("{word} ").repeat(1_500));
+        let context = Context {
+            feedback: vec![judgment("first"), judgment("second")],
+            ..Context::default()
+        };
+        let made = asked(Stage::Implement, &context);
+        assert!(made.contains("### Attempt 1 was rejected\n\nfirst "));
+        assert!(!made.contains("the end of first"));
+        assert!(made.contains(&judgment("second")), "whole");
     }
 
     #[test]
@@ -590,7 +721,7 @@ mod tests {
             !made.text.contains("### Attempt 6 was rejected"),
             "the last three are enough"
         );
-        assert!(made.text.len() < 40 * 1024, "{}", made.text.len());
+        assert!(made.text.len() < 80 * 1024, "{}", made.text.len());
     }
 
     #[test]
@@ -623,6 +754,6 @@ mod tests {
             "Do {{id}}: {{criteria}} {{feedback}}".to_owned(),
         )]);
         let made = prompt(Stage::Implement, &story(), &Context::default(), &own);
-        assert_eq!(made.text, "Do a: - one\n- two ");
+        assert_eq!(made.text, "Do a: - one\n- two \n\n");
     }
 }

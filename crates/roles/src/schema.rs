@@ -7,6 +7,9 @@ const VERDICT: &str = r#"{"type":"object","additionalProperties":false,"required
 
 const REVIEW: &str = r#"{"type":"object","additionalProperties":false,"required":["summary","criteria","findings"],"properties":{"summary":{"type":"string"},"criteria":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["criterion","tests","held_back","untestable"],"properties":{"criterion":{"type":"string"},"tests":{"type":"array","items":{"type":"string"}},"held_back":{"type":"array","items":{"type":"string"}},"untestable":{"type":["string","null"]}}}},"findings":{"type":"array","items":{"type":"string"}}}}"#;
 
+/// A prover may ask a person or teach later stories something in the same answer.
+const PROOF: &str = r#"{"type":"object","additionalProperties":false,"required":["checked","found","mended","see","learned","question"],"properties":{"checked":{"type":"array","items":{"type":"string"}},"found":{"type":"array","items":{"type":"string"}},"mended":{"type":"array","items":{"type":"string"}},"see":{"type":"array","items":{"type":"string"}},"learned":{"type":"array","items":{"type":"string"}},"question":{"type":["string","null"]}}}"#;
+
 const RULING: &str = r#"{"type":"object","additionalProperties":false,"required":["fresh_tests","reason"],"properties":{"fresh_tests":{"type":"boolean"},"reason":{"type":"string"}}}"#;
 
 /// The schema of a stage's answer, where it must answer in JSON.
@@ -15,7 +18,8 @@ pub fn schema(stage: Stage) -> Option<&'static str> {
         Stage::WriteTests | Stage::Review => Some(REVIEW),
         Stage::Judge => Some(VERDICT),
         Stage::Arbitrate => Some(RULING),
-        Stage::Baseline | Stage::Implement | Stage::Check | Stage::Prove => None,
+        Stage::Prove => Some(PROOF),
+        Stage::Baseline | Stage::Implement | Stage::Check => None,
     }
 }
 
@@ -28,6 +32,7 @@ mod tests {
         for stage in [
             Stage::WriteTests,
             Stage::Review,
+            Stage::Prove,
             Stage::Judge,
             Stage::Arbitrate,
         ] {

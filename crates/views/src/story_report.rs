@@ -1,7 +1,9 @@
 //! Why a story passed or failed, attempt by attempt: criteria, tests, results, the judge's words,
 //! the commit.
 
-use kernel::{Commit, Event, Review, RunOutcome, Stage, Stamped, State, StoryStatus, Verdict};
+use kernel::{
+    Commit, Event, Proof, Review, RunOutcome, Stage, Stamped, State, StoryStatus, Verdict,
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -78,6 +80,9 @@ pub struct AttemptReport {
     /// What the checks showed, as data.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub evidence: Value,
+    /// What the prover checked, found and mended, and how to see it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
     /// What the reviewer said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<Review>,
@@ -229,6 +234,9 @@ fn take_outcome(stage: Stage, outcome: &RunOutcome, attempt: &mut AttemptReport)
                     .push(format!("tests to be written again: {first}"));
             }
         }
+        RunOutcome::Worked {
+            proof: Some(proof), ..
+        } => attempt.proof = Some((**proof).clone()),
         RunOutcome::Reviewed(review) => attempt.review = Some(review.clone()),
         RunOutcome::Judged(verdict) => attempt.verdict = Some(verdict.clone()),
         RunOutcome::Ruled {

@@ -1,9 +1,9 @@
 //! What a prompt is made of: what the order tells, and what the repository shows.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use kernel::{Base, Rewrite};
-use roles::Context;
+use roles::{Context, Excerpt, Found};
 use workspace::TreeId;
 
 use crate::fault::Fault;
@@ -14,8 +14,12 @@ use crate::run::trees::{commit_id, inventory};
 /// Bytes of a diff that a judge is shown.
 const DIFF_BYTES_MAX: usize = 200 * 1024;
 
-/// Bytes of a guide of the project that are read.
-const GUIDE_BYTES_MAX: usize = 64 * 1024;
+/// Bytes of a guide or of a named file that are read; the prompt shortens what is too long for it.
+const FILE_BYTES_MAX: usize = 1024 * 1024;
+
+/// Files of a story that are shown, and names of a folder.
+const EXCERPTS_MAX: usize = 12;
+const NAMES_MAX: usize = 60;
 
 /// Files in which projects talk to agents.
 const GUIDES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
@@ -48,6 +52,14 @@ pub(crate) fn context(preparing: &Preparing<'_>) -> Result<Context, Fault> {
         guides: guides(preparing, &base)?,
         learned: told.learned,
         inventory: inventory(repository, &base, &settings.subdir)?,
+        commands: settings
+            .checks
+            .iter()
+            .map(|check| (check.name.clone(), check.command.clone()))
+            .collect(),
+        about: settings.about.clone(),
+        excerpts: excerpts(preparing, &base)?,
+        proof: told.proof.map(|proof| *proof),
         repair: run.has_bad_answer,
         recheck: run.is_recheck,
         goes_on: false,
@@ -87,11 +99,93 @@ fn guides(preparing: &Preparing<'_>, base: &TreeId) -> Result<Vec<(String, Strin
     for name in GUIDES {
         let path = Path::new(&preparing.settings.subdir).join(name);
         let text = files
-            .read(&path, GUIDE_BYTES_MAX)
-            .and_then(|bytes| String::from_utf8(bytes).ok());
+            .read(&path, FILE_BYTES_MAX)
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         if let Some(text) = text.filter(|text| !text.trim().is_empty()) {
             guides.push((name.to_owned(), text));
         }
     }
     Ok(guides)
+}
+
+/// The files that the story names, as the base has them. What cannot be a path in the project is
+/// left to the list of names in the prompt.
+fn excerpts(preparing: &Preparing<'_>, base: &TreeId) -> Result<Vec<Excerpt>, Fault> {
+    let named = &preparing.run.story.files;
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    let files = preparing.repository.reader(base)?;
+    let subdir = Path::new(&preparing.settings.subdir);
+    let mut excerpts = Vec::new();
+    for (name, inside) in named
+        .iter()
+        .filter_map(|name| Some((name, inside(name)?)))
+        .take(EXCERPTS_MAX)
+    {
+        let path = subdir.join(inside);
+        let found = match files.entry(&path) {
+            Some(_) => match files.read(&path, FILE_BYTES_MAX).map(String::from_utf8) {
+                Some(Ok(text)) => Found::Text(text),
+                Some(Err(_)) | None => Found::Unreadable,
+            },
+            None => {
+                let listed = files.list(&path).into_iter().take(NAMES_MAX);
+                let listed: Vec<String> = listed
+                    .map(|(name, _)| name.to_string_lossy().into_owned())
+                    .collect();
+                if listed.is_empty() {
+                    Found::Nothing
+                } else {
+                    Found::Folder(listed)
+                }
+            }
+        };
+        excerpts.push(Excerpt {
+            path: name.clone(),
+            found,
+        });
+    }
+    Ok(excerpts)
+}
+
+/// A path that stays in the project; none for anything else, such as a pattern or a home folder.
+fn inside(name: &str) -> Option<PathBuf> {
+    let mut path = PathBuf::new();
+    for part in Path::new(name.trim()).components() {
+        match part {
+            Component::CurDir => {}
+            Component::Normal(part) if part != "~" => path.push(part),
+            Component::Normal(_)
+            | Component::ParentDir
+            | Component::RootDir
+            | Component::Prefix(_) => return None,
+        }
+    }
+    let is_pattern = name.contains(['*', '?', '{']);
+    (!path.as_os_str().is_empty() && !is_pattern).then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_inside_the_project_are_read() {
+        for (name, expected) in [
+            ("src/a.rs", Some("src/a.rs")),
+            ("./src//a.rs", Some("src/a.rs")),
+            ("src/", Some("src")),
+            (" docs/a b.md ", Some("docs/a b.md")),
+            ("../secrets", None),
+            ("src/../../secrets", None),
+            ("/etc/passwd", None),
+            ("~/notes.md", None),
+            ("src/**/*.rs", None),
+            ("", None),
+            (".", None),
+        ] {
+            assert_eq!(inside(name), expected.map(PathBuf::from), "{name}");
+        }
+    }
 }

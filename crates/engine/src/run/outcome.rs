@@ -123,9 +123,9 @@ impl EndedRun<'_> {
     fn model(&self) -> Option<String> {
         let name = self.run.agent.as_ref()?;
         let role_agent = self.run.role_agent.as_ref();
-        let agent = self
-            .settings
-            .agent_in_role(self.run.row.role, role_agent, name)?;
+        let agent =
+            self.settings
+                .agent_in_role(self.run.row.role, role_agent, name, &self.run.story)?;
         agent.model
     }
 
@@ -168,7 +168,7 @@ impl EndedRun<'_> {
     fn answer(&self, exit: &ExitRecord) -> RunOutcome {
         let output = self.ports.runs.output(&self.files.folder, Stream::Stdout);
         let stage = self.run.place.run.stage;
-        let works = matches!(stage, Stage::Implement | Stage::Prove);
+        let works = stage == Stage::Implement;
         // The answer is at the end of the output: where that is not kept to its last byte, nothing
         // was said.
         if output.end() != exit.stdout_bytes + exit.stdout_dropped && !works {
@@ -188,8 +188,13 @@ impl EndedRun<'_> {
             };
         }
         let answer = match self.run.place.run.stage {
-            Stage::Implement | Stage::Prove => Ok(RunOutcome::Worked {
+            Stage::Implement => Ok(RunOutcome::Worked {
                 learned: roles::read_learned(said),
+                proof: None,
+            }),
+            Stage::Prove => roles::read_proof(said).map(|proof| RunOutcome::Worked {
+                learned: roles::read_learned(said),
+                proof: Some(Box::new(proof)),
             }),
             Stage::WriteTests => roles::read_coverage(said).map(RunOutcome::TestsWritten),
             Stage::Review => roles::read_review(said).map(RunOutcome::Reviewed),

@@ -111,7 +111,7 @@ impl Preparing<'_> {
         let name = self.agent_name()?;
         let role_agent = self.run.role_agent.as_ref();
         self.settings
-            .agent_in_role(self.run.row.role, role_agent, name)
+            .agent_in_role(self.run.row.role, role_agent, name, &self.run.story)
             .ok_or_else(|| Fault::NeedsPerson {
                 what: format!("there is no agent `{name}`"),
                 remedy: "add it to `[agents]`, then `loopwright resume --reload`".to_owned(),
@@ -170,9 +170,18 @@ impl Preparing<'_> {
         Ok(spec)
     }
 
-    /// Gives a run what its role says. An agent's own `env` wins over model and effort: it knows its
-    /// program.
+    /// Gives a run what its story and its role say. An agent's own `env` wins over model and effort:
+    /// it knows its program.
     fn put_role(&self, spec: &mut RunSpec) {
+        let (role_agent, story) = (self.run.role_agent.as_ref(), &*self.run.story);
+        let model = self.run.agent.as_ref().and_then(|name| {
+            self.settings
+                .story_model(self.run.row.role, role_agent, name, story)
+        });
+        if let Some(model) = model {
+            let own = spec.env.entry("LOOPWRIGHT_MODEL".to_owned());
+            own.or_insert_with(|| model.to_owned());
+        }
         let Some(role) = self.settings.roles.get(self.run.row.role.word()) else {
             return;
         };

@@ -122,10 +122,12 @@ fn outcome(
         (_, 2) => RunOutcome::Failed { why: why() },
         (Stage::Implement, _) => RunOutcome::Worked {
             learned: Vec::new(),
+            proof: None,
         },
         (_, 3) => RunOutcome::BadAnswer { why: why() },
         (Stage::Prove, _) => RunOutcome::Worked {
             learned: Vec::new(),
+            proof: None,
         },
         (Stage::WriteTests, _) => RunOutcome::TestsWritten(Review::default()),
         (Stage::Review, _) => RunOutcome::Reviewed(Review::default()),

@@ -12,10 +12,7 @@ use checks::results::{Occurrence, Results, TestStatus};
 use engine::{CheckPlan, Execution, Limits, Log, Ports, Report, Worker};
 use home::{AgentSettings, CheckSettings, Home, Policies, Settings};
 use journal::{AppendError, Fence, Journal, JournalError, LoopHead, NewRecord, ReadError, Record};
-use kernel::{
-    Assigned, Commit, EndReason, Event, LoopSpec, Stage, Stamped, State, StorySpec, StoryStart,
-    StoryStatus,
-};
+use kernel::{Commit, EndReason, Event, LoopSpec, Stage, Stamped, State, StorySpec, StoryStatus};
 use sandbox::{ExitCause, ExitRecord, RunSpec};
 use workspace::TreeId;
 
@@ -479,10 +476,7 @@ pub(crate) fn spec(scenario: &Scenario, folder: &Path, prd_path: &Path, base: &s
                 .iter()
                 .map(|on| on.as_str().into())
                 .collect(),
-            tool: None,
-            assigned: Assigned::default(),
-            flow: None,
-            start: StoryStart::Open,
+            ..StorySpec::default()
         })
     };
     LoopSpec {
@@ -554,6 +548,7 @@ fn settings(scenario: &Scenario) -> Settings {
         root: String::new(),
         prd_in_repository: None,
         patterns: None,
+        about: None,
         test_paths: vec!["tests/**".to_owned()],
         prompts: BTreeMap::new(),
         prices: Vec::new(),
@@ -725,7 +720,11 @@ impl Actor<'_> {
             Stage::Arbitrate => {
                 serde_json::json!({ "fresh_tests": false, "reason": "they stand" }).to_string()
             }
-            Stage::Implement | Stage::Prove | Stage::Baseline | Stage::Check => String::new(),
+            Stage::Prove => serde_json::json!({
+                "checked": ["it works"], "found": [], "mended": [], "see": ["run the tests"]
+            })
+            .to_string(),
+            Stage::Implement | Stage::Baseline | Stage::Check => String::new(),
         }
     }
 

@@ -6,10 +6,7 @@ use std::sync::Arc;
 
 use home::{Home, load};
 use journal::{Journal, NewRecord};
-use kernel::{
-    Assigned, Commit, Deed, Event, Flow, LoopSpec, RunKey, RunOutcome, StorySpec, StoryStart,
-    decide,
-};
+use kernel::{Commit, Deed, Event, Flow, LoopSpec, RunKey, RunOutcome, StorySpec, decide};
 
 pub(crate) struct Scratch {
     folder: tempfile::TempDir,
@@ -37,14 +34,8 @@ pub(crate) fn spec(loop_id: &str) -> LoopSpec {
     let story = StorySpec {
         id: "one".into(),
         title: "Story one".to_owned(),
-        description: String::new(),
         criteria: vec!["it works".to_owned()],
-        rank: 0,
-        depends_on: Vec::new(),
-        tool: None,
-        assigned: Assigned::default(),
-        flow: None,
-        start: StoryStart::Open,
+        ..StorySpec::default()
     };
     LoopSpec {
         loop_id: loop_id.to_owned(),

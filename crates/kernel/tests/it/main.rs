@@ -6,6 +6,7 @@ mod failover;
 mod flows;
 mod moves;
 mod orders;
+mod proof_of_work;
 mod questions;
 mod records;
 mod reload;

@@ -72,6 +72,7 @@ fn eventful(played: &Played, run: &kernel::RunKey, ends: u32) -> RunOutcome {
         ("a", Stage::Implement, 0) => limit(Some(played.clock_ms + 60_000)),
         (_, Stage::Implement | Stage::Prove, _) => RunOutcome::Worked {
             learned: vec!["a lesson".to_owned()],
+            proof: (run.stage == Stage::Prove).then(Box::default),
         },
         (_, Stage::WriteTests, _) => written(),
         ("a", Stage::Check, 0 | 1) => red(&["t"]),
@@ -659,6 +660,7 @@ fn after_a_landing() -> (Played, Commit) {
     played.clock_ms = 11;
     played.end_run(RunOutcome::Worked {
         learned: strings(&["a lesson"]),
+        proof: None,
     });
     played.end_run(checked(true));
     let verdict = played.verdict(true);
@@ -683,6 +685,7 @@ fn a_run_order_tells_what_people_answered_and_what_passed_stories_taught() {
     // What an unfinished story taught may be wrong.
     played.end_run(RunOutcome::Worked {
         learned: strings(&["too early"]),
+        proof: None,
     });
     let order = played.run_order(Stage::Check);
     assert_eq!(order.told.learned, ["a lesson"]);

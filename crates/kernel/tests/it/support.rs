@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kernel::{
-    AgentName, Assigned, Commit, CriterionVerdict, Deed, Event, Facts, FaultCause, Flow,
-    InterruptCause, LoopSpec, Order, PublishResult, Resume, Review, RunKey, RunOrder, RunOutcome,
-    Stage, Stamped, State, StorySpec, StoryStart, Verdict, WaitOrder, WriteBack, decide,
+    AgentName, Commit, CriterionVerdict, Deed, Event, Facts, FaultCause, Flow, InterruptCause,
+    LoopSpec, Order, PublishResult, Resume, Review, RunKey, RunOrder, RunOutcome, Stage, Stamped,
+    State, StorySpec, Verdict, WaitOrder, WriteBack, decide,
 };
 
 /// A commit id made of one letter.
@@ -27,10 +27,7 @@ pub(crate) fn story(id: &str, rank: u32, depends_on: &[&str]) -> StorySpec {
         criteria: vec!["it works".to_owned()],
         rank,
         depends_on: depends_on.iter().map(|on| (*on).into()).collect(),
-        tool: None,
-        assigned: Assigned::default(),
-        flow: None,
-        start: StoryStart::Open,
+        ..StorySpec::default()
     }
 }
 
@@ -362,6 +359,7 @@ pub(crate) fn answered(choice: &str) -> Event {
 pub(crate) fn worked() -> RunOutcome {
     RunOutcome::Worked {
         learned: Vec::new(),
+        proof: None,
     }
 }
 

@@ -181,6 +181,7 @@ fn played_by(scene: &Scene, stage: &str) -> Vec<String> {
 
 /// A program that does every role.
 const ANY: &str = "cat > /dev/null\necho x > \"$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_STAGE.txt\"\n\
+    [ $LOOPWRIGHT_STAGE = prove ] && { echo '{\"checked\": [\"x\"], \"see\": [\"ls\"]}'; exit; }\n\
     echo \"{\\\"verdict\\\": \\\"PASS\\\", \\\"commit\\\": \\\"$LOOPWRIGHT_CANDIDATE\\\", \\\"reason\\\": \\\"r\\\"}\"\n";
 
 fn with_agents_of_any_kind(names: &[&str], more: &str) -> Scene {

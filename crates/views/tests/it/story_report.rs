@@ -1,6 +1,6 @@
 //! Why a story passed or failed.
 
-use kernel::{Event, Facts, Flow, RunOutcome, Stage};
+use kernel::{Event, Facts, Flow, Proof, RunOutcome, Stage};
 use serde_json::json;
 use views::{StoryReport, story_report};
 
@@ -236,4 +236,32 @@ fn a_blocked_story_has_no_attempts_and_an_unknown_one_no_report() {
     );
     assert_eq!(story_report(&played.records, "c"), None);
     assert_eq!(story_report(&[], "a"), None);
+}
+
+#[test]
+fn the_provers_proof_of_work_is_in_the_report_of_its_attempt() {
+    let proof = Proof {
+        checked: vec!["it works".to_owned()],
+        see: vec!["sh run.sh".to_owned()],
+        ..Proof::default()
+    };
+    let mut played = Played::start(spec(Flow::Proof, &["a"]));
+    played
+        .end(Stage::Baseline, checked())
+        .end(Stage::Implement, worked())
+        .end(
+            Stage::Prove,
+            RunOutcome::Worked {
+                learned: Vec::new(),
+                proof: Some(Box::new(proof)),
+            },
+        )
+        .end(Stage::Check, checked())
+        .judge(true)
+        .settle();
+    let report = json!(report(&played));
+    assert_eq!(
+        report["attempts"][0]["proof"],
+        json!({ "checked": ["it works"], "found": [], "mended": [], "see": ["sh run.sh"] })
+    );
 }

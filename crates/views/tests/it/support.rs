@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kernel::{
-    Assigned, Commit, Coverage, CriterionVerdict, Deed, Event, FaultCause, Flow, LoopSpec, Order,
-    PublishResult, Review, RunKey, RunOutcome, RunUsage, Stage, Stamped, State, StorySpec,
-    StoryStart, Verdict, WriteBack, decide,
+    Commit, Coverage, CriterionVerdict, Deed, Event, FaultCause, Flow, LoopSpec, Order,
+    PublishResult, Review, RunKey, RunOutcome, RunUsage, Stage, Stamped, State, StorySpec, Verdict,
+    WriteBack, decide,
 };
 
 /// Every record comes so long after the one before.
@@ -26,10 +26,7 @@ pub(crate) fn story(id: &str) -> StorySpec {
         criteria: vec![CRITERION.to_owned()],
         rank: 0,
         depends_on: Vec::new(),
-        tool: None,
-        assigned: Assigned::default(),
-        flow: None,
-        start: StoryStart::Open,
+        ..StorySpec::default()
     }
 }
 
@@ -251,6 +248,7 @@ impl Played {
 pub(crate) fn worked() -> RunOutcome {
     RunOutcome::Worked {
         learned: Vec::new(),
+        proof: None,
     }
 }
 

@@ -276,6 +276,7 @@ pub(super) fn settings(
         root: text(&root)?,
         prd_in_repository: inside,
         patterns: patterns(project),
+        about: None,
         roles: roles(config),
         keep_checkouts: config.retention.keep_checkouts,
         retention_days: config.retention.days.unwrap_or(30),

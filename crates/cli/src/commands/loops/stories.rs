@@ -105,6 +105,11 @@ fn spec_of(story: &prd::Story, rank: u32) -> Result<Arc<StorySpec>, Failure> {
         tool: story.tool.clone().map(AgentName::from),
         assigned: Assigned::default(),
         flow: flow_of(story)?,
+        notes: String::new(),
+        group: None,
+        commands: Vec::new(),
+        files: Vec::new(),
+        model: None,
         start: match story.state {
             StoryState::Open => StoryStart::Open,
             StoryState::Passed => StoryStart::Passed,

@@ -123,6 +123,9 @@ fn text_of_attempt(attempt: &AttemptReport, out: &mut String) {
     if !attempt.checks.is_empty() {
         let _ = writeln!(out, "  checks:\n{}", indented(&attempt.checks, "    "));
     }
+    if let Some(proof) = &attempt.proof {
+        text_of_proof(proof, out);
+    }
     if let Some(review) = &attempt.review {
         let _ = writeln!(
             out,
@@ -157,6 +160,26 @@ fn text_of_attempt(attempt: &AttemptReport, out: &mut String) {
         };
         let _ = writeln!(out, "  {title}:\n{}", indented(&attempt.feedback, "    "));
     }
+}
+
+fn text_of_proof(proof: &kernel::Proof, out: &mut String) {
+    out.push_str("  prover:\n");
+    for (title, lines) in proof_lists(proof) {
+        for line in lines {
+            let words = indented(line, "      ");
+            let _ = writeln!(out, "    {title}: {}", words.trim_start());
+        }
+    }
+}
+
+/// What a prover says, under the words that people read.
+fn proof_lists(proof: &kernel::Proof) -> [(&'static str, &[String]); 4] {
+    [
+        ("checked", &proof.checked),
+        ("found", &proof.found),
+        ("mended", &proof.mended),
+        ("see it", &proof.see),
+    ]
 }
 
 fn indented(text: &str, margin: &str) -> String {
@@ -208,15 +231,25 @@ fn as_markdown(report: &StoryReport) -> String {
     for attempt in report
         .attempts
         .iter()
-        .filter(|attempt| !attempt.checks.is_empty())
+        .filter(|attempt| !attempt.checks.is_empty() || attempt.proof.is_some())
     {
         let _ = write!(
             out,
-            "\n<details><summary>Attempt {}: {}</summary>\n\n```text\n{}\n```\n",
-            attempt.number,
-            attempt.ended,
-            attempt.checks.trim_end().replace("```", "'''")
+            "\n<details><summary>Attempt {}: {}</summary>\n",
+            attempt.number, attempt.ended,
         );
+        if !attempt.checks.is_empty() {
+            let checks = attempt.checks.trim_end().replace("```", "'''");
+            let _ = write!(out, "\n```text\n{checks}\n```\n");
+        }
+        if let Some(proof) = &attempt.proof {
+            out.push_str("\nProof of work:\n\n");
+            for (title, lines) in proof_lists(proof) {
+                for line in lines {
+                    let _ = writeln!(out, "- {title}: {}", cell(line));
+                }
+            }
+        }
         if let Some(verdict) = &attempt.verdict {
             let word = if verdict.pass { "PASS" } else { "FAIL" };
             let _ = writeln!(out, "\nJudge: {word}: {}", verdict.reason);

@@ -1,6 +1,6 @@
 //! The cheats and faults that are known from others: what each of them must come to.
 
-use super::{Gallery, HONEST, LAZY, Piece, TESTS, judge};
+use super::{Gallery, HONEST, LAZY, PROOF, Piece, TESTS, judge};
 use crate::scene::{JUDGE, Scene};
 
 #[test]
@@ -330,12 +330,40 @@ fn other_flows_go_end_to_end() {
     let mut prover = Piece::new("prover that fixes and commits", "passed 1")
         .implement(wrong)
         .options(&["--flow", "proof", "--max-retries", "0"]);
-    prover.prove = "sed -i 's/echo 9/echo $(($2 * 2))/' calc.sh; git add -A; git -c user.name=P -c user.email=p@p commit -qm fix".to_owned();
+    prover.prove = "sed -i 's/echo 9/echo $(($2 * 2))/' calc.sh; git add -A; git -c user.name=P -c user.email=p@p commit -qm fix\n".to_owned() + PROOF;
     prover
+        .says(&[
+            "  prover:\n    checked: double 4\n    found: it says 9\n    mended: it doubles\n    see it: sh calc.sh double 4\n",
+        ])
         .then(|hung| {
+            let asked = hung.env.read("prompt-judge-1");
+            let told = "### Found\n\n- it says 9\n\n### Mended\n\n- it doubles\n\n### How to see it\n\n- sh calc.sh double 4";
+            assert!(asked.contains(told), "{asked}");
+            let id = hung.loop_id();
+            let shown = hung.env.run(&["story", &id, "double", "--json"]).json();
+            let proof = &shown["result"]["attempts"][0]["proof"];
+            assert_eq!(
+                (&proof["checked"][0], &proof["see"][0]),
+                (&"double 4".into(), &"sh calc.sh double 4".into())
+            );
+            let markdown = hung.env.run(&["story", &id, "double", "--markdown"]).stdout;
+            assert!(
+                markdown.contains("Proof of work:\n\n- checked: double 4\n- found: it says 9\n"),
+                "{markdown}"
+            );
             let landed = hung.git(&["show", &format!("agent-loop/{}:calc.sh", hung.loop_id())]);
             assert!(landed.contains("$2 * 2"), "{landed}");
         })
+        .hang_in(&mut gallery);
+    let mut silent = Piece::new("prover that shows no proof of work", "skipped 1").options(&[
+        "--flow",
+        "proof",
+        "--max-retries",
+        "0",
+    ]);
+    silent.prove = "echo looks good".to_owned();
+    silent
+        .says(&["the prover failed: there is no JSON object in the answer"])
         .hang_in(&mut gallery);
     Piece::new("tests first: the implementor sees them", "passed 1")
         .implement(format!("[ -f tests/double.sh ] || exit 1\n{HONEST}"))

@@ -1,7 +1,7 @@
 //! Cheats that were thought up against our own rules, and honest work that a rule too many would
 //! reject.
 
-use super::{Gallery, HONEST, Hung, LAZY, Piece, RUNNER, TESTS, judge};
+use super::{Gallery, HONEST, Hung, LAZY, PROOF, Piece, RUNNER, TESTS, judge};
 
 const BREAK_ADD: &str = "sed -i 's/$2 + $3/$2 - $3/' calc.sh";
 
@@ -30,7 +30,7 @@ fn i08_nobody_can_explain_an_older_test_away_where_there_is_no_judge() {
     let mut prover = Piece::new("prover that deletes a test", "skipped 1")
         .base("tests/other.sh", "true\n")
         .flow("proof");
-    prover.prove = format!("{BREAK_ADD}; rm tests/add.sh");
+    prover.prove = format!("{BREAK_ADD}; rm tests/add.sh; {PROOF}");
     prover
         .says(&["no criterion asks for that: add"])
         .hang_in(&mut gallery);

@@ -44,6 +44,7 @@ echo '{"summary": "two tests", "criteria": [
   {"criterion": "double of a negative number is right", "tests": ["negative"], "held_back": ["negative"]}], "findings": []}'"#;
 
 const REVIEW: &str = r#"echo '{"summary": "seen", "criteria": [], "findings": []}'"#;
+const PROOF: &str = r#"echo '{"checked": ["double 4"], "found": ["it says 9"], "mended": ["it doubles"], "see": ["sh calc.sh double 4"]}'"#;
 const RULING: &str = r#"echo '{"fresh_tests": false, "reason": "they stand"}'"#;
 
 fn judge(word: &str) -> String {
@@ -114,7 +115,7 @@ impl Piece {
             review: REVIEW.to_owned(),
             judge: judge("PASS"),
             arbitrate: RULING.to_owned(),
-            prove: "true".to_owned(),
+            prove: PROOF.to_owned(),
             options: vec!["--max-retries", "0"],
             config: "",
             test: "sh run-tests.sh".to_owned(),
