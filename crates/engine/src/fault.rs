@@ -76,11 +76,19 @@ impl Fault {
             GitError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
                 Self::DiskFull
             }
-            GitError::TooManyFiles { .. } | GitError::Changed { .. } => Self::BadTree {
+            GitError::TooManyFiles { .. }
+            | GitError::Changed { .. }
+            | GitError::FilterRefused { .. } => Self::BadTree {
                 why: source.to_string(),
             },
             _ if !sandbox::has_room(folder) => Self::DiskFull,
-            other => Self::transient("use the loop's repository", other),
+            other => match other.remedy() {
+                Some(remedy) => Self::NeedsPerson {
+                    what: other.to_string(),
+                    remedy,
+                },
+                None => Self::transient("use the loop's repository", other),
+            },
         }
     }
 

@@ -59,12 +59,15 @@ impl LoopRepo {
     /// could find the answer to its story there.
     fn as_one_commit(&self, commit: &CommitId) -> Result<CommitId, GitError> {
         // At time zero, so that the same files always give the same commit.
-        self.commit_tree(
-            &format!("{commit}^{{tree}}"),
-            None,
-            "The project as it is\n",
-            0,
-        )
+        let tree = match self.unfold(commit)? {
+            // As the checkout has it: the agent's git knows neither filters nor submodules.
+            Some(unfolded) => {
+                let scratch = Scratch::inside(self.path())?;
+                self.write_tree(&unfolded.entries, &scratch)?.to_string()
+            }
+            None => format!("{commit}^{{tree}}"),
+        };
+        self.commit_tree(&tree, None, "The project as it is\n", 0)
     }
 
     /// Writes one pack with exactly the objects of `root` into the new repository and points `main`

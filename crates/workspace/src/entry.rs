@@ -4,11 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs;
+use std::io;
 use std::ops::Bound;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path};
 
-use crate::error::GitError;
+use crate::error::{GitError, failed};
 use crate::git::pipe_broke;
 use crate::id::{CommitId, ObjectId, TreeId};
 use crate::loop_repo::LoopRepo;
@@ -164,6 +166,11 @@ impl LoopRepo {
     ) -> Result<TreeId, GitError> {
         let index = scratch.path().join("index");
         let git = || self.git().env("GIT_INDEX_FILE", &index);
+        // What an earlier tree left there would become part of this one.
+        match fs::remove_file(&index) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            removed => removed.map_err(failed("remove", &index))?,
+        }
         // The index is scratch. Only the tree objects, which `write-tree` makes, must survive a
         // power cut.
         git()

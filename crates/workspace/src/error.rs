@@ -85,6 +85,42 @@ pub enum GitError {
         /// The operator's repository.
         path: PathBuf,
     },
+    /// A submodule's commit is not in the operator's repository of it.
+    #[error("the submodule `{path}` is not there at its commit {commit}")]
+    SubmoduleMissing {
+        /// Its folder.
+        path: PathBuf,
+        /// The commit that the base records.
+        commit: String,
+    },
+    /// A file needs a filter that the operator's git does not have.
+    #[error("`{path}` goes through the filter `{name}`, which this git does not have")]
+    FilterMissing {
+        /// The filter.
+        name: String,
+        /// One of its files.
+        path: PathBuf,
+    },
+    /// A filter of the operator's did not give what a file needs.
+    #[error("`{path}` goes through the filter `{name}`, and {why}")]
+    FilterFailed {
+        /// The filter.
+        name: String,
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        why: String,
+    },
+    /// A file that an agent wrote goes through a filter and does not come out again.
+    #[error("`{path}` does not come out of the filter `{name}` again: {why}")]
+    FilterRefused {
+        /// The filter.
+        name: String,
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        why: String,
+    },
     /// Git does not accept this name for a ref.
     #[error("`{name}` cannot be the name of a ref")]
     BadRef {
@@ -170,6 +206,30 @@ pub enum GitError {
         #[source]
         source: io::Error,
     },
+}
+
+impl GitError {
+    /// What the operator can do about it, where it is for the operator to do.
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            Self::SubmoduleMissing { .. } => {
+                Some("fetch it in the project: git submodule update --init --recursive".to_owned())
+            }
+            Self::FilterMissing { name, .. } if name == "lfs" => Some(
+                "install git-lfs, then in the project: git lfs install && git lfs pull".to_owned(),
+            ),
+            Self::FilterMissing { name, .. } => Some(format!(
+                "configure it (git config filter.{name}.smudge and .clean), with `cat` for both if its files may stay as git records them"
+            )),
+            Self::FilterFailed { name, .. } if name == "lfs" => Some(
+                "see that `git lfs pull` works in the project and leaves no pointers".to_owned(),
+            ),
+            Self::FilterFailed { name, .. } => Some(format!(
+                "see that the filter works in the project: git config --get-regexp filter.{name}"
+            )),
+            _ => None,
+        }
+    }
 }
 
 fn exit_words(code: Option<i32>) -> String {

@@ -148,6 +148,49 @@ impl Git {
         Self::of_operator(git_dir).configured(OURS)
     }
 
+    /// A call that reads the configuration of the person who runs us, as their own git does.
+    pub(crate) fn of_its_user(mut self) -> Self {
+        for name in ["GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL", "HOME"] {
+            self.command.env_remove(name);
+        }
+        for name in [
+            "HOME",
+            "XDG_CONFIG_HOME",
+            "GIT_CONFIG_GLOBAL",
+            "GIT_CONFIG_SYSTEM",
+            "GIT_CONFIG_NOSYSTEM",
+        ] {
+            if let Some(value) = env::var_os(name) {
+                self.command.env(name, value);
+            }
+        }
+        self
+    }
+
+    /// A call of a filter's program instead of git, in the environment of the person who runs us:
+    /// that is where it was installed and configured.
+    pub(crate) fn filter(command_line: &[u8], folder: &Path) -> Self {
+        let mut command = Command::new("sh");
+        command
+            .arg("-c")
+            .arg(OsStr::from_bytes(command_line))
+            .current_dir(folder)
+            .process_group(0);
+        for (name, _) in env::vars_os() {
+            // What concerns another repository, or tells LFS to leave pointers.
+            if name.as_bytes().starts_with(b"GIT_") && !name.as_bytes().starts_with(b"GIT_CONFIG") {
+                command.env_remove(name);
+            }
+        }
+        Self {
+            command,
+            words: vec![String::from_utf8_lossy(command_line).into_owned()],
+            folder: folder.to_owned(),
+            output_bytes_max: OUTPUT_BYTES_MAX,
+            time_max: TIME_MAX,
+        }
+    }
+
     /// A call that needs no repository, and does not find one by accident.
     pub(crate) fn without_repository() -> Self {
         Self::found_from(Path::new("/")).env("GIT_DIR", "/dev/null")

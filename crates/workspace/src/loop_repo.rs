@@ -38,6 +38,7 @@ impl LoopRepo {
         if !is_free(&repo_dir)? {
             let repo = Self::open(&repo_dir)?;
             repo.import(&project, base)?;
+            repo.import_content(&project, base)?;
             return Ok(repo);
         }
         let source = common_git_dir(&project)?;
@@ -48,6 +49,7 @@ impl LoopRepo {
             memory: Memory::default(),
         };
         unfinished.import(&project, base)?;
+        unfinished.import_content(&project, base)?;
         scratch.put_at(&repo_dir)?;
         Self::open(&repo_dir)
     }
@@ -124,9 +126,9 @@ impl LoopRepo {
 
     /// Writes the files of a commit into a new folder, without any git metadata.
     ///
-    /// Contents, modes and links are as recorded: no filter runs, LFS pointers stay pointers and
-    /// submodules are empty folders. The folder appears only when it is complete. It is not
-    /// flushed: after a power cut, make a new one.
+    /// Modes and links are as recorded, and so are contents, except that the operator's filters have
+    /// run and that submodules are populated. The folder appears only when it is complete. It is
+    /// not flushed: after a power cut, make a new one.
     pub fn checkout(&self, commit: &CommitId, dir: &Path) -> Result<(), GitError> {
         self.check_out(commit, dir)
     }
@@ -145,10 +147,14 @@ impl LoopRepo {
         let private = Scratch::beside(&dir, "checkout-index")?;
         let index = private.path().join("index");
         let place = Scratch::beside(&dir, "checkout")?;
+        let tree = match self.unfold(files)? {
+            Some(unfolded) => self.write_tree(&unfolded.entries, &private)?.to_string(),
+            None => files.object_id().to_owned(),
+        };
         self.git()
             .without_fsync()
             .env("GIT_INDEX_FILE", &index)
-            .args(["read-tree", files.object_id()])
+            .args(["read-tree", &tree])
             .run()?;
         self.git()
             .work_tree(place.path())

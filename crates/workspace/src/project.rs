@@ -55,6 +55,11 @@ pub(crate) fn common_git_dir(project: &Path) -> Result<PathBuf, GitError> {
     .map_err(|error| not_a_repository(project, error))
 }
 
+/// The git folder of one work tree, which is not the common one in a linked worktree.
+pub(crate) fn git_dir(project: &Path) -> Result<PathBuf, GitError> {
+    path_from(project, &["rev-parse", "--absolute-git-dir"])
+}
+
 fn top_of(project: &Path) -> Result<PathBuf, GitError> {
     let inside = rev_parse_flag(project, "--is-inside-work-tree")
         .map_err(|error| not_a_repository(project, error))?;

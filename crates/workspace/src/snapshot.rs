@@ -105,8 +105,14 @@ impl LoopRepo {
         let base_tree = self.tree_of(base)?;
         let tree = Tree::open(&dir)?;
         let base_entries = self.entries_of(&base_tree)?;
-        let mut gathered = gather(self, &tree, &base_entries, &scratch)?;
-        store(self, &tree, &base_entries, &scratch, &mut gathered)?;
+        let unfolded = self.unfold(&base_tree)?;
+        // The checkout is compared with what was put into it.
+        let given = unfolded
+            .as_ref()
+            .map_or(&base_entries, |unfolded| &unfolded.entries);
+        let mut gathered = gather(self, &tree, given, &scratch)?;
+        store(self, &tree, given, &scratch, &mut gathered)?;
+        self.fold(&tree, unfolded.as_ref(), &mut gathered, &scratch)?;
         // Last, so that nothing from the checkout can replace what the base has there.
         for path in keep_from_base {
             let in_the_way = restore(&git_path(path)?, &base_entries, &mut gathered.entries);

@@ -183,10 +183,19 @@ fn git() -> Finding {
 
 fn repository(project: &Path) -> Finding {
     match workspace::look_at_project(project, None) {
-        Ok(view) => Finding::well(
-            "repository",
-            format!("{} at {}", view.root.display(), &view.head.as_str()[..12]),
-        ),
+        Ok(view) => match workspace::check_content(&view.root, &view.head) {
+            Ok(_) => Finding::well(
+                "repository",
+                format!("{} at {}", view.root.display(), &view.head.as_str()[..12]),
+            ),
+            Err(error) => Finding::bad(
+                "repository",
+                error.to_string(),
+                error
+                    .remedy()
+                    .unwrap_or_else(|| "see that git works in the project".to_owned()),
+            ),
+        },
         Err(error) => Finding::bad(
             "repository",
             error.to_string(),

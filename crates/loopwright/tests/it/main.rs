@@ -7,6 +7,7 @@
 )]
 
 mod acp;
+mod base_files;
 mod baseline;
 mod config;
 mod crash_writes;

@@ -164,7 +164,7 @@ fn a_checkout_is_as_recorded() {
         ("big.bin", "version https://git-lfs.github.com/spec/v1\n"),
         (
             ".gitattributes",
-            "* text=auto eol=crlf ident\n*.bin filter=lfs\n",
+            "* text=auto eol=crlf ident\n*.bin -diff\n",
         ),
     ]);
     let project = world.project();

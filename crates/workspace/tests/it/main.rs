@@ -6,6 +6,7 @@
 mod agent;
 mod big;
 mod compose;
+mod content;
 mod create;
 mod ignore;
 mod overlay;

@@ -140,6 +140,7 @@ fn plan(request: &StartRequest, output: &mut Output) -> Result<Option<Plan>, Fai
     if view.dirty {
         remarks.push("the work tree has changes that are not committed; they are left alone, and the loop starts without them".to_owned());
     }
+    remarks.extend(whole_base(&view)?);
     let base = found_checks::Base {
         repository: &view.root,
         commit: &view.head,
@@ -174,6 +175,18 @@ fn plan(request: &StartRequest, output: &mut Output) -> Result<Option<Plan>, Fai
         spec.branch = branch(loop_id);
     }
     Ok(Some(Plan { spec, remarks }))
+}
+
+/// Every file of the base must be there as people see it, or checks would run on empty folders and
+/// pointers: what to say about it.
+fn whole_base(view: &workspace::ProjectView) -> Result<Vec<String>, Failure> {
+    workspace::check_content(&view.root, &view.head).map_err(|error| {
+        let failure = Failure::environment("cannot start from this commit", &error);
+        match error.remedy() {
+            Some(remedy) => failure.hint(remedy),
+            None => failure,
+        }
+    })
 }
 
 /// The story to begin with, which must be there and open.
