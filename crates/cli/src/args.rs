@@ -298,7 +298,7 @@ pub(crate) enum LoopCommand {
     /// agent/story.start
     ///
     /// The data of agent/loop.start is {project, prdPath, loopId?, maxRetries?, maxIterations?,
-    /// toolAssignments?, retryLadder?, flow?, budget?}; sending it twice with the same loopId
+    /// toolAssignments?, retryLadder?, flow?, budget?, again?}; sending it twice with the same loopId
     /// starts one loop. The data of agent/loop.cancel is {loopId, reason?}.
     #[command(verbatim_doc_comment)]
     Send {
@@ -338,6 +338,8 @@ pub(crate) struct StartArgs {
     pub(crate) onto: Option<String>,
     #[command(flatten)]
     pub(crate) passed: PassedArgs,
+    #[command(flatten)]
+    pub(crate) guard: GuardArgs,
     /// Append a line to the project's `progress.txt` for each story that ends
     #[arg(long)]
     pub(crate) write_progress: bool,
@@ -347,6 +349,14 @@ pub(crate) struct StartArgs {
     /// Follow the loop until it ends or asks; Ctrl-C leaves it running
     #[arg(long)]
     pub(crate) foreground: bool,
+}
+
+/// Which of the things that keep a loop from starting are passed over.
+#[derive(Debug, Default, ClapArgs)]
+pub(crate) struct GuardArgs {
+    /// Start another loop although one is at work on the same PRD
+    #[arg(long)]
+    pub(crate) again: bool,
 }
 
 /// What to do with stories that passed before, where their commits are elsewhere.

@@ -9,6 +9,7 @@ use crate::orders::integrate::{BranchMove, integrate};
 use crate::orders::make_candidate::make_candidate;
 use crate::orders::make_tests::make_tests;
 use crate::orders::prepare::prepare;
+use crate::orders::publish::publish;
 use crate::orders::run::{end_by_fault, see_to_run};
 use crate::orders::skip::skip;
 use crate::orders::stop_run::stop_run;
@@ -65,6 +66,7 @@ pub fn carry_out(order: &Order, ports: &Ports) -> Result<Option<Event>, Fault> {
             };
             announce(order, &landed, ports).map(Some)
         }
+        Deed::Publish(owed) => publish(order, owed, ports).map(Some),
         Deed::Skip {
             story,
             attempts,

@@ -39,6 +39,12 @@ pub enum Fault {
         /// What they can do.
         remedy: String,
     },
+    /// What stands in the way is known and recorded; the deed is tried again, less and less often.
+    #[error("{why}")]
+    Delayed {
+        /// What stands in the way.
+        why: String,
+    },
     /// Somebody wants the loop to end, so the deed was broken off.
     #[error("the deed was broken off")]
     Aborted,

@@ -106,7 +106,7 @@ pub fn event_of(record: &Record) -> Result<Stamped, LoadError> {
     };
     let event: Event =
         serde_json::from_str(&record.body).map_err(|error| damaged(error.to_string()))?;
-    if event.kind() != record.kind {
+    if !kernel::may_be_filed_as(&event, &record.kind) {
         let (named, held) = (&record.kind, event.kind());
         return Err(damaged(format!("it is called `{named}` and says `{held}`")));
     }

@@ -33,7 +33,7 @@ pub fn start(journal: &Journal, spec: LoopSpec) -> Result<(), RequestError> {
         at_ms: now_ms(),
         event: event.clone(),
     })?;
-    append(journal, &loop_id, 0, &event)
+    append(journal, &loop_id, 0, event.kind(), &event)
 }
 
 /// Records a request for a loop that is there; tries again when the worker was quicker.
@@ -44,7 +44,8 @@ pub fn request(journal: &Journal, loop_id: &str, event: &Event) -> Result<(), Re
             at_ms: now_ms(),
             event: event.clone(),
         })?;
-        match append(journal, loop_id, loaded.last, event) {
+        let kind = kernel::record_kind(event, &loaded.state);
+        match append(journal, loop_id, loaded.last, kind, event) {
             Err(RequestError::Append(AppendError::Conflict { .. })) => {}
             done => return done,
         }
@@ -55,12 +56,13 @@ fn append(
     journal: &Journal,
     loop_id: &str,
     expected: u64,
+    kind: &'static str,
     event: &Event,
 ) -> Result<(), RequestError> {
     let body = serde_json::to_string(event).map_err(RequestError::Json)?;
     let record = NewRecord {
         at_ms: now_ms(),
-        kind: event.kind(),
+        kind,
         body: &body,
     };
     journal

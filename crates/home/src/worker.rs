@@ -93,7 +93,7 @@ fn first_wait(home: &Home) -> Option<i64> {
     let journal = Journal::open(home.root()).ok()?;
     let heads = journal.heads().ok()?;
     let live = heads.into_iter().filter(|head| {
-        head.row.quarantine.is_none() && head.last_kind.as_deref() != Some("loop-ended")
+        head.row.quarantine.is_none() && !head.last_kind.as_deref().is_some_and(kernel::is_over)
     });
     live.filter_map(|head| {
         let loaded = load(&journal, &head.row.loop_id).ok()?;

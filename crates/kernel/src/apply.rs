@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::attempt::{Attempt, Candidate, Drafts, Material, RunState, Step};
 use crate::budget::Assumed;
 use crate::commit::Commit;
-use crate::event::{EndReason, Event, PublishResult, RunKey, Stamped};
+use crate::event::{EndReason, Event, PublishResult, RunKey, Stamped, WriteBack};
 use crate::flow::Flow;
 use crate::ids::{AgentName, StoryId};
 use crate::outcome::{RunOutcome, RunUsage};
@@ -76,6 +76,8 @@ impl State {
             head: spec.base.clone(),
             published: None,
             unpublished: None,
+            may_recreate: false,
+            unmarked: Vec::new(),
             iterations: 0,
             spent_ms: 0,
             spent: Spent::default(),
@@ -123,7 +125,11 @@ impl State {
 
     fn take(&mut self, record: &Stamped) -> Moved {
         let at_ms = record.at_ms;
-        if self.ended.is_some() {
+        let is_publishing = matches!(
+            record.event,
+            Event::PublishTried { .. } | Event::PublishRequested
+        );
+        if self.ended.is_some() && !is_publishing {
             return Err("the loop is over".into());
         }
         match &record.event {
@@ -141,6 +147,8 @@ impl State {
             Event::Reloaded { settings, stories } => self.reload(settings, stories, at_ms),
             Event::Answered { choice, story } => self.answer(choice, story.as_ref()),
             Event::LoopEnded { reason } => self.end(reason),
+            Event::PublishTried { commit, branch } => self.take_late_publish(commit, branch),
+            Event::PublishRequested => self.ask_to_publish(),
             Event::RunStarted { run } => self.start_run(run, at_ms),
             Event::RunEnded {
                 run,
@@ -215,23 +223,10 @@ impl State {
                 attempt,
                 commit,
             } => self.integrate(story, *attempt, commit),
-            Event::Announced { story, branch, .. } => self.announce(story, branch, at_ms),
+            Event::Announced { story, branch, prd } => self.announce(story, branch, prd, at_ms),
             Event::StorySkipped { story, reason, .. } => self.skip(story, reason, at_ms),
             Event::StoryBlocked { story, on } => self.block(story, on),
-            Event::LoopStarted { .. }
-            | Event::LoopPrepared
-            | Event::RunStarted { .. }
-            | Event::RunEnded { .. }
-            | Event::WaitEnded { .. }
-            | Event::AgentSwitched { .. }
-            | Event::CancelRequested { .. }
-            | Event::PauseRequested
-            | Event::ResumeRequested
-            | Event::Reloaded { .. }
-            | Event::Answered { .. }
-            | Event::LoopEnded { .. } => {
-                Err(format!("`{}` is no move of a story", event.kind()).into())
-            }
+            _ => Err(format!("`{}` is no move of a story", event.kind()).into()),
         }
     }
 
@@ -396,18 +391,21 @@ impl State {
         Ok(())
     }
 
-    fn announce(&mut self, id: &StoryId, branch: &PublishResult, at_ms: i64) -> Moved {
+    fn announce(
+        &mut self,
+        id: &StoryId,
+        branch: &PublishResult,
+        prd: &WriteBack,
+        at_ms: i64,
+    ) -> Moved {
         let attempt = self.attempt_mut(id)?;
         let is_recheck = attempt.is_recheck;
         let Step::Announce { commit } = attempt.step.clone() else {
             return Err("nothing is to be announced".into());
         };
-        match branch {
-            PublishResult::Done => {
-                self.unpublished = None;
-                self.published = Some(commit.clone());
-            }
-            PublishResult::LeftAlone { why } => self.unpublished = Some(why.clone()),
+        self.take_published(&commit, branch);
+        if matches!(prd, WriteBack::LeftAlone { .. }) {
+            self.unmarked.push(id.clone());
         }
         self.finish(id, StoryStatus::Passed(Some(commit)), is_recheck, at_ms)
     }

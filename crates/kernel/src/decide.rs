@@ -25,9 +25,18 @@ pub fn decide(state: &State) -> Vec<Order> {
 }
 
 fn deeds(state: &State) -> Vec<Deed> {
-    if state.ended.is_some() {
-        return Vec::new();
-    }
+    // Accepted work is owed to the operator whatever else happens, and after the end too.
+    let publish = state.publish_order().map(Deed::Publish);
+    let mut owed = if state.ended.is_some() {
+        Vec::new()
+    } else {
+        deeds_of_work(state)
+    };
+    owed.extend(publish);
+    owed
+}
+
+fn deeds_of_work(state: &State) -> Vec<Deed> {
     if let Some(why) = &state.cancel {
         return cancel(state, why);
     }
@@ -72,12 +81,15 @@ impl State {
     }
 }
 
-/// A cancelled loop first ends its runs, then itself. What was accepted and not yet shown stays in
-/// the loop's repository.
+/// A cancelled loop first ends its runs and shows what has landed, then ends itself.
 fn cancel(state: &State, why: &str) -> Vec<Deed> {
-    let stops: Vec<Deed> = state.active().flat_map(|active| active.stops()).collect();
-    if !stops.is_empty() {
-        return stops;
+    let last_deeds = |active: Active<'_>| match active.attempt.step {
+        Step::Announce { .. } => active.deeds(),
+        _ => active.stops(),
+    };
+    let before_end: Vec<Deed> = state.active().flat_map(last_deeds).collect();
+    if !before_end.is_empty() {
+        return before_end;
     }
     vec![Deed::End {
         reason: EndReason::Cancelled {

@@ -152,6 +152,17 @@ pub enum Event {
         /// What became of the PRD file.
         prd: WriteBack,
     },
+    /// The branch that was behind was tried again: publishing is owed until it is done, also after
+    /// the end.
+    PublishTried {
+        /// The commit that it should show.
+        commit: Commit,
+        /// What became of the branch.
+        branch: PublishResult,
+    },
+    /// Somebody asked to publish again what they had moved or removed, or what an older version left
+    /// unpublished.
+    PublishRequested,
     /// The last attempt failed; the story is set aside for a person.
     StorySkipped {
         /// The story's id.
@@ -217,6 +228,8 @@ impl Event {
             Self::NothingNew { .. } => "nothing-new",
             Self::Integrated { .. } => "integrated",
             Self::Announced { .. } => "announced",
+            Self::PublishTried { .. } => "publish-tried",
+            Self::PublishRequested => "publish-requested",
             Self::StorySkipped { .. } => "story-skipped",
             Self::StoryBlocked { .. } => "story-blocked",
             Self::CancelRequested { .. } => "cancel-requested",
@@ -262,8 +275,13 @@ impl fmt::Display for RunKey {
 pub enum PublishResult {
     /// It is in the operator's repository.
     Done,
-    /// It was left alone.
+    /// It could not be moved now; it is tried again.
     LeftAlone {
+        /// The reason, for people.
+        why: String,
+    },
+    /// A person moved or removed it; it is theirs, unless they ask.
+    Taken {
         /// The reason, for people.
         why: String,
     },

@@ -21,6 +21,7 @@ mod judgment;
 mod obliged;
 mod order;
 mod outcome;
+mod publishing;
 mod reload;
 mod run_end;
 mod spec;
@@ -41,10 +42,11 @@ pub use flow::{Answer, Base, Flow, FlowStep, Role, Stage, StageRow, Writes};
 pub use gate::{Closed, Finding, Gate, Situation, gate};
 pub use ids::{AgentName, StoryId};
 pub use order::{
-    Deed, MakeCandidateOrder, MakeTestsOrder, Order, Plan, RunOrder, RunPlace, StopOrder, Told,
-    WaitOrder,
+    Deed, MakeCandidateOrder, MakeTestsOrder, Order, Plan, PublishOrder, RunOrder, RunPlace,
+    StopOrder, Told, WaitOrder,
 };
 pub use outcome::{FaultCause, InterruptCause, RunOutcome, RunUsage};
+pub use publishing::{is_over, may_be_filed_as, record_kind};
 pub use spec::{
     Allowance, Assigned, Cast, FirstStory, LoopSpec, StoryCommand, StorySpec, StoryStart,
     TimeBudget,

@@ -89,6 +89,8 @@ pub enum Deed {
         /// The PRD file.
         prd_path: String,
     },
+    /// Publish accepted work that could not be published when it landed.
+    Publish(PublishOrder),
     /// Set a story aside, in the PRD too.
     Skip {
         /// The story's id.
@@ -241,6 +243,25 @@ pub struct WaitOrder {
     pub loop_until_ms: Option<i64>,
 }
 
+/// Accepted work that the operator's repository lacks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PublishOrder {
+    /// The branch.
+    pub branch: String,
+    /// The commit that was last published.
+    pub published: Option<Commit>,
+    /// The commit that the branch should show.
+    pub to: Commit,
+    /// The reason that people were told last; only another one is worth a record.
+    pub known: Option<String>,
+    /// Whether a branch that was removed may be made again.
+    pub may_recreate: bool,
+    /// The PRD file.
+    pub prd_path: String,
+    /// Stories that passed and could not be marked in the PRD.
+    pub unmarked: Vec<StoryId>,
+}
+
 /// Tests that must become a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MakeTestsOrder {
@@ -299,6 +320,7 @@ impl Order {
             }
             Deed::Integrate { story, attempt, .. } => format!("integrate {story} {attempt}"),
             Deed::Announce { story, .. } => format!("announce {story}"),
+            Deed::Publish(order) => format!("publish {}", order.to),
             Deed::Skip { story, .. } => format!("skip {story}"),
             Deed::Block { story, .. } => format!("block {story}"),
             Deed::End { .. } => "end".to_owned(),
@@ -318,6 +340,7 @@ impl Order {
             | Deed::Plan(_)
             | Deed::Integrate { .. }
             | Deed::Announce { .. }
+            | Deed::Publish(_)
             | Deed::Skip { .. }
             | Deed::Block { .. }
             | Deed::End { .. } => None,
@@ -356,6 +379,7 @@ impl Deed {
             | Self::MakeCandidate(_)
             | Self::Integrate { .. }
             | Self::Announce { .. }
+            | Self::Publish(_)
             | Self::Skip { .. }
             | Self::End { .. } => None,
         }

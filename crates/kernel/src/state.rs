@@ -26,7 +26,11 @@ pub struct State {
     pub(crate) stories: Vec<StoryProgress>,
     pub(crate) head: Commit,
     pub(crate) published: Option<Commit>,
-    pub(crate) unpublished: Option<String>,
+    pub(crate) unpublished: Option<Unpublished>,
+    /// Whether somebody asked for the branch, though it may be gone.
+    pub(crate) may_recreate: bool,
+    /// Stories that passed and could not be marked in the PRD.
+    pub(crate) unmarked: Vec<StoryId>,
     pub(crate) iterations: u32,
     pub(crate) spent_ms: i64,
     pub(crate) spent: Spent,
@@ -42,6 +46,16 @@ pub struct State {
     pub(crate) ended: Option<EndReason>,
     pub(crate) started_at_ms: i64,
     pub(crate) last_at_ms: i64,
+}
+
+/// Why the operator's repository does not have the head of the branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unpublished {
+    /// The reason, for people.
+    pub(crate) why: String,
+    /// Whether a person moved or removed the branch. It is theirs then, until somebody asks us to
+    /// try again.
+    pub(crate) is_taken: bool,
 }
 
 /// A story on its way.
@@ -379,11 +393,6 @@ impl State {
     /// The commit that was last published to the operator's repository.
     pub fn published(&self) -> Option<&Commit> {
         self.published.as_ref()
-    }
-
-    /// Why the operator's repository does not have the head of the branch, if it has not.
-    pub fn unpublished(&self) -> Option<&str> {
-        self.unpublished.as_deref()
     }
 
     /// The time that all runs together have taken.

@@ -56,7 +56,7 @@ pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Resu
         "worker at work in {}; Ctrl-C ends it, agents go on and are adopted by the next\n",
         home.root().display()
     ));
-    let mut watch = Watch::new(until_idle);
+    let mut watch = Watch::new(until_idle, detached);
     let ended = worker.run(|worker, turn| watch.look(worker, turn, output));
     tracing::info!("worker ended");
     ended.map_err(|error| failure(&error))?;
@@ -66,15 +66,18 @@ pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Resu
 /// What the worker tells of itself between turns, and when it may end.
 struct Watch {
     until_idle: bool,
+    /// Nobody waits for our end.
+    detached: bool,
     idle_since: Option<Instant>,
     was_full: bool,
     n_sweeps: u32,
 }
 
 impl Watch {
-    fn new(until_idle: bool) -> Self {
+    fn new(until_idle: bool, detached: bool) -> Self {
         Self {
             until_idle,
+            detached,
             idle_since: None,
             was_full: false,
             n_sweeps: 0,
@@ -93,7 +96,9 @@ impl Watch {
             };
             output.talk(words);
         }
-        if turn.live > 0 {
+        // What is owed after a loop's end may need a person first; whoever waits for us does not wait
+        // for that.
+        if turn.live > 0 || (self.detached && turn.owing > 0) {
             self.idle_since = None;
             return false;
         }

@@ -42,6 +42,9 @@ pub struct LoopView {
     /// Why the operator's repository does not have the head of the branch, if it has not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unpublished: Option<String>,
+    /// Whether a person moved or removed the branch, so that it is not published unless they ask.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub branch_taken: bool,
     /// The time that all runs together have taken.
     pub spent_ms: i64,
     /// What is left of the budget.
@@ -177,6 +180,7 @@ pub fn loop_view(state: &State) -> LoopView {
             state.waits().iter().map(wait_view).collect()
         },
         unpublished: state.unpublished().map(str::to_owned),
+        branch_taken: state.is_branch_taken(),
         spent_ms: state.spent_ms(),
         left_ms: state.left_ms(),
         budget_used_percent: state.budget_used_percent(),

@@ -116,6 +116,8 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
         | Event::Integrated { .. }
         | Event::StoryBlocked { .. }
         | Event::PauseRequested
+        | Event::PublishTried { .. }
+        | Event::PublishRequested
         | Event::Reloaded { .. }
         | Event::Answered { .. } => Vec::new(),
     }

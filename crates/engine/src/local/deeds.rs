@@ -178,6 +178,11 @@ impl Deeds {
             .retain(|(of_loop, _), pause| of_loop != loop_id || pause.is_ending);
     }
 
+    /// Ends the pauses of a loop: what failed may succeed now.
+    pub(crate) fn hurry(&mut self, loop_id: &str) {
+        self.pauses.retain(|(of_loop, _), _| of_loop != loop_id);
+    }
+
     /// Forgets pauses that are long over, of orders that nobody owes any more.
     pub(crate) fn forget_old(&mut self) {
         let now = Instant::now();
@@ -190,9 +195,12 @@ impl Deeds {
     }
 }
 
-/// Whether an order is what a cancel comes to: keeping the work, ending the loop.
+/// Whether an order is what a cancel comes to: keeping and showing the work, ending the loop.
 fn is_ending(order: &Order) -> bool {
-    matches!(order.deed, Deed::StopRun(_) | Deed::End { .. })
+    matches!(
+        order.deed,
+        Deed::StopRun(_) | Deed::End { .. } | Deed::Announce { .. } | Deed::Publish(_)
+    )
 }
 
 fn take(work: &std::sync::Mutex<Option<impl FnOnce()>>) {

@@ -19,7 +19,7 @@ use home::{Expiry, Home, Settings, expiry, remove_folder};
 use sandbox::{RUN_DIR_VARIABLE, RunView};
 use workspace::LoopRepo;
 
-use crate::local::tracked::{ENDED_KIND, Tracked};
+use crate::local::tracked::Tracked;
 use crate::ports::{Log, Ports};
 use crate::run::files::discard;
 
@@ -124,7 +124,7 @@ fn sweep_live(scope: &SweepScope<'_>) -> (Swept, bool) {
         // A loop that is neither live nor over cannot be read, and nothing of it is touched.
         let unread = heads
             .into_iter()
-            .filter(|head| head.last_kind.as_deref() != Some(ENDED_KIND))
+            .filter(|head| !head.last_kind.as_deref().is_some_and(kernel::is_over))
             .map(|head| head.row.loop_id)
             .collect();
         sweep_marked(home, &unread, scope.live, &mut swept);

@@ -6,9 +6,6 @@ use kernel::{RunKey, Stamped, State};
 
 use crate::ports::Log;
 
-/// The kind of a loop's last record once it is over.
-pub(crate) const ENDED_KIND: &str = "loop-ended";
-
 /// A loop that is not over.
 #[derive(Debug, Clone)]
 pub struct Tracked {
@@ -52,6 +49,11 @@ impl Tracked {
             self.last = record.number;
         }
         Ok(())
+    }
+
+    /// Whether it is over and owes nothing.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.state.ended().is_some() && !self.state.owes_publishing()
     }
 
     /// The names of the runs whose files are still needed: every try of the attempts that are under

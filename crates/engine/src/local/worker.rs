@@ -21,7 +21,7 @@ use crate::fault::Fault;
 use crate::local::deeds::{Deeds, Done, Execution};
 use crate::local::slots::{Busy, Limits, RECORDS_PER_TURN_MAX, open_now, running_stages};
 use crate::local::sweep::{SweepScope, Sweeper, Swept};
-use crate::local::tracked::{ENDED_KIND, Tracked};
+use crate::local::tracked::Tracked;
 use crate::local::waker::Waker;
 use crate::orders::run::is_under_way;
 use crate::ports::{Log, Ports};
@@ -68,6 +68,8 @@ pub struct Turn {
     pub moved: bool,
     /// Loops that are not over.
     pub live: usize,
+    /// Loops that are over and whose accepted work is not published yet.
+    pub owing: usize,
     /// Runs under way.
     pub running: usize,
     /// Something could not be written because the disk is full; it waits for room.
@@ -138,6 +140,7 @@ impl Worker {
             Err(WorkerError::Journal(JournalError::DiskFull { .. })) => Ok(Turn {
                 moved: false,
                 live: self.loops.len().max(1),
+                owing: 0,
                 running: 0,
                 disk_full: true,
             }),
@@ -153,11 +156,11 @@ impl Worker {
             moved |= self.advance(&loop_id)?;
         }
         self.deeds.forget_old();
-        self.loops
-            .retain(|_, tracked| tracked.state.ended().is_none());
+        self.loops.retain(|_, tracked| !tracked.is_settled());
         Ok(Turn {
             moved,
-            live: self.loops.len(),
+            live: self.n_live(),
+            owing: self.loops.len() - self.n_live(),
             running: self
                 .loops
                 .values()
@@ -228,6 +231,11 @@ impl Worker {
         });
     }
 
+    fn n_live(&self) -> usize {
+        let is_live = |tracked: &&Tracked| tracked.state.ended().is_none();
+        self.loops.values().filter(is_live).count()
+    }
+
     fn keep_lease(&mut self) -> Result<(), WorkerError> {
         let path = self.ports.home.worker_lock();
         let now = now_ms();
@@ -265,7 +273,8 @@ impl Worker {
         let mut known: Vec<String> = Vec::new();
         for head in heads {
             let loop_id = head.row.loop_id;
-            if head.row.quarantine.is_some() || head.last_kind.as_deref() == Some(ENDED_KIND) {
+            let is_over = head.last_kind.as_deref().is_some_and(kernel::is_over);
+            if head.row.quarantine.is_some() || is_over {
                 self.loops.remove(&loop_id);
                 continue;
             }
@@ -275,6 +284,8 @@ impl Worker {
             };
             if is_new {
                 self.read_loop(&loop_id)?;
+                // Whoever wrote something may have cleared what stood in the way.
+                self.deeds.hurry(&loop_id);
             }
             known.push(loop_id);
         }
@@ -375,7 +386,8 @@ impl Worker {
                 let _ = std::fs::remove_file(fault_file);
                 self.record(loop_id, event, done.issued_at)
             }
-            Ok(None) | Err(Fault::Aborted) => Ok(false),
+            // What delays it is in the journal already.
+            Ok(None) | Err(Fault::Aborted | Fault::Delayed { .. }) => Ok(false),
             Err(Fault::DiskFull) => {
                 self.disk_full = true;
                 Ok(false)
@@ -414,7 +426,7 @@ impl Worker {
         let body = serde_json::to_string(&stamped.event)?;
         let record = NewRecord {
             at_ms: stamped.at_ms,
-            kind: stamped.event.kind(),
+            kind: kernel::record_kind(&stamped.event, &next),
             body: &body,
         };
         match self.log.append(loop_id, tracked.last, &self.fence, record) {

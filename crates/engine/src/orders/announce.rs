@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use home::{Ended, append_progress, one_line, write_back};
-use kernel::{Commit, Event, Order, PublishResult, StoryId, WriteBack};
+use kernel::{Commit, Event, Order, StoryId, WriteBack};
 use prd::Mark;
-use workspace::Published;
 
 use crate::fault::Fault;
+use crate::orders::publish::{BranchUpdate, publish_branch};
 use crate::ports::Ports;
-use crate::run::trees::commit_id;
 use crate::settings_of::settings_of;
 
 /// What landed.
@@ -25,29 +24,13 @@ pub(crate) struct Landed<'a> {
 
 pub(crate) fn announce(order: &Order, landed: &Landed<'_>, ports: &Ports) -> Result<Event, Fault> {
     let settings = settings_of(order)?;
-    let repository = ports.repositories.open(&order.loop_id)?;
-    let published = landed.published.map(commit_id).transpose()?;
-    let branch = repository.publish(
-        Path::new(&settings.root),
-        landed.branch,
-        published.as_ref(),
-        &commit_id(landed.to)?,
-    );
-    let branch = match branch {
-        Ok(Published::Done | Published::AlreadyThere) => PublishResult::Done,
-        Ok(Published::MovedBySomebody { found }) => {
-            let found = match found {
-                Some(found) => format!("moved the branch to {found}"),
-                None => "removed the branch".to_owned(),
-            };
-            left_alone(format!("somebody {found}"))
-        }
-        Ok(Published::CheckedOut { at }) => {
-            left_alone(format!("the branch is checked out at {}", at.display()))
-        }
-        Err(Fault::Aborted) => return Err(Fault::Aborted),
-        Err(fault) => left_alone(fault.words()),
+    let update = BranchUpdate {
+        branch: landed.branch,
+        published: landed.published,
+        to: landed.to,
+        may_recreate: false,
     };
+    let branch = publish_branch(order, &update, ports)?;
     let prd = if settings.write_back {
         write_back(Path::new(landed.prd_path), landed.story, Mark::Passed)
     } else {
@@ -69,10 +52,6 @@ pub(crate) fn announce(order: &Order, landed: &Landed<'_>, ports: &Ports) -> Res
         branch,
         prd,
     })
-}
-
-fn left_alone(why: String) -> PublishResult {
-    PublishResult::LeftAlone { why }
 }
 
 /// Notes in the project's file that a story ended. Whatever goes wrong never fails a story: it is

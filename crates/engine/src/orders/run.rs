@@ -130,7 +130,7 @@ pub(crate) fn end_by_fault(run: &RunOrder, fault: &Fault) -> Option<Event> {
             question: format!("{what}; {remedy}, then answer `retry`"),
             free: false,
         },
-        Fault::DiskFull | Fault::Aborted => return None,
+        Fault::DiskFull | Fault::Aborted | Fault::Delayed { .. } => return None,
     };
     // Only an author can be blamed for files that cannot be used.
     let outcome = match outcome {

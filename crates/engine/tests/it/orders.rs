@@ -188,6 +188,11 @@ impl Stage {
         }
     }
 
+    fn branch_lock(&self) -> PathBuf {
+        let branch = format!("project/.git/refs/heads/agent-loop/{LOOP_ID}.lock");
+        self.root.path().join(branch)
+    }
+
     fn record(&mut self, event: Event) {
         let record = Stamped {
             at_ms: CLOCK_MS,
@@ -357,9 +362,18 @@ fn every_kind_of_order_gives_the_same_elsewhere() {
             break;
         };
         act(&order, &stage);
+        // Somebody holds the branch's lock while the story is announced: it is published later.
+        let locks_branch = matches!(order.deed, Deed::Announce { .. });
+        if locks_branch {
+            fs::create_dir_all(stage.branch_lock().parent().expect("a folder")).expect("made");
+            fs::write(stage.branch_lock(), "").expect("locked");
+        }
         match stage.compare(&order) {
             Some(event) => stage.record(event),
             None => act(&order, &stage),
+        }
+        if locks_branch {
+            fs::remove_file(stage.branch_lock()).expect("unlocked");
         }
     }
     assert!(stage.state.ended().is_some(), "the loop ends");
@@ -373,6 +387,7 @@ fn every_kind_of_order_gives_the_same_elsewhere() {
         "make-tests",
         "plan",
         "prepare",
+        "publish",
         "run baseline",
         "run check",
         "run implement",

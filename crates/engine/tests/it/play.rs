@@ -58,6 +58,11 @@ pub(crate) struct Play {
     person: Arc<Mutex<Person>>,
 }
 
+/// The name of the loop's branch.
+pub(crate) fn branch_name() -> String {
+    format!("agent-loop/{LOOP_ID}")
+}
+
 /// What the people of a scenario have still to do.
 struct Person {
     left: Vec<PersonCase>,
@@ -70,6 +75,7 @@ impl Play {
         let folder = scratch();
         let power = Power::cut_at(cut_at);
         let (repositories, base) = MemoryRepositories::with_base(Arc::clone(&power), &BASE);
+        lock(&repositories.objects).publish_refusals = scenario.publish_refusals;
         let script = script(scenario.clone(), Arc::clone(&repositories.objects));
         let runs = MemoryRuns::new(Arc::clone(&power), script);
         let prd_path = folder.path().join("project/prd.json");
@@ -120,10 +126,10 @@ impl Play {
         let mut worker = self.worker();
         for _ in 0..TURNS_MAX {
             let turn = worker.turn().expect("a turn");
-            if turn.live == 0 {
+            if turn.live == 0 && turn.owing == 0 {
                 return;
             }
-            if turn.moved || turn.running > 0 {
+            if turn.moved || turn.running > 0 || turn.owing > 0 {
                 continue;
             }
             let waits = worker
@@ -423,12 +429,13 @@ fn deed_word(event: &Event) -> Option<String> {
         | Event::CandidateMade { .. }
         | Event::NothingNew { .. }
         | Event::Integrated { .. }
-        | Event::Announced { .. }
         | Event::StorySkipped { .. }
         | Event::StoryBlocked { .. }
         | Event::RecheckPlanned { .. }
         | Event::AgentSwitched { .. }
         | Event::LoopEnded { .. } => Some(format!("{event:?}")),
+        // After a crash the first try may find the branch free where a calm one did not.
+        Event::Announced { story, prd, .. } => Some(format!("announced {story}, PRD {prd:?}")),
         _ => None,
     }
 }

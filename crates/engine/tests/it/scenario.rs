@@ -26,6 +26,8 @@ pub(crate) struct Scenario {
     pub(crate) failover: bool,
     #[serde(default)]
     pub(crate) ladder: Vec<String>,
+    #[serde(default)]
+    pub(crate) publish_refusals: u32,
     pub(crate) story: Vec<StoryCase>,
     #[serde(default)]
     pub(crate) run: Vec<RunCase>,

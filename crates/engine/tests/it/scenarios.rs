@@ -1,6 +1,6 @@
 //! Every scenario of `scenarios/` ends as it says.
 
-use crate::play::{Ending, Play};
+use crate::play::{Ending, Play, branch_name};
 use crate::scenario::{Scenario, all};
 
 /// Plays a scenario once, calmly.
@@ -28,6 +28,13 @@ fn complaints(scenario: &Scenario) -> Vec<String> {
             complaints.push(format!("{what} is {found}, expected {wanted}"));
         }
     };
+    let branch = format!("refs/heads/{}", branch_name());
+    let (landed, published) = (ending.refs.get(&branch), ending.published.values().next());
+    compare(
+        "the operator's branch",
+        format!("{published:?}"),
+        format!("{landed:?}"),
+    );
     compare("status", ending.status.clone(), expect.status.clone());
     for (word, wanted) in [
         ("passed", &expect.passed),

@@ -319,10 +319,10 @@ impl World {
                     commit: to,
                 })
             }
-            Deed::Announce { story, .. } => Some(Event::Announced {
-                story,
+            Deed::Announce { story, .. } => Some(announced(story, &mut self.random)),
+            Deed::Publish(publish) => Some(Event::PublishTried {
+                commit: publish.to,
                 branch: PublishResult::Done,
-                prd: WriteBack::Done,
             }),
             Deed::Skip { story, reason, .. } => Some(Event::StorySkipped {
                 story,
@@ -384,7 +384,7 @@ impl World {
     fn is_over(&self) -> bool {
         self.loops
             .iter()
-            .all(|one| one.quarantined || one.truth.ended().is_some())
+            .all(|one| one.quarantined || is_settled(&one.truth))
     }
 
     /// One loop's journal gets a record that cannot be: it alone is set apart.
@@ -414,6 +414,25 @@ fn made(outside: &mut Outside, make: &MakeCandidateOrder, random: &mut Random) -
 }
 
 /// Requests may be made again and again.
+fn announced(story: kernel::StoryId, random: &mut Random) -> Event {
+    let branch = if random.chance(20) {
+        PublishResult::LeftAlone {
+            why: "locked".to_owned(),
+        }
+    } else {
+        PublishResult::Done
+    };
+    Event::Announced {
+        story,
+        branch,
+        prd: WriteBack::Done,
+    }
+}
+
+fn is_settled(state: &State) -> bool {
+    state.ended().is_some() && !state.owes_publishing()
+}
+
 fn is_repeatable(event: &Event) -> bool {
     matches!(
         event,

@@ -7,6 +7,7 @@ mod flows;
 mod moves;
 mod orders;
 mod proof_of_work;
+mod publishing;
 mod questions;
 mod records;
 mod reload;

@@ -38,6 +38,7 @@ fn kind(order: &Order) -> String {
         Deed::Announce { .. } => "announce".to_owned(),
         Deed::Skip { .. } => "skip".to_owned(),
         Deed::Block { .. } => "block".to_owned(),
+        Deed::Publish(_) => "publish".to_owned(),
         Deed::End { .. } => "end".to_owned(),
     }
 }

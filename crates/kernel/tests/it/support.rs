@@ -166,6 +166,10 @@ impl Played {
                 branch: PublishResult::Done,
                 prd: WriteBack::Done,
             },
+            Deed::Publish(order) => Event::PublishTried {
+                commit: order.to,
+                branch: PublishResult::Done,
+            },
             Deed::Skip { story, reason, .. } => Event::StorySkipped {
                 story,
                 reason,
@@ -501,6 +505,10 @@ fn words(order: &Order) -> String {
         }
         Deed::Integrate { story, .. } => format!("integrate {story}"),
         Deed::Announce { story, .. } => format!("announce {story}"),
+        Deed::Publish(order) => {
+            let known = order.known.as_deref().unwrap_or("nothing known");
+            format!("publish {:.4} ({known})", order.to.as_str())
+        }
         Deed::Skip { story, .. } => format!("skip {story}"),
         Deed::Block { story, on } => format!("block {story} on {on}"),
         Deed::End { reason } => format!("end {reason:?}"),

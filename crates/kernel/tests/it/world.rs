@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kernel::{
-    Attempt, Commit, Deed, Event, Flow, LoopSpec, Order, RunKey, RunOutcome, RunState, RunUsage,
-    Stage, Stamped, State, Step, StoryProgress, StoryStatus, decide,
+    Attempt, Commit, Deed, Event, Flow, LoopSpec, Order, PublishResult, RunKey, RunOutcome,
+    RunState, RunUsage, Stage, Stamped, State, Step, StoryProgress, StoryStatus, decide,
 };
 
 use testkit::{Random, number};
@@ -114,6 +114,21 @@ impl Before {
     }
 }
 
+/// Whether nothing can happen any more.
+fn is_settled(state: &State) -> bool {
+    state.ended().is_some() && decide(state).is_empty()
+}
+
+/// Accepted work is published, or owed, or somebody took the branch: it is never forgotten.
+fn check_published(state: &State, owed: &[Order], seed: u64) {
+    let is_behind = state.head() != &state.spec().base && state.published() != Some(state.head());
+    let is_owed = |order: &Order| matches!(order.deed, Deed::Publish(_) | Deed::Announce { .. });
+    assert!(
+        !is_behind || state.is_branch_taken() || owed.iter().any(is_owed),
+        "seed {seed}: i04: accepted work is not published and nobody owes it"
+    );
+}
+
 /// Everything that must hold at every moment, looked at from outside: the journal is the only
 /// witness.
 fn check(played: &Played, before: &Before, seed: u64) {
@@ -123,6 +138,7 @@ fn check(played: &Played, before: &Before, seed: u64) {
         !owed.is_empty() || played.state.ended().is_some() || waits_for_a_person,
         "seed {seed}: i03: nothing is owed and the loop is not over"
     );
+    check_published(&played.state, &owed, seed);
     let keys: BTreeSet<String> = owed.iter().map(Order::key).collect();
     assert_eq!(keys.len(), owed.len(), "seed {seed}: two orders of one key");
     for Stamped { event, .. } in &played.journal[before.n_records..] {
@@ -388,7 +404,7 @@ fn may_come_again(state: &State, event: &Event) -> bool {
 /// One step of the world: an order is carried out, or something goes wrong.
 fn step(played: &mut Played, random: &mut Random, seed: u64) {
     played.clock_ms += random.below(5_000);
-    if random.chance(1) {
+    if random.chance(1) && played.state.ended().is_none() {
         return request(played, random);
     }
     if random.chance(3) {
@@ -429,6 +445,21 @@ fn step(played: &mut Played, random: &mut Random, seed: u64) {
     }
 }
 
+/// What becomes of the operator's branch; the same obstacle is no news.
+fn random_publish(random: &mut Random, known: Option<&str>) -> PublishResult {
+    let why = if random.chance(50) {
+        "locked"
+    } else {
+        "checked out"
+    }
+    .to_owned();
+    match random.below(10) {
+        0 => PublishResult::Taken { why },
+        1..4 if known != Some(&why) => PublishResult::LeftAlone { why },
+        _ => PublishResult::Done,
+    }
+}
+
 /// What comes of an order, unless it is carried out at once.
 fn outcome_of(played: &mut Played, order: &Order, random: &mut Random, seed: u64) -> Option<Event> {
     let event = match &order.deed {
@@ -460,6 +491,15 @@ fn outcome_of(played: &mut Played, order: &Order, random: &mut Random, seed: u64
             story: order.place.run.story.clone(),
             attempt: order.place.run.attempt,
             why: "no test file".to_owned(),
+        },
+        Deed::Announce { story, .. } => Event::Announced {
+            story: story.clone(),
+            branch: random_publish(random, None),
+            prd: kernel::WriteBack::Off,
+        },
+        Deed::Publish(order) => Event::PublishTried {
+            commit: order.to.clone(),
+            branch: random_publish(random, order.known.as_deref()),
         },
         Deed::Integrate {
             story, attempt, to, ..
@@ -497,17 +537,17 @@ fn world_of_a_million_steps() {
         let mut random = Random::new(seed);
         let mut played = Played::start(random_spec(&mut random));
         let mut own = 0;
-        while played.state.ended().is_none() && own < LOOP_STEPS_MAX {
+        while !is_settled(&played.state) && own < LOOP_STEPS_MAX {
             let before = Before::of(&played);
             step(&mut played, &mut random, seed);
             check(&played, &before, seed);
             beside += u64::from(played.state.attempts().count() > 1);
             let reason = played.state.cancel_reason();
-            stale += u64::from(played.state.ended().is_some() && reason == Some("left behind"));
+            stale += u64::from(is_settled(&played.state) && reason == Some("left behind"));
             own += 1;
         }
         assert!(
-            played.state.ended().is_some(),
+            is_settled(&played.state),
             "seed {seed}: the loop did not end in {LOOP_STEPS_MAX} steps"
         );
         ended += u64::from(played.state.ended().is_some());

@@ -316,12 +316,17 @@ fn missing(before: &Value, now: &Value, at: &str) -> Vec<String> {
                 missing(value, found, &format!("{at}/{key}"))
             })
             .collect(),
-        (Value::Array(before), Value::Array(now)) if before.len() == now.len() => before
-            .iter()
-            .zip(now)
-            .enumerate()
-            .flat_map(|(index, (value, found))| missing(value, found, &format!("{at}/{index}")))
-            .collect(),
+        // There may be more that one can do next than there was.
+        (Value::Array(before), Value::Array(now))
+            if before.len() == now.len() || (at == "/next_actions" && before.len() < now.len()) =>
+        {
+            before
+                .iter()
+                .zip(now)
+                .enumerate()
+                .flat_map(|(index, (value, found))| missing(value, found, &format!("{at}/{index}")))
+                .collect()
+        }
         (before, now) if before == now => Vec::new(),
         (before, now) => vec![format!("{at}: was {before}, is {now}")],
     }

@@ -225,6 +225,10 @@ impl Played {
                 branch: self.branch.clone(),
                 prd: WriteBack::Done,
             },
+            Deed::Publish(order) => Event::PublishTried {
+                commit: order.to,
+                branch: self.branch.clone(),
+            },
             Deed::Skip { story, reason, .. } => Event::StorySkipped {
                 story,
                 reason,

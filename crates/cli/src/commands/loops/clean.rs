@@ -5,7 +5,7 @@ use home::{DiskUse, ENTRIES_MAX, Expiry, Home, disk_use, expiry, now_ms, utc};
 use journal::Journal;
 use serde_json::{Value, json};
 
-use super::{load, open};
+use super::lookup::{load, open};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;

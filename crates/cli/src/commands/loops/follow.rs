@@ -8,8 +8,8 @@ use std::time::Duration;
 use home::{Home, Loaded};
 use journal::Journal;
 
+use super::lookup::{catch_up, load};
 use super::trace::{Trace, Wanted, traces};
-use super::{catch_up, load};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 

@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use views::{LoopView, PublicEvent, PublicFold, StoryView, loop_view, public_events};
 
 use super::follow::has_news;
+use super::lookup::{catch_up, find, load, open};
 use super::overview::{self, Which};
-use super::{catch_up, find, load, open};
+use super::publishing;
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
@@ -36,10 +37,11 @@ pub(super) fn result_of(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let loaded = load(journal, loop_id)?;
+    publishing::see_to(home, journal, &loaded)?;
     let (view, ended) = (seen(home, &loaded.state), progress(&loaded.state));
     let fault = fault_of(home, loop_id);
     let disk = disk_use(&home.loop_folder(loop_id), ENTRIES_MAX);
-    output.data(&text(&view))?;
+    output.data(&text(home, &view))?;
     if !ended.is_empty() {
         let lines: String = ended
             .iter()
@@ -113,8 +115,8 @@ fn exit_of(view: &LoopView) -> Exit {
 /// From here on a budget is nearly used up.
 const BUDGET_WARNING_PERCENT: u64 = 80;
 
-fn text(view: &LoopView) -> String {
-    let mut out = heading(view);
+fn text(home: &Home, view: &LoopView) -> String {
+    let mut out = heading(home, view);
     out.push_str(&questions(view));
     for story in &view.stories {
         out.push_str(&story_line(story));
@@ -128,7 +130,7 @@ fn text(view: &LoopView) -> String {
     out
 }
 
-fn heading(view: &LoopView) -> String {
+fn heading(home: &Home, view: &LoopView) -> String {
     let reason = if view.reason.is_empty() {
         String::new()
     } else {
@@ -148,8 +150,22 @@ fn heading(view: &LoopView) -> String {
     );
     if let Some(why) = &view.unpublished {
         out.push_str(&format!("        not in your repository: {why}\n"));
+        out.push_str(&format!("        {}\n", how_to_publish(home, view)));
     }
     out
+}
+
+/// What a person can do about work that is not published.
+fn how_to_publish(home: &Home, view: &LoopView) -> String {
+    let (id, branch) = (&view.loop_id, &view.branch);
+    if !view.branch_taken {
+        return "it is published by itself as soon as that is possible".to_owned();
+    }
+    format!(
+        "the branch is yours now; `git fetch {} {branch}:NAME` gets the accepted commits under \
+         another name, and once the branch is gone, `loopwright resume {id}` makes it again",
+        home.repository(id).display()
+    )
 }
 
 /// What can be answered. Where several stories ask, each question has its address.
@@ -264,10 +280,17 @@ fn next_actions(view: &LoopView) -> Vec<NextAction> {
             )]
         }
         "completed" | "cancelled" | "failed" => {
-            vec![NextAction::new(
+            let mut actions = vec![NextAction::new(
                 format!("loopwright runs {id}"),
                 "see what was done",
-            )]
+            )];
+            if view.unpublished.is_some() {
+                actions.push(NextAction::new(
+                    format!("loopwright resume {id}"),
+                    "publish what was accepted",
+                ));
+            }
+            actions
         }
         _ => vec![NextAction::new(
             format!("loopwright watch {id}"),

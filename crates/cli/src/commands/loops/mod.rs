@@ -2,16 +2,20 @@
 //! requests; the worker does the rest.
 
 mod allowance;
+mod ask;
 mod casting;
 mod clean;
 mod follow;
 pub(crate) mod found_checks;
 mod look;
+mod lookup;
 mod overview;
 mod passed;
+mod publishing;
 mod refusal;
 mod reload;
 mod remove;
+mod same_prd;
 mod send;
 mod serve;
 mod start;
@@ -20,14 +24,15 @@ mod stories;
 mod story;
 mod trace;
 
-use home::{Home, LoadError, Loaded};
-use journal::Journal;
+use home::Home;
 use kernel::Event;
 
+use self::ask::{ask, resume};
+use self::lookup::{load, open};
 pub use self::serve::ensure_worker;
 use crate::args::{LoopCommand, StartArgs};
 use crate::failure::{Exit, Failure};
-use crate::output::{NextAction, Output};
+use crate::output::Output;
 use crate::state_folder::home;
 
 pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Failure> {
@@ -66,9 +71,7 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
         }
         LoopCommand::Pause { id } => ask(&id, &Event::PauseRequested, "pause", output),
         LoopCommand::Resume { id, reload: true } => reload::run(&id, output),
-        LoopCommand::Resume { id, reload: false } => {
-            ask(&id, &Event::ResumeRequested, "resume", output)
-        }
+        LoopCommand::Resume { id, reload: false } => resume(&id, output),
         LoopCommand::Answer { id, choice, story } => {
             let story = story.map(kernel::StoryId::from);
             ask(&id, &Event::Answered { choice, story }, "answer", output)
@@ -104,78 +107,4 @@ pub(crate) fn all_traces(home: &Home) -> Result<Vec<trace::Trace>, Failure> {
         .filter_map(|row| load(&journal, &row.loop_id).ok());
     let traces = loaded.flat_map(|loaded| trace::traces(home, &loaded));
     Ok(traces.filter(|trace| !trace.key.stage.is_check()).collect())
-}
-
-fn open(home: &Home) -> Result<Journal, Failure> {
-    Journal::open(home.root())
-        .map_err(|error| Failure::environment("cannot open the journal", &error))
-}
-
-/// Finds a loop by its id or the beginning of it.
-fn find(journal: &Journal, id: &str) -> Result<String, Failure> {
-    let rows = journal
-        .loops()
-        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
-    if id.is_empty() {
-        return Err(Failure::bad_input("an empty id names no loop")
-            .hint("`loopwright list` shows all loops"));
-    }
-    let wanted = id.to_uppercase();
-    let matching: Vec<String> = rows
-        .into_iter()
-        .map(|row| row.loop_id)
-        .filter(|found| found.starts_with(&wanted))
-        .collect();
-    match matching.as_slice() {
-        [one] => Ok(one.clone()),
-        [] => Err(Failure::bad_input(format!("there is no loop `{id}`"))
-            .hint("`loopwright list` shows all loops")),
-        several => Err(
-            Failure::bad_input(format!("`{id}` may mean {}", several.join(" or ")))
-                .hint("give more of the id"),
-        ),
-    }
-}
-
-fn load(journal: &Journal, loop_id: &str) -> Result<Loaded, Failure> {
-    home::load(journal, loop_id).map_err(|error| unreadable(loop_id, &error))
-}
-
-/// Takes in what was recorded since.
-fn catch_up(loaded: &mut Loaded, journal: &Journal, loop_id: &str) -> Result<(), Failure> {
-    let caught_up = loaded.catch_up(journal, loop_id);
-    caught_up
-        .map(drop)
-        .map_err(|error| unreadable(loop_id, &error))
-}
-
-fn unreadable(loop_id: &str, error: &LoadError) -> Failure {
-    match error {
-        LoadError::Journal(_) => Failure::environment("cannot read the loop", error),
-        other => Failure {
-            exit: Exit::Environment,
-            message: format!("loop {loop_id} cannot be read: {other}"),
-            hints: Vec::new(),
-        },
-    }
-}
-
-/// Writes a request and sees to it that a worker is there to answer it.
-fn ask(id: &str, event: &Event, verb: &str, output: &mut Output) -> Result<Exit, Failure> {
-    output.command(verb);
-    let home = home()?;
-    let journal = open(&home)?;
-    let loop_id = find(&journal, id)?;
-    if let Err(error) = home::request(&journal, &loop_id, event) {
-        let state = load(&journal, &loop_id)?.state;
-        return Err(refusal::refused(&state, verb, &error));
-    }
-    serve::ensure_worker(&home)?;
-    output.data(&format!("{loop_id}: {verb} was asked for\n"))?;
-    output.result(|| serde_json::json!({ "loopId": loop_id, "requested": verb }))?;
-    output.next(NextAction::new(
-        format!("loopwright status {loop_id}"),
-        "see where the loop stands",
-    ));
-    Ok(Exit::Done)
 }

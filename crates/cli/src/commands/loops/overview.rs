@@ -15,7 +15,8 @@ use serde_json::value::RawValue;
 use views::LoopView;
 
 use super::look::seen;
-use super::{load, open};
+use super::lookup::{load, open};
+use super::serve;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::state_folder::home;
@@ -59,6 +60,10 @@ pub(super) fn show(
     let is_live = |entry: &Entry| matches!(entry.what, What::Live { .. });
     if entries.iter().any(is_live) && !home::is_worker_there(home) {
         output.talk("note: no worker is at work; `loopwright serve` goes on with the loops\n");
+    }
+    let owes = |entry: &Entry| matches!(entry.what, What::Live { owes: true, .. });
+    if entries.iter().any(owes) {
+        serve::ensure_worker(home)?;
     }
     if entries.is_empty() {
         output.talk("there are no loops yet; `loopwright start` makes one\n");
@@ -107,7 +112,12 @@ enum What {
         brief: String,
     },
     /// It is not over.
-    Live { brief: String, whole: String },
+    Live {
+        brief: String,
+        whole: String,
+        /// Whether accepted work is not published, although it is over.
+        owes: bool,
+    },
     /// It cannot be read, or was set apart.
     Unreadable { why: String },
 }
@@ -118,8 +128,13 @@ const SEPARATOR: char = '\n';
 /// What a line shows of a loop: how it stands, and its project.
 fn brief_of(view: &LoopView) -> String {
     let passed = view.stories.iter().filter(|story| story.status == "passed");
+    let unpublished = if view.unpublished.is_some() {
+        ", not published"
+    } else {
+        ""
+    };
     format!(
-        "{:<11}  {}/{} passed{SEPARATOR}{}",
+        "{:<11}  {}/{} passed{unpublished}{SEPARATOR}{}",
         view.status,
         passed.count(),
         view.stories.len(),
@@ -288,8 +303,10 @@ fn look_up(
     let view = seen(home, &loaded.state);
     let (brief, whole) = (brief_of(&view), json(&view));
     // A loop that ended between the two looks is remembered the next time.
-    if loaded.state.ended().is_none() || loaded.last != row.last {
-        return Entry::new(loop_id, What::Live { brief, whole });
+    let is_over = loaded.state.ended().is_some();
+    let owes = is_over && loaded.state.owes_publishing();
+    if !is_over || owes || loaded.last != row.last {
+        return Entry::new(loop_id, What::Live { brief, whole, owes });
     }
     let at_ms = loaded.state.last_at_ms();
     new.push(Remembered {

@@ -1,8 +1,8 @@
 //! Stories that are marked as passed: is what they made in the commit that the loop would start
 //! from?
 //!
-//! A commit of ours names its story in a trailer. One that is found on a branch `agent-loop/…` and
-//! not in the base means that the loop would start without accepted work, and a person has to say
+//! A commit of ours names its story in a trailer. One that is found on a branch `agent-loop/…`, or
+//! in the repository of a loop that could not publish it, and not in the base means that the loop would start without accepted work, and a person has to say
 //! what they want. A story without any known commit was marked by hand, or before our time, and is
 //! believed.
 
@@ -10,9 +10,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use home::Home;
 use kernel::{StorySpec, StoryStart};
 use workspace::{BranchTrailers, CommitId, trailers_beyond, trailers_of};
 
+use super::publishing::publish_earlier;
 use super::start_request::{Passed, StartRequest};
 use crate::failure::Failure;
 use crate::output::{NextAction, Output};
@@ -23,6 +25,7 @@ const BRANCHES: &str = "agent-loop/";
 /// Looks at the stories that are marked as passed, and opens those again that the person wants done
 /// again.
 pub(super) fn settle(
+    home: &Home,
     request: &StartRequest,
     root: &Path,
     base: &CommitId,
@@ -42,8 +45,16 @@ pub(super) fn settle(
         |error| Failure::environment("cannot look for the commits of passed stories", &error);
     let here = trailers_of(root, base, TRAILER).map_err(fault)?;
     let absent: BTreeSet<String> = marked.difference(&here).cloned().collect();
+    let withheld = if absent.is_empty() {
+        Vec::new()
+    } else {
+        publish_earlier(home, &super::lookup::open(home)?, root)?
+    };
     let branches = trailers_beyond(root, base, BRANCHES, TRAILER).map_err(fault)?;
-    let is_elsewhere = |id: &&String| branches.iter().any(|branch| branch.values.contains(*id));
+    let is_elsewhere = |id: &&String| {
+        let is_withheld = withheld.iter().any(|held| held.stories.contains(id));
+        is_withheld || branches.iter().any(|branch| branch.values.contains(*id))
+    };
     let (elsewhere, unknown): (Vec<&String>, Vec<&String>) = absent.iter().partition(is_elsewhere);
     if !unknown.is_empty() {
         let names = joined(&unknown);
@@ -71,7 +82,17 @@ pub(super) fn settle(
                 Arc::make_mut(story).start = StoryStart::Open;
             }
         }
-        (false, Passed::Ask) => return Err(choices(request, &elsewhere, &branches, output)),
+        (false, Passed::Ask) => {
+            let failure = choices(request, &elsewhere, &branches, output);
+            return Err(withheld.iter().fold(failure, |failure, held| {
+                failure.hint(format!(
+                    "loop {} holds {}, which it could not publish: {}; once it can, start again",
+                    held.loop_id,
+                    held.stories.join(", "),
+                    held.why
+                ))
+            }));
+        }
     }
     Ok(())
 }
@@ -101,7 +122,11 @@ fn choices(
     };
     // The newest of those that have the most: they come newest first, and the first of equals is
     // kept.
-    let best = branches.iter().rev().max_by_key(|branch| has(branch));
+    let best = branches
+        .iter()
+        .filter(|branch| has(branch) > 0)
+        .rev()
+        .max_by_key(|branch| has(branch));
     let start = format!(
         "loopwright start --project {} --prd {}",
         request.project.display(),

@@ -11,10 +11,12 @@ use serde_json::json;
 use workspace::CommitId;
 
 use super::allowance::tell_of_stories;
+use super::ask::ask;
 use super::casting::check_flow;
 use super::found_checks::Base;
+use super::lookup::{find, load, open};
 use super::refusal::refused;
-use super::{ask, find, load, open, start, stories};
+use super::{start, stories};
 use crate::config;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;

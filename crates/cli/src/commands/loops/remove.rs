@@ -4,7 +4,7 @@ use home::Home;
 use journal::Journal;
 use serde_json::{Value, json};
 
-use super::{find, load, open};
+use super::lookup::{find, load, open};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::state_folder::home;

@@ -8,8 +8,9 @@ use journal::Journal;
 use kernel::Event;
 use serde_json::{Map, Value};
 
+use super::lookup::open;
 use super::start_request::{Assignment, StartRequest};
-use super::{look, open, start};
+use super::{look, start};
 use crate::config::{Flag, probably_meant};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
@@ -30,6 +31,7 @@ const START: &[&str] = &[
     "retryLadder",
     "flow",
     "budget",
+    "again",
 ];
 const STORY: &[&str] = &[
     "loopId",
@@ -41,6 +43,7 @@ const STORY: &[&str] = &[
     "only",
     "maxRetries",
     "flow",
+    "again",
 ];
 const ROLES: &[&str] = &["implementor", "reviewer", "judge"];
 const BUDGET: &[&str] = &["usd", "tokens", "hours"];
@@ -182,6 +185,14 @@ impl<'f> Fields<'f> {
             .ok_or_else(|| Failure::bad_input(format!("the field `{name}` is missing")))
     }
 
+    /// Off where it is missing.
+    fn switch(&self, name: &str) -> Result<bool, Failure> {
+        let value = self.get(name).unwrap_or(&Value::Bool(false));
+        value
+            .as_bool()
+            .ok_or_else(|| self.misfit(name, "true or false"))
+    }
+
     /// A number or a text, as the configuration takes it; whether it fits the key is for that to
     /// say.
     fn flag(&self, name: &str, key: &str) -> Result<Option<Flag>, Failure> {
@@ -240,7 +251,7 @@ fn is_there(journal: &Journal, loop_id: &str, request: &StartRequest) -> Result<
     if !rows.iter().any(|row| row.loop_id == loop_id) {
         return Ok(false);
     }
-    let same = super::load(journal, loop_id).is_ok_and(|loaded| {
+    let same = super::lookup::load(journal, loop_id).is_ok_and(|loaded| {
         let is_at = |text: &str, path: &Path| {
             std::fs::canonicalize(path).is_ok_and(|path| path == Path::new(text))
         };
@@ -276,12 +287,7 @@ fn story_wish(fields: &Fields<'_>) -> Result<StartRequest, Failure> {
         Some(Some(attempt)) if attempt > 0 => attempt,
         Some(_) => return Err(fields.misfit("attempt", "a number from 1")),
     };
-    let only = match fields.get("only") {
-        None => false,
-        Some(value) => value
-            .as_bool()
-            .ok_or_else(|| fields.misfit("only", "true or false"))?,
-    };
+    let only = fields.switch("only")?;
     let judgment = fields.get("judgment").map(|value| match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -299,6 +305,7 @@ fn story_wish(fields: &Fields<'_>) -> Result<StartRequest, Failure> {
         flags,
         loop_id,
         first,
+        again: fields.switch("again")?,
         ..StartRequest::default()
     })
 }
@@ -328,6 +335,7 @@ fn request(fields: &Fields<'_>) -> Result<StartRequest, Failure> {
         prd,
         flags,
         loop_id,
+        again: fields.switch("again")?,
         ..StartRequest::default()
     };
     if let Some(Value::Object(assignments)) = fields.get("toolAssignments") {
@@ -367,7 +375,7 @@ fn cancel(fields: &Fields<'_>, output: &mut Output) -> Result<Exit, Failure> {
     let reason = fields
         .text("reason")?
         .unwrap_or_else(|| "cancelled by an event".to_owned());
-    let exit = super::ask(
+    let exit = super::ask::ask(
         &fields.required("loopId")?,
         &Event::CancelRequested { reason },
         "cancel",

@@ -9,9 +9,10 @@ use prd::Prd;
 
 use super::allowance::{allowance, prices, tell_of_stories};
 use super::casting::{Casting, cast, check_flow};
+use super::lookup::open;
 use super::start_request::{StartMode, StartRequest};
 use super::stories::{assign, stories};
-use super::{found_checks, look, open, passed, serve};
+use super::{found_checks, look, passed, same_prd, serve};
 use crate::args::StartArgs;
 use crate::config::{self, Config};
 use crate::failure::{Exit, Failure};
@@ -43,7 +44,7 @@ pub(super) fn carry_out(
     request: &StartRequest,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let Some(Plan { spec, remarks }) = plan(request, output)? else {
+    let Some(Plan { spec, remarks }) = plan(home, request, output)? else {
         return Ok(Exit::BadInput);
     };
     if request.mode == StartMode::Dry {
@@ -56,8 +57,11 @@ pub(super) fn carry_out(
         .iter()
         .filter(|story| story.start == StoryStart::Open)
         .count();
-    home::start(&journal, spec)
-        .map_err(|error| Failure::environment("cannot record the loop", &error))?;
+    if request.again {
+        same_prd::record(&journal, spec)?;
+    } else {
+        same_prd::record_only_one(home, &journal, spec, output)?;
+    }
     for remark in remarks {
         output.talk(&format!("note: {remark}\n"));
     }
@@ -123,7 +127,7 @@ fn show(spec: &LoopSpec, remarks: &[String], output: &mut Output) -> Result<Exit
 }
 
 /// Works out what would be started; nothing when the PRD is not fit, which has been said.
-fn plan(request: &StartRequest, output: &mut Output) -> Result<Option<Plan>, Failure> {
+fn plan(home: &Home, request: &StartRequest, output: &mut Output) -> Result<Option<Plan>, Failure> {
     let project = absolute(&request.project)?;
     let prd_path = absolute(&request.prd)?;
     let config = config::read(&project, &request.flags)?;
@@ -163,6 +167,7 @@ fn plan(request: &StartRequest, output: &mut Output) -> Result<Option<Plan>, Fai
     tell_of_stories(spec.allowance.as_ref(), &spec.stories, &settings)?;
     spec.first = first(request, &spec)?;
     passed::settle(
+        home,
         request,
         &view.root,
         &view.head,

@@ -24,6 +24,8 @@ pub(super) struct StartRequest {
     /// The story to begin with.
     pub(super) first: Option<kernel::FirstStory>,
     pub(super) write_progress: bool,
+    /// Whether another loop on the same PRD is no reason to stop.
+    pub(super) again: bool,
     pub(super) mode: StartMode,
 }
 
@@ -75,6 +77,7 @@ impl StartRequest {
             },
             first: None,
             write_progress: arguments.write_progress,
+            again: arguments.guard.again,
             mode: match (arguments.dry_run, arguments.foreground) {
                 (true, _) => StartMode::Dry,
                 (false, true) => StartMode::Foreground,

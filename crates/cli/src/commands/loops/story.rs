@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 use views::{AttemptReport, CriterionReport, StoryReport, story_report};
 
-use super::{find, load, open};
+use super::lookup::{find, load, open};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;

@@ -8,7 +8,7 @@ use kernel::{Event, RunKey, RunOutcome, RunUsage, State, Verdict};
 use sandbox::{ExitRecord, Stream};
 use serde_json::{Value, json};
 
-use super::{find, load, open};
+use super::lookup::{find, load, open};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;

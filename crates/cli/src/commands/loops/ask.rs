@@ -1,0 +1,48 @@
+//! Asking a loop for something: a request in the journal, and a worker to answer it.
+
+use kernel::Event;
+
+use super::lookup::{find, load, open};
+use super::refusal::refused;
+use super::serve;
+use crate::failure::{Exit, Failure};
+use crate::output::{NextAction, Output};
+use crate::state_folder::home;
+
+/// Goes on with a loop. One that is over goes on publishing what it accepted.
+pub(super) fn resume(id: &str, output: &mut Output) -> Result<Exit, Failure> {
+    let journal = open(&home()?)?;
+    let loop_id = find(&journal, id)?;
+    let state = load(&journal, &loop_id)?.state;
+    let event = if state.ended().is_some() && state.unpublished().is_some() {
+        Event::PublishRequested
+    } else {
+        Event::ResumeRequested
+    };
+    ask(&loop_id, &event, "resume", output)
+}
+
+/// Writes a request and sees to it that a worker is there to answer it.
+pub(super) fn ask(
+    id: &str,
+    event: &Event,
+    verb: &str,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    output.command(verb);
+    let home = home()?;
+    let journal = open(&home)?;
+    let loop_id = find(&journal, id)?;
+    if let Err(error) = home::request(&journal, &loop_id, event) {
+        let state = load(&journal, &loop_id)?.state;
+        return Err(refused(&state, verb, &error));
+    }
+    serve::ensure_worker(&home)?;
+    output.data(&format!("{loop_id}: {verb} was asked for\n"))?;
+    output.result(|| serde_json::json!({ "loopId": loop_id, "requested": verb }))?;
+    output.next(NextAction::new(
+        format!("loopwright status {loop_id}"),
+        "see where the loop stands",
+    ));
+    Ok(Exit::Done)
+}

@@ -1,0 +1,107 @@
+//! Accepted work that is not in the person's repository yet: every verb that comes by sees to it.
+
+use std::path::Path;
+
+use home::{Home, Loaded};
+use journal::Journal;
+use kernel::{Event, State};
+use workspace::{CommitId, LoopRepo};
+
+use super::lookup::load;
+use super::serve;
+use crate::failure::Failure;
+
+/// How many loops `start` looks at, the newest first. Those that it wants are among the last.
+const LOOPS_MAX: usize = 200;
+
+/// Gets a worker for work that a loop has not published, although it is over.
+pub(super) fn see_to(home: &Home, journal: &Journal, loaded: &Loaded) -> Result<(), Failure> {
+    let state = &loaded.state;
+    if state.ended().is_none() || !state.owes_publishing() {
+        return Ok(());
+    }
+    let loop_id = &state.spec().loop_id;
+    let heads = journal
+        .heads()
+        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    let is_filed_as_over = heads.iter().any(|head| {
+        head.row.loop_id == *loop_id && head.last_kind.as_deref().is_some_and(kernel::is_over)
+    });
+    if is_filed_as_over {
+        // An older version ended it, and gave up.
+        home::request(journal, loop_id, &Event::PublishRequested)
+            .map_err(|error| Failure::environment("cannot ask for publishing", &error))?;
+    }
+    serve::ensure_worker(home)
+}
+
+/// Accepted work of an earlier loop that could not be published.
+pub(super) struct Withheld {
+    pub(super) loop_id: String,
+    /// The stories that it holds.
+    pub(super) stories: Vec<String>,
+    /// Why it could not be published.
+    pub(super) why: String,
+}
+
+/// Publishes what earlier loops of a project have accepted and not published. What cannot be
+/// published even now is returned.
+pub(super) fn publish_earlier(
+    home: &Home,
+    journal: &Journal,
+    root: &Path,
+) -> Result<Vec<Withheld>, Failure> {
+    let rows = journal
+        .loops()
+        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    let mut withheld = Vec::new();
+    for row in rows.iter().rev().take(LOOPS_MAX) {
+        // A loop that cannot be read is no reason not to start another one.
+        let Ok(loaded) = load(journal, &row.loop_id) else {
+            continue;
+        };
+        let state = &loaded.state;
+        if state.unpublished().is_none() || !is_of(state, root) {
+            continue;
+        }
+        see_to(home, journal, &loaded)?;
+        if let Err(why) = publish(home, state, root) {
+            withheld.push(Withheld {
+                loop_id: row.loop_id.clone(),
+                stories: landed(state),
+                why,
+            });
+        }
+    }
+    Ok(withheld)
+}
+
+fn is_of(state: &State, root: &Path) -> bool {
+    let settings = serde_json::from_str::<home::Settings>(&state.spec().settings);
+    settings.is_ok_and(|settings| Path::new(&settings.root) == root)
+}
+
+fn landed(state: &State) -> Vec<String> {
+    let stories = state.stories().iter();
+    let landed =
+        stories.filter(|story| matches!(&story.status, kernel::StoryStatus::Passed(Some(_))));
+    landed.map(|story| story.spec.id.to_string()).collect()
+}
+
+/// The same move that the worker makes, and just as safe to make twice. The worker records it.
+fn publish(home: &Home, state: &State, root: &Path) -> Result<(), String> {
+    use workspace::Published::{AlreadyThere, CheckedOut, Done, MovedBySomebody};
+    let spec = state.spec();
+    let id = |commit: &kernel::Commit| CommitId::parse(commit.as_str());
+    let published = || {
+        let repository = LoopRepo::open(&home.repository(&spec.loop_id))?;
+        let before = state.published().map(id).transpose()?;
+        repository.publish(root, &spec.branch, before.as_ref(), &id(state.head())?)
+    };
+    match published() {
+        Ok(Done | AlreadyThere) => Ok(()),
+        Ok(CheckedOut { at }) => Err(format!("the branch is checked out at {}", at.display())),
+        Ok(MovedBySomebody { .. }) => Err("somebody moved or removed the branch".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}

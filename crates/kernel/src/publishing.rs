@@ -1,0 +1,130 @@
+//! Publishing: accepted work is owed to the operator's repository until it is there, also after the
+//! loop's end. A lock on a ref or a branch that somebody looks at delays it and never loses it.
+
+use crate::apply::Moved;
+use crate::attempt::Step;
+use crate::commit::Commit;
+use crate::event::{Event, PublishResult};
+use crate::order::PublishOrder;
+use crate::state::{State, Unpublished};
+
+/// The kinds of records at and after the end: something is owed, or nothing any more.
+const UNPUBLISHED: &str = "ended-unpublished";
+const SETTLED: &str = "ended-settled";
+
+/// The kinds of a last record after which nothing is owed.
+const OVER: [&str; 2] = ["loop-ended", SETTLED];
+
+/// The kind under which an event is filed, given the state after it. Whoever looks at nothing but
+/// the kind of a loop's last record must see whether something is still owed, so an end that leaves
+/// accepted work unpublished has another kind than one that does not.
+pub fn record_kind(event: &Event, after: &State) -> &'static str {
+    match (after.ended(), event) {
+        (None, event) => event.kind(),
+        (Some(_), _) if after.owes_publishing() => UNPUBLISHED,
+        (Some(_), Event::LoopEnded { .. }) => event.kind(),
+        (Some(_), _) => SETTLED,
+    }
+}
+
+/// Whether a record of this kind may hold the event.
+pub fn may_be_filed_as(event: &Event, kind: &str) -> bool {
+    let is_after_end = matches!(
+        event,
+        Event::LoopEnded { .. } | Event::PublishTried { .. } | Event::PublishRequested
+    );
+    kind == event.kind() || (is_after_end && [UNPUBLISHED, SETTLED].contains(&kind))
+}
+
+/// Whether a loop whose last record has this kind is over and owes nothing.
+pub fn is_over(last_kind: &str) -> bool {
+    OVER.contains(&last_kind)
+}
+
+impl State {
+    /// Whether a person moved or removed the branch, so that nothing is published unless they ask.
+    pub fn is_branch_taken(&self) -> bool {
+        self.unpublished.as_ref().is_some_and(|left| left.is_taken)
+    }
+
+    /// Whether the operator's repository lacks accepted commits that it can be given.
+    pub fn owes_publishing(&self) -> bool {
+        let is_behind = self.head != self.spec.base && self.published.as_ref() != Some(&self.head);
+        // A story that has just landed is announced first, with everything that belongs to it.
+        let is_announced = self.ended.is_some()
+            || !self
+                .attempts()
+                .any(|(_, attempt)| matches!(attempt.step, Step::Announce { .. }));
+        is_behind && !self.is_branch_taken() && is_announced
+    }
+
+    /// Why the operator's repository does not have the head of the branch, if it has not.
+    pub fn unpublished(&self) -> Option<&str> {
+        match &self.unpublished {
+            Some(left) => Some(&left.why),
+            // Between landing and the first try, or if the worker died there.
+            None if self.owes_publishing() => Some("it is about to be published"),
+            None => None,
+        }
+    }
+
+    /// The order that publishes what is behind, if something is.
+    pub(crate) fn publish_order(&self) -> Option<PublishOrder> {
+        self.owes_publishing().then(|| PublishOrder {
+            branch: self.spec.branch.clone(),
+            published: self.published.clone(),
+            to: self.head.clone(),
+            known: self.unpublished.as_ref().map(|left| left.why.clone()),
+            may_recreate: self.may_recreate,
+            prd_path: self.spec.prd_path.clone(),
+            unmarked: self.unmarked.clone(),
+        })
+    }
+
+    /// Takes in what came of moving the operator's branch to a commit.
+    pub(crate) fn take_published(&mut self, commit: &Commit, result: &PublishResult) {
+        let left = |why: &String, is_taken| {
+            Some(Unpublished {
+                why: why.clone(),
+                is_taken,
+            })
+        };
+        self.unpublished = match result {
+            PublishResult::Done => {
+                self.published = Some(commit.clone());
+                self.may_recreate = false;
+                None
+            }
+            PublishResult::LeftAlone { why } => left(why, false),
+            PublishResult::Taken { why } => left(why, true),
+        };
+    }
+
+    pub(crate) fn take_late_publish(&mut self, commit: &Commit, result: &PublishResult) -> Moved {
+        if !self.owes_publishing() || *commit != self.head {
+            return Err(format!("{commit} is not owed to the repository").into());
+        }
+        let known = self.unpublished.as_ref().map(|left| &left.why);
+        if matches!(result, PublishResult::LeftAlone { why } if Some(why) == known) {
+            return Err("people know that already".into());
+        }
+        self.take_published(commit, result);
+        if *result == PublishResult::Done {
+            self.unmarked.clear();
+        }
+        Ok(())
+    }
+
+    /// Somebody wants it tried again: also where a person moved or removed the branch.
+    pub(crate) fn ask_to_publish(&mut self) -> Moved {
+        let is_behind = self.head != self.spec.base && self.published.as_ref() != Some(&self.head);
+        if !is_behind {
+            return Err("all accepted commits are in the repository".into());
+        }
+        if let Some(left) = &mut self.unpublished {
+            left.is_taken = false;
+        }
+        self.may_recreate = true;
+        Ok(())
+    }
+}

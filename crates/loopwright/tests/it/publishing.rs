@@ -1,0 +1,214 @@
+//! Accepted work reaches the operator's repository, whatever stood in its way when it landed.
+
+use rustix::process::{Signal, kill_process};
+use serde_json::Value;
+
+use crate::scene::{IMPLEMENT, JUDGE, Scene, wait_until};
+use crate::sigkill::ours;
+
+fn id_of(scene: &Scene) -> String {
+    let loops = scene.status();
+    loops["loopId"].as_str().expect("an id").to_owned()
+}
+
+fn branch_at(scene: &Scene, branch: &str) -> String {
+    scene.git(&[
+        "for-each-ref",
+        "--format=%(objectname)",
+        &format!("refs/heads/{branch}"),
+    ])
+}
+
+/// Waits until the branch shows what the loop accepted, and the loop knows it.
+fn wait_for_published(scene: &Scene) -> Value {
+    let view = scene.wait_for_view("published", |view| {
+        view["status"] == "completed" && view["unpublished"].is_null()
+    });
+    let branch = view["branch"].as_str().expect("a branch");
+    assert_eq!(view["headSha"], branch_at(scene, branch), "{view}");
+    view
+}
+
+/// A scene whose second story waits until the file `gate` is there.
+fn gated() -> Scene {
+    let scene = Scene::new(&["one", "two"]);
+    let gate = scene.env.path("gate");
+    scene.env.write(
+        "agents/implement.sh",
+        format!(
+            "[ \"$LOOPWRIGHT_STORY_ID\" = two ] && while [ ! -f {} ]; do sleep 0.05; done\n{IMPLEMENT}",
+            gate.display()
+        ),
+    );
+    scene
+}
+
+#[test]
+fn e02_a_ref_lock_at_the_last_story_ends_published_and_the_next_loop_is_built_on_it() {
+    let scene = Scene::new(&["one"]);
+    let locks = "mkdir -p \"$HEADS\"; : > \"$HEADS/$LOOPWRIGHT_LOOP_ID.lock\"\n";
+    let heads = scene.env.path("project/.git/refs/heads/agent-loop");
+    scene.env.write(
+        "agents/judge.sh",
+        format!("HEADS={}\n{locks}{JUDGE}", heads.display()),
+    );
+    let ended = scene.start(&["--foreground", "--json"]);
+    assert_eq!(ended.exit, 1, "{}", ended.whole());
+    let view = ended.json()["result"].clone();
+    let why = view["unpublished"].as_str().expect("a reason");
+    assert!(why.contains(".lock"), "{why}");
+    let id = id_of(&scene);
+    let said = scene.env.run(&["status", &id]);
+    assert!(
+        said.stdout.contains("it is published by itself"),
+        "{}",
+        said.whole()
+    );
+    assert!(scene.env.run(&["list"]).stdout.contains("not published"));
+    std::fs::remove_file(heads.join(format!("{id}.lock"))).expect("unlocked");
+    let view = wait_for_published(&scene);
+    let branch = view["branch"].as_str().expect("a branch").to_owned();
+    let next = scene.start(&[]);
+    assert_eq!(next.exit, 2, "{}", next.whole());
+    assert!(
+        next.stderr.contains(&format!("--onto {branch}")),
+        "{}",
+        next.whole()
+    );
+}
+
+#[test]
+fn e02_a_branch_checked_out_until_after_the_end_is_published_by_the_next_verb() {
+    let scene = gated();
+    scene.start(&[]);
+    let id = id_of(&scene);
+    let branch = format!("agent-loop/{id}");
+    wait_until("the first story", || {
+        (!branch_at(&scene, &branch).is_empty()).then_some(())
+    });
+    scene.wait_for_view("the first story's end", |view| {
+        view["stories"][0]["status"] == "passed"
+    });
+    let before = scene.git(&["rev-parse", "--abbrev-ref", "HEAD"]);
+    scene.git(&["checkout", "--quiet", "--force", &branch]);
+    scene.env.write("gate", "");
+    let view = scene.wait_for(&["completed"]);
+    let why = view["unpublished"].as_str().expect("a reason");
+    assert!(why.contains("checked out"), "{why}");
+    // While nothing can be published, `start` does not build without the work.
+    let refused = scene.start(&["--dry-run", "--base", &before]);
+    assert_eq!(refused.exit, 2, "{}", refused.whole());
+    assert!(
+        refused.stderr.contains("checked out"),
+        "{}",
+        refused.whole()
+    );
+    for worker in ours(&scene, "serve") {
+        let _ = kill_process(worker, Signal::KILL);
+    }
+    scene.git(&["checkout", "--quiet", "--force", &before]);
+    let watched = scene.env.run(&["watch", &id]);
+    assert!(
+        watched.exit == 0 || watched.exit == 1,
+        "{}",
+        watched.whole()
+    );
+    wait_for_published(&scene);
+    let next = scene.start(&["--dry-run", "--onto", &branch]);
+    assert_eq!(next.exit, 0, "{}", next.whole());
+}
+
+#[test]
+fn e02_a_project_that_was_away_for_a_while_gets_its_branch_and_its_marks() {
+    let scene = Scene::new(&["one"]);
+    let project = scene.project();
+    let away = scene.env.path("away");
+    scene.env.write(
+        "agents/judge.sh",
+        format!("mv {} {}\n{JUDGE}", project.display(), away.display()),
+    );
+    scene.start(&[]);
+    let view = scene.wait_for(&["completed"]);
+    assert!(view["unpublished"].is_string(), "{view}");
+    std::fs::rename(&away, &project).expect("back again");
+    wait_for_published(&scene);
+    assert!(scene.env.read("project/prd.json").contains("true"));
+}
+
+#[test]
+fn a_branch_that_somebody_removed_is_made_again_when_they_ask() {
+    let scene = gated();
+    scene.start(&[]);
+    let id = id_of(&scene);
+    let branch = format!("agent-loop/{id}");
+    scene.wait_for_view("the first story's end", |view| {
+        view["stories"][0]["status"] == "passed"
+    });
+    scene.git(&["branch", "--quiet", "-D", &branch]);
+    scene.env.write("gate", "");
+    let view = scene.wait_for(&["completed"]);
+    assert_eq!(view["unpublished"], "somebody removed the branch");
+    assert_eq!(view["branchTaken"], true);
+    let status = scene.env.run(&["status", &id]);
+    assert!(
+        status.stdout.contains("loopwright resume"),
+        "{}",
+        status.whole()
+    );
+    assert_eq!(branch_at(&scene, &branch), "", "it is left alone");
+    let resumed = scene.env.run(&["resume", &id]);
+    assert_eq!(resumed.exit, 0, "{}", resumed.whole());
+    wait_for_published(&scene);
+    let again = scene.env.run(&["resume", &id]);
+    assert_eq!(
+        again.exit,
+        2,
+        "nothing is left to publish: {}",
+        again.whole()
+    );
+}
+
+#[test]
+fn two_loops_on_one_prd_are_started_only_if_somebody_says_so() {
+    let scene = gated();
+    scene.env.write(
+        "agents/implement.sh",
+        format!(
+            "while [ ! -f {} ]; do sleep 0.05; done\n{IMPLEMENT}",
+            scene.env.path("gate").display()
+        ),
+    );
+    // Both at the same moment: one of them is refused.
+    let start = || {
+        let arguments = ["start", "--project", "project", "--prd", "project/prd.json"];
+        scene.env.command(&arguments).output().expect("it runs")
+    };
+    let (first, second) = std::thread::scope(|scope| {
+        let first = scope.spawn(start);
+        let second = start();
+        (first.join().expect("joined"), second)
+    });
+    let mut codes = [first.status.code(), second.status.code()];
+    codes.sort_unstable();
+    assert_eq!(codes, [Some(0), Some(2)]);
+    let id = id_of(&scene);
+    let refused = scene.start(&[]);
+    assert_eq!(refused.exit, 2, "{}", refused.whole());
+    assert!(
+        refused.stderr.contains(&format!("loop {id} is at work on"))
+            && refused.stderr.contains("--again"),
+        "{}",
+        refused.whole()
+    );
+    let again = scene.start(&["--again"]);
+    assert_eq!(again.exit, 0, "{}", again.whole());
+    for view in scene.env.run(&["list", "--json"]).json()["result"]["loops"]
+        .as_array()
+        .expect("loops")
+    {
+        let id = view["loopId"].as_str().expect("an id");
+        assert_eq!(scene.env.run(&["cancel", id]).exit, 0);
+    }
+    scene.env.write("gate", "");
+    scene.wait_for(&["cancelled"]);
+}
