@@ -32,7 +32,7 @@ pub(super) fn propose(tree: &dyn Tree, machine: Machine<'_>) -> Option<Proposal>
     };
     proposal.setup = project.setup();
     let typecheck = project.first(&["typecheck", "type-check", "check-types", "types", "tsc"]);
-    let lint = project.first(&["lint"]);
+    let lint = project.first(&["lint", "lint:check", "check:lint", "eslint", "standard"]);
     proposal.typecheck = typecheck.map(|name| project.run_script(name));
     proposal.lint = lint.map(|name| project.run_script(name));
     let reached = project.test(typecheck, lint, &mut proposal);
@@ -66,7 +66,7 @@ pub(super) fn propose(tree: &dyn Tree, machine: Machine<'_>) -> Option<Proposal>
     if changes.is_some_and(|text| text.contains("--fix") || text.contains("--write")) {
         proposal
             .notes
-            .push("the script `lint` changes files; a check should only look".to_owned());
+            .push("the script for `lint` changes files; a check should only look".to_owned());
     }
     Some(proposal)
 }
@@ -243,12 +243,15 @@ impl Project<'_> {
     fn linter(&self) -> Option<Proposed> {
         let names = self.tree.list("");
         let has = |start: &str| names.iter().find(|name| name.starts_with(start));
-        if let Some(file) = has("biome.json").filter(|_| self.depends_on("@biomejs/biome")) {
+        // Scripts that call it say better what of the project it looks at.
+        let is_free =
+            |package: &str, program: &str| self.depends_on(package) && !self.scripts.call(program);
+        if let Some(file) = has("biome.json").filter(|_| is_free("@biomejs/biome", "biome")) {
             return Some(Proposed::new(self.run("biome check"), file.as_str()));
         }
         let file = has("eslint.config.")
             .or_else(|| has(".eslintrc"))
-            .filter(|_| self.depends_on("eslint"))?;
+            .filter(|_| is_free("eslint", "eslint"))?;
         Some(Proposed::new(self.run("eslint ."), file.as_str()))
     }
 

@@ -63,6 +63,18 @@ impl Scripts<'_> {
         self.text(name).map_or(Vec::new(), |text| parse(text).calls)
     }
 
+    /// Whether some script calls this program.
+    pub(super) fn call(&self, program: &str) -> bool {
+        let scripts = self.manifest.get("scripts").and_then(Value::as_object);
+        let mut names = scripts.into_iter().flatten().map(|(name, _)| name);
+        names.any(|name| {
+            let calls = self.calls(name);
+            calls
+                .iter()
+                .any(|call| unwrapped(&call.words).first() == Some(&program))
+        })
+    }
+
     /// How `test` is run without what these scripts do, and without asking a registry for news.
     pub(super) fn test_without(&self, others: &[&str]) -> Alone {
         let mut name = "test".to_owned();

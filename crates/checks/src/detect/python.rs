@@ -279,7 +279,7 @@ impl<'a> Project<'a> {
             };
             let says_what = keys.iter().any(|key| in_table(key) || in_ini(key));
             let words = if says_what { "mypy" } else { "mypy ." };
-            Some(Check::program("mypy", words, "configuration of mypy"))
+            Some(self.tool("mypy", words, "configuration of mypy"))
         } else if self.tree.has("pyrightconfig.json")
             || self.manifests.pyproject.contains("[tool.pyright")
         {
@@ -298,17 +298,31 @@ impl<'a> Project<'a> {
             || self.tree.has(".ruff.toml")
             || self.manifests.pyproject.contains("[tool.ruff")
         {
-            Some(Check::program(
-                "ruff",
-                "ruff check .",
-                "configuration of ruff",
-            ))
+            Some(self.tool("ruff", "ruff check .", "configuration of ruff"))
         } else if self.tree.has(".flake8") || self.manifests.setup_cfg.contains("[flake8]") {
             // It would look at every package that the setup installed.
             let words = "flake8 --extend-exclude .venv";
-            Some(Check::program("flake8", words, "configuration of flake8"))
+            Some(self.tool("flake8", words, "configuration of flake8"))
         } else {
             None
+        }
+    }
+
+    /// A tool as tox calls it, which says what of the project it looks at; else with these words.
+    fn tool(&self, package: &'static str, words: &str, why: &str) -> Check {
+        let called = self.manifests.tox_ini.lines().find_map(|line| {
+            let line = line.trim();
+            let line = line.strip_prefix("commands").map_or(line, |rest| {
+                rest.trim_start().trim_start_matches('=').trim_start()
+            });
+            let line = line.strip_prefix("python -m ").unwrap_or(line);
+            let (program, rest) = line.split_once(' ')?;
+            let is_narrow = !rest.contains(['{', '\\']) && !rest.split(' ').any(|word| word == ".");
+            (program == package && is_narrow).then(|| line.to_owned())
+        });
+        match called {
+            Some(words) => Check::program(package, words, "tox.ini"),
+            None => Check::program(package, words, why),
         }
     }
 

@@ -241,6 +241,20 @@ fn what_the_tests_need_is_installed() {
 }
 
 #[test]
+fn a_tool_is_called_as_tox_calls_it() {
+    let tox = "tox.ini=[testenv]\ncommands = pytest\n[testenv:lint]\ncommands =\n  flake8 a.py\n  python -m mypy -p a\n";
+    let files = [tox, "setup.cfg=[flake8]\n[mypy]\n", "setup.py=setup()"];
+    assert_eq!(
+        shown(&files).split(" | ").skip(1).collect::<Vec<_>>(),
+        [
+            ".venv/bin/python -m mypy -p a",
+            ".venv/bin/python -m flake8 a.py",
+            ".venv/bin/python -m pytest"
+        ]
+    );
+}
+
+#[test]
 fn a_package_that_asks_git_for_its_version_is_told_one() {
     let files = [
         "pyproject.toml=[build-system]\nrequires = [\"setuptools-scm>=8\"]\n",
@@ -384,6 +398,14 @@ fn nothing_is_run_twice() {
             "{scripts}"
         );
     }
+    let own = package(r#""eslint":"eslint a","test":"npm run eslint && nyc mocha""#);
+    assert_eq!(shown(&[&own]), "[Node] - | - | - | npm test");
+    let checked = package(r#""verify":"eslint a","test":"mocha""#);
+    let checked = checked.replacen('{', r#"{"devDependencies":{"eslint":"9"},"#, 1);
+    assert_eq!(
+        shown(&[&checked, ".eslintrc.yml"]),
+        "[Node] npm install | - | - | npm test"
+    );
     let typed =
         package(r#""typecheck":"tsc","lint":"npm run typecheck && eslint .","test":"mocha""#);
     assert_eq!(shown(&[&typed]), "[Node] - | - | npm run lint | npm test");
