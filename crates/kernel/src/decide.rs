@@ -111,7 +111,7 @@ impl Active<'_> {
             Step::Integrate { candidate } => vec![Deed::Integrate {
                 story,
                 attempt: attempt.number,
-                branch: self.state.spec.branch.clone(),
+                branch: self.state.spec.own_branch(),
                 from: self.state.head.clone(),
                 base: self.state.spec.base.clone(),
                 to: candidate.commit.clone(),

@@ -242,6 +242,12 @@ impl StorySpec {
 }
 
 impl LoopSpec {
+    /// The branch in the loop's own repository. It is named after the loop, whatever the operator's
+    /// branch is called, so that it can be found without the journal.
+    pub fn own_branch(&self) -> String {
+        format!("agent-loop/{}", self.loop_id)
+    }
+
     /// How many attempts a story gets.
     pub fn attempts_max(&self) -> u32 {
         self.max_retries.saturating_add(1)

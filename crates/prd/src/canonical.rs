@@ -48,7 +48,14 @@ fn put_some(entries: &mut Entries, key: &str, value: Option<&String>) {
 
 /// The document's keys in the canonical form. An unknown key must not have one of these names,
 /// because its value would be read as that field.
-const OF_DOCUMENT: &[&str] = &["title", "description", "branch", "checks", "stories"];
+const OF_DOCUMENT: &[&str] = &[
+    "title",
+    "description",
+    "notes",
+    "branch",
+    "checks",
+    "stories",
+];
 /// A story's keys in the canonical form, with the same rule.
 const OF_STORY: &[&str] = &[
     "id",
@@ -64,6 +71,7 @@ const OF_STORY: &[&str] = &[
     "model",
     "files",
     "checks",
+    "notes",
     "group",
 ];
 
@@ -88,6 +96,7 @@ fn document(prd: &Prd) -> Extra {
     let mut entries = Vec::new();
     put_some(&mut entries, "title", prd.title.as_ref());
     put_some(&mut entries, "description", prd.description.as_ref());
+    put_some(&mut entries, "notes", prd.notes.as_ref());
     put_some(&mut entries, "branch", prd.branch.as_ref());
     if !prd.checks.is_empty() {
         put(&mut entries, "checks", checks(&prd.checks));
@@ -181,6 +190,7 @@ fn story(story: &Story) -> Extra {
     if !story.checks.is_empty() {
         put(&mut entries, "checks", checks(&story.checks));
     }
+    put_some(&mut entries, "notes", story.notes.as_ref());
     put_some(&mut entries, "group", story.group.as_ref());
     put_extra(&mut entries, &story.extra, OF_STORY);
     Extra::Map(entries)

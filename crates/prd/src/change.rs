@@ -35,6 +35,7 @@ pub(crate) enum ChangeKind {
     CriteriaFromText,
     CriteriaFromObject,
     CriteriaFromBody,
+    NotesFromList,
     PriorityFromWord(Priority),
     DependencyFromNumber,
     DependenciesFromText,
@@ -77,6 +78,7 @@ impl Change {
                 "criteria written as an object read as a list".to_owned()
             }
             ChangeKind::CriteriaFromBody => "criteria were read from the ticket's text".to_owned(),
+            ChangeKind::NotesFromList => "notes written as a list read as one text".to_owned(),
             ChangeKind::PriorityFromWord(number) => format!("priority `{text}` read as {number}"),
             ChangeKind::DependencyFromNumber => "a number as dependency read as a word".to_owned(),
             ChangeKind::DependenciesFromText => {

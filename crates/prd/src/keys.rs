@@ -79,6 +79,8 @@ pub(crate) const TOOL: &[&str] = &["tool"];
 pub(crate) const MODEL: &[&str] = &["model"];
 pub(crate) const FILES: &[&str] = &["files"];
 pub(crate) const GROUP: &[&str] = &["group"];
+/// Not `completionNotes` and the like: those say what was done, not what to do.
+pub(crate) const NOTES: &[&str] = &["notes", "technicalnotes", "implementationnotes"];
 
 /// The keys that every story has in the canonical form.
 pub(crate) const ALWAYS_WRITTEN: &[&str] = &[
@@ -174,6 +176,7 @@ pub(crate) fn is_known(key: &str) -> bool {
         TOOL,
         MODEL,
         FILES,
+        NOTES,
         BRANCH,
         &["nodes", "edges", "from", "to"],
     ];
@@ -470,7 +473,8 @@ mod tests {
             ("acceptance_criteria", true),
             ("Acceptance Criteria", true),
             ("dependsOn", true),
-            ("notes", false),
+            ("technical_notes", true),
+            ("estimate", false),
             ("", false),
         ] {
             assert_eq!(is_known(key), known, "{key}");

@@ -14,6 +14,8 @@ pub struct Prd {
     pub title: Option<String>,
     /// The description of the whole PRD.
     pub description: Option<String>,
+    /// What the author notes for all stories.
+    pub notes: Option<String>,
     /// The branch that the author named.
     pub branch: Option<String>,
     /// Commands or rules that hold for every story.
@@ -35,6 +37,8 @@ pub struct Story {
     pub title: String,
     /// Everything else that the author says about the story.
     pub description: String,
+    /// What the author notes beside the description.
+    pub notes: Option<String>,
     /// When the story is done. Never empty.
     pub criteria: Vec<Criterion>,
     /// The priority, lowest number first. Stories without one come last.

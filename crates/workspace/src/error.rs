@@ -128,7 +128,7 @@ pub enum GitError {
         name: String,
     },
     /// The branch is not one that we may write.
-    #[error("`{name}` is not a branch of ours: only `agent-loop/…` is ever published")]
+    #[error("`{name}` is never published: it is the trunk, or a name that is kept")]
     ForeignBranch {
         /// The branch that was to be published.
         name: String,

@@ -7,6 +7,7 @@
 
 mod agent_repo;
 mod blobs;
+mod branch_name;
 mod changes;
 mod compose;
 mod content;
@@ -37,6 +38,7 @@ mod trailers;
 mod walk;
 mod watchdog;
 
+pub use branch_name::{BranchTrouble, branch_trouble};
 pub use changes::Change;
 pub use compose::Edit;
 pub use content::check_content;

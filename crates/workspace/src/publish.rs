@@ -8,6 +8,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::branch_name::is_kept;
 use crate::error::GitError;
 use crate::git::Git;
 use crate::id::CommitId;
@@ -15,9 +16,6 @@ use crate::loop_repo::LoopRepo;
 use crate::project::common_git_dir;
 use crate::refs::{check_ref, read_ref, update_ref};
 use crate::scratch::absolute;
-
-/// The only branches that we ever write in the operator's repository.
-const BRANCHES: &str = "agent-loop/";
 
 /// The result of publishing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,8 +37,9 @@ pub enum Published {
 }
 
 impl LoopRepo {
-    /// Moves `branch` (`agent-loop/…`) in the operator's repository to `commit`, if it still points
-    /// to what we last published.
+    /// Moves `branch` in the operator's repository to `commit`, if it still points to what we last
+    /// published. Before the first time it must not exist, so a branch that is not the loop's is
+    /// never moved.
     pub fn publish(
         &self,
         project_root: &Path,
@@ -48,7 +47,7 @@ impl LoopRepo {
         last_published: Option<&CommitId>,
         commit: &CommitId,
     ) -> Result<Published, GitError> {
-        if !branch.starts_with(BRANCHES) {
+        if is_kept(branch) {
             return Err(GitError::ForeignBranch {
                 name: branch.to_owned(),
             });

@@ -71,6 +71,7 @@ fn checks_of(project: &Path) -> Result<(String, Vec<String>), Failure> {
             };
             found_checks::find(
                 &config::ChecksConfig::default(),
+                &[],
                 &base,
                 &machine,
                 &mut remarks,

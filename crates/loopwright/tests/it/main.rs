@@ -28,6 +28,7 @@ mod overview;
 mod passed;
 mod prd;
 mod prepared;
+mod promised;
 mod publishing;
 mod real_acp;
 mod real_agents;

@@ -51,6 +51,7 @@ pub(crate) fn read(
     let description = text(keys::DOCUMENT_DESCRIPTION, "description", context);
     let branch = text(keys::BRANCH, "branch", context);
     let checks = read_checks(map, &mut used, context);
+    let notes = read_notes(&fields, &mut used, context);
     let mut extra = fields::extras(map, &used);
     // Keys around the wrapper are kept beside those inside it, under a prefixed name if one is
     // taken.
@@ -65,6 +66,7 @@ pub(crate) fn read(
     Some(Prd {
         title,
         description,
+        notes,
         branch,
         checks,
         stories,
@@ -89,6 +91,23 @@ fn inner_title(fields: &Fields<'_, '_>) -> Option<String> {
             .map(str::to_owned)
     };
     maps.into_iter().find_map(name)
+}
+
+fn read_notes(
+    fields: &Fields<'_, '_>,
+    used: &mut Vec<Span>,
+    context: &mut Context<'_>,
+) -> Option<String> {
+    let entry = fields.first(keys::NOTES)?;
+    let notes = fields::notes(&entry.value, context)?;
+    used.push(entry.key_span);
+    if notes.is_empty() {
+        return None;
+    }
+    if entry.key != "notes" {
+        context.changed(entry.key_span, ChangeKind::Key("notes"));
+    }
+    Some(notes)
 }
 
 fn read_checks(map: &Map<'_>, used: &mut Vec<Span>, context: &mut Context<'_>) -> Vec<Check> {

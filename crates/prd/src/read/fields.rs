@@ -322,6 +322,27 @@ fn one_check(node: &Node<'_>, name: Option<&str>) -> Option<Check> {
     })
 }
 
+/// Reads notes from a text or a list of texts. `None` if the value is something else; blank notes say
+/// nothing, which is no reason to keep them.
+pub(crate) fn notes(node: &Node<'_>, context: &mut Context<'_>) -> Option<String> {
+    match &node.value {
+        Value::Null => Some(String::new()),
+        Value::Text(text) => Some(text.trim().to_owned()),
+        Value::List(items) => {
+            let lines: Option<Vec<String>> = items
+                .iter()
+                .map(|item| item.as_text().map(|text| format!("- {}", text.trim())))
+                .collect();
+            let lines = lines?;
+            if !lines.is_empty() {
+                context.changed(node.span, ChangeKind::NotesFromList);
+            }
+            Some(lines.join("\n"))
+        }
+        Value::Bool(_) | Value::Number(_) | Value::Map(_) => None,
+    }
+}
+
 /// Reads file names from a text, a list of texts, or objects with a path. `None` if the value is
 /// something else.
 pub(crate) fn files(node: &Node<'_>) -> Option<Vec<String>> {

@@ -192,6 +192,7 @@ fn read_one(found: &Found<'_, '_>, id: StoryId, at: Span, context: &mut Context<
     let model = reader.text(keys::MODEL, "model");
     let files = reader.files();
     let checks = reader.checks();
+    let notes = reader.notes();
     let group = reader.text(keys::GROUP, "group");
     // The canonical form always writes these keys, so a value under one of them that could not be
     // used must not be kept beside it.
@@ -209,6 +210,7 @@ fn read_one(found: &Found<'_, '_>, id: StoryId, at: Span, context: &mut Context<
         id,
         title,
         description,
+        notes,
         criteria,
         priority,
         state,
@@ -521,6 +523,17 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
         };
         self.take(entry, "files");
         files
+    }
+
+    fn notes(&mut self) -> Option<String> {
+        let entry = self.fields.first(keys::NOTES)?;
+        let notes = fields::notes(&entry.value, self.context)?;
+        if notes.is_empty() {
+            self.used.push(entry.key_span);
+            return None;
+        }
+        self.take(entry, "notes");
+        Some(notes)
     }
 
     fn checks(&mut self) -> Vec<Check> {

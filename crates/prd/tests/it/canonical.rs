@@ -101,7 +101,7 @@ fn a_canonical_file_is_left_as_it_is() {
       "depends_on": [],
       "status": "stuck",
       "model": "large",
-      "notes": [
+      "remarks": [
         1e999,
         "\u001b[31m"
       ]

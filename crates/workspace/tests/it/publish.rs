@@ -159,6 +159,36 @@ fn only_branches_of_ours_are_written() {
 }
 
 #[test]
+fn a_branch_of_any_name_is_made_but_one_that_exists_is_never_taken_over() {
+    let world = World::with(&[("a.txt", "one\n")]);
+    let (repo, first, second) = two_candidates(&world);
+    git(&world.project(), &["branch", "feature/theirs"]);
+    let theirs = git(&world.project(), &["rev-parse", "feature/theirs"]);
+    let publish = |name: &str, last: Option<&CommitId>, to: &CommitId| {
+        repo.publish(&world.project(), name, last, to)
+            .expect("an answer")
+    };
+    assert_eq!(publish("feature/ours", None, &first), Published::Done);
+    assert_eq!(
+        publish("feature/ours", Some(&first), &second),
+        Published::Done
+    );
+    let refused = publish("feature/theirs", None, &first);
+    assert!(
+        matches!(refused, Published::MovedBySomebody { .. }),
+        "{refused:?}"
+    );
+    assert_eq!(
+        git(&world.project(), &["rev-parse", "feature/theirs"]),
+        theirs
+    );
+    assert_eq!(
+        git(&world.project(), &["rev-parse", "feature/ours"]),
+        second.as_str()
+    );
+}
+
+#[test]
 fn it_reaches_a_shallow_clone_a_linked_worktree_and_a_repository_that_lost_the_base() {
     let world = World::with(&[("a.txt", "one\n")]);
     world.add(&[("b.txt", "two\n")]);

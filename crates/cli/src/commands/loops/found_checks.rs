@@ -1,5 +1,5 @@
-//! The checks of a project: those that its configuration names, else those that the files of its
-//! base show.
+//! The checks of a project: those that its configuration names, then those that its PRD names, then
+//! those that the files of its base show.
 
 use std::path::{Path, PathBuf};
 
@@ -8,6 +8,7 @@ use checks::detect::propose_on;
 use home::CheckSettings;
 use workspace::{CommitId, Listed, TreeReader, read_commit};
 
+use super::prd_checks::place_of;
 use crate::config::ChecksConfig;
 use crate::failure::Failure;
 
@@ -20,19 +21,36 @@ const FILE_BYTES_MAX: usize = 1024 * 1024;
 /// lock file that git ignores is on the operator's disk and nowhere in a checkout.
 pub(crate) fn find(
     config: &ChecksConfig,
+    told: &[(String, String)],
     base: &Base<'_>,
     machine: &dyn Fn(&str) -> bool,
     remarks: &mut Vec<String>,
 ) -> Result<Vec<CheckSettings>, Failure> {
-    let named: Vec<CheckSettings> = config
+    let mut checks: Vec<CheckSettings> = config
         .commands()
         .into_iter()
         .map(|(name, command)| check(name, command))
         .collect();
-    if !named.is_empty() || config.detect == Some(false) {
-        return Ok(named);
+    let is_looked_for = checks.is_empty() && config.detect != Some(false);
+    for (name, command) in told {
+        match checks.iter().find(|known| known.name == *name) {
+            Some(own) if own.command == *command => {}
+            Some(own) => remarks.push(format!(
+                "the PRD's {name} `{command}` is not run, since [checks] says `{}`",
+                own.command
+            )),
+            None => {
+                remarks.push(format!("{name}: `{command}` (from the PRD)"));
+                checks.push(check(name, command));
+            }
+        }
     }
-    Ok(found_in(&base.open()?, machine, remarks))
+    if is_looked_for {
+        let found = found_beside(&checks, &base.open()?, machine, remarks);
+        checks.extend(found);
+    }
+    checks.sort_by_key(|check| place_of(&check.name));
+    Ok(checks)
 }
 
 /// Where a loop starts from.
@@ -69,6 +87,16 @@ pub(crate) fn found_in(
     machine: &dyn Fn(&str) -> bool,
     remarks: &mut Vec<String>,
 ) -> Vec<CheckSettings> {
+    found_beside(&[], tree, machine, remarks)
+}
+
+/// The checks that files show beside those that are known already.
+fn found_beside(
+    known: &[CheckSettings],
+    tree: &dyn Tree,
+    machine: &dyn Fn(&str) -> bool,
+    remarks: &mut Vec<String>,
+) -> Vec<CheckSettings> {
     let proposal = propose_on(tree, machine);
     let found = [
         ("setup", proposal.setup),
@@ -78,7 +106,8 @@ pub(crate) fn found_in(
     ];
     let mut checks = Vec::new();
     for (name, proposed) in found {
-        if let Some(proposed) = proposed {
+        let is_known = known.iter().any(|check| check.name == name);
+        if let Some(proposed) = proposed.filter(|_| !is_known) {
             remarks.push(format!(
                 "found {name}: `{}` ({})",
                 proposed.command, proposed.why

@@ -11,6 +11,8 @@ mod look;
 mod lookup;
 mod overview;
 mod passed;
+mod prd_checks;
+mod promised;
 mod publishing;
 mod refusal;
 mod reload;

@@ -1,8 +1,9 @@
 //! Stories that are marked as passed: is what they made in the commit that the loop would start
 //! from?
 //!
-//! A commit of ours names its story in a trailer. One that is found on a branch `agent-loop/…`, or
-//! in the repository of a loop that could not publish it, and not in the base means that the loop would start without accepted work, and a person has to say
+//! A commit of ours names its story in a trailer. One that is found on a branch `agent-loop/…`, on
+//! the branch that the PRD names, or in the repository of a loop that could not publish it, and not
+//! in the base means that the loop would start without accepted work, and a person has to say
 //! what they want. A story without any known commit was marked by hand, or before our time, and is
 //! believed.
 
@@ -22,17 +23,31 @@ use crate::output::{NextAction, Output};
 const TRAILER: &str = "Story-Id";
 const BRANCHES: &str = "agent-loop/";
 
+/// What a loop would start from, and where accepted work may be beside it.
+pub(super) struct Ground<'a> {
+    /// The top of the operator's work tree.
+    pub(super) root: &'a Path,
+    /// The commit.
+    pub(super) base: &'a CommitId,
+    /// The branch that the PRD names.
+    pub(super) named_branch: Option<&'a str>,
+}
+
 /// Looks at the stories that are marked as passed, and opens those again that the person wants done
 /// again.
 pub(super) fn settle(
     home: &Home,
     request: &StartRequest,
-    root: &Path,
-    base: &CommitId,
+    ground: &Ground<'_>,
     stories: &mut [Arc<StorySpec>],
     remarks: &mut Vec<String>,
     output: &mut Output,
 ) -> Result<(), Failure> {
+    let Ground {
+        root,
+        base,
+        named_branch,
+    } = *ground;
     let marked: BTreeSet<String> = stories
         .iter()
         .filter(|story| story.start == StoryStart::Passed)
@@ -50,7 +65,10 @@ pub(super) fn settle(
     } else {
         publish_earlier(home, &super::lookup::open(home)?, root)?
     };
-    let branches = trailers_beyond(root, base, BRANCHES, TRAILER).map_err(fault)?;
+    let mut branches = trailers_beyond(root, base, BRANCHES, TRAILER).map_err(fault)?;
+    if let Some(named) = named_branch {
+        branches.extend(trailers_beyond(root, base, named, TRAILER).map_err(fault)?);
+    }
     let is_elsewhere = |id: &&String| {
         let is_withheld = withheld.iter().any(|held| held.stories.contains(id));
         is_withheld || branches.iter().any(|branch| branch.values.contains(*id))

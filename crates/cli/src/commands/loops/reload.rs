@@ -15,6 +15,7 @@ use super::ask::ask;
 use super::casting::check_flow;
 use super::found_checks::Base;
 use super::lookup::{find, load, open};
+use super::promised::{self, Whole};
 use super::refusal::refused;
 use super::{start, stories};
 use crate::config;
@@ -51,13 +52,21 @@ fn reload(
         .map_err(|error| Failure::environment("cannot read the loop's settings", &error))?;
     let project = Path::new(&spec.project);
     let config = config::read(project, &[])?;
-    let Some(prd) = start::read_prd(Path::new(&spec.prd_path), &config, output)? else {
+    let Some((prd, mut remarks)) = start::read_prd(Path::new(&spec.prd_path), &config, output)?
+    else {
         return Ok(None);
     };
-    let told = stories::stories(&prd)?;
-    let new = settings(&config, spec, &old, &home.repository(loop_id))?;
+    let mut told = LoopSpec {
+        stories: stories::stories(&prd)?,
+        ..spec.clone()
+    };
+    let whole = promised::whole(&prd);
+    let new = settings(&config, &whole, spec, &old, &home.repository(loop_id))?;
+    promised::fit_models(&mut told, &new, &mut remarks);
+    let told = told.stories;
     check(&state, &new, &old, &told)?;
-    let changes = changes(&state, &told, old != new);
+    let mut changes = changes(&state, &told, old != new);
+    changes.append(&mut remarks);
     let settings = serde_json::to_string(&new)
         .map_err(|error| Failure::environment("cannot write the settings", &error))?;
     let event = Event::Reloaded {
@@ -71,6 +80,7 @@ fn reload(
 /// The settings of now. Where the project is, and what was asked for at the start, stays.
 fn settings(
     config: &config::Config,
+    whole: &Whole,
     spec: &LoopSpec,
     old: &Settings,
     own: &Path,
@@ -86,14 +96,13 @@ fn settings(
         commit: &commit,
         subdir: Path::new(&old.subdir),
     };
-    let new = start::settings(
-        config,
-        &view,
-        &base,
+    let places = start::Places {
+        view: &view,
+        base,
         project,
-        Path::new(&spec.prd_path),
-        &mut Vec::new(),
-    )?;
+        prd_path: Path::new(&spec.prd_path),
+    };
+    let new = start::settings(config, whole, &places, &mut Vec::new())?;
     Ok(Settings {
         root: old.root.clone(),
         subdir: old.subdir.clone(),

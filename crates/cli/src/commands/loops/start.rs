@@ -10,6 +10,7 @@ use prd::Prd;
 use super::allowance::{allowance, prices, tell_of_stories};
 use super::casting::{Casting, cast, check_flow};
 use super::lookup::open;
+use super::promised::{self, Whole};
 use super::start_request::{StartMode, StartRequest};
 use super::stories::{assign, stories};
 use super::{found_checks, look, passed, same_prd, serve};
@@ -131,16 +132,16 @@ fn plan(home: &Home, request: &StartRequest, output: &mut Output) -> Result<Opti
     let project = absolute(&request.project)?;
     let prd_path = absolute(&request.prd)?;
     let config = config::read(&project, &request.flags)?;
-    let Some(prd) = read_prd(&prd_path, &config, output)? else {
+    let Some((prd, mut remarks)) = read_prd(&prd_path, &config, output)? else {
         return Ok(None);
     };
+    let whole = promised::whole(&prd);
     let view = workspace::look_at_project(&project, request.base.as_deref()).map_err(|error| {
         Failure::environment(
             &format!("cannot start from `{}`", project.display()),
             &error,
         )
     })?;
-    let mut remarks = Vec::new();
     if view.dirty {
         remarks.push("the work tree has changes that are not committed; they are left alone, and the loop starts without them".to_owned());
     }
@@ -150,7 +151,13 @@ fn plan(home: &Home, request: &StartRequest, output: &mut Output) -> Result<Opti
         commit: &view.head,
         subdir: &view.subdir,
     };
-    let mut settings = settings(&config, &view, &base, &project, &prd_path, &mut remarks)?;
+    let places = Places {
+        view: &view,
+        base,
+        project: &project,
+        prd_path: &prd_path,
+    };
+    let mut settings = settings(&config, &whole, &places, &mut remarks)?;
     settings.write_progress = request.write_progress;
     let casting = cast(&config, &settings, &mut remarks)?;
     check_flow(casting.flow, &settings)?;
@@ -166,19 +173,27 @@ fn plan(home: &Home, request: &StartRequest, output: &mut Output) -> Result<Opti
     assign(&request.assignments, &settings, &mut spec.stories)?;
     tell_of_stories(spec.allowance.as_ref(), &spec.stories, &settings)?;
     spec.first = first(request, &spec)?;
+    let named = whole.branch.as_deref();
+    let ground = passed::Ground {
+        root: &view.root,
+        base: &view.head,
+        named_branch: named,
+    };
     passed::settle(
         home,
         request,
-        &view.root,
-        &view.head,
+        &ground,
         &mut spec.stories,
         &mut remarks,
         output,
     )?;
+    promised::know_tools(&spec.stories, &settings)?;
+    promised::fit_models(&mut spec, &settings, &mut remarks);
+    remarks.extend(promised::story_commands(&spec.stories, &settings));
     if let Some(loop_id) = &request.loop_id {
         spec.loop_id.clone_from(loop_id);
-        spec.branch = branch(loop_id);
     }
+    spec.branch = promised::branch(named, &view.root, &spec.loop_id, &mut remarks)?;
     Ok(Some(Plan { spec, remarks }))
 }
 
@@ -212,10 +227,6 @@ fn first(request: &StartRequest, spec: &LoopSpec) -> Result<Option<FirstStory>, 
     }
 }
 
-fn branch(loop_id: &str) -> String {
-    format!("agent-loop/{loop_id}")
-}
-
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     std::fs::canonicalize(path).map_err(|error| {
         let mut failure =
@@ -225,28 +236,45 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     })
 }
 
+/// The PRD, and what a person should know of how it was read.
 pub(super) fn read_prd(
     path: &Path,
     config: &Config,
     output: &mut Output,
-) -> Result<Option<Prd>, Failure> {
+) -> Result<Option<(Prd, Vec<String>)>, Failure> {
     let source = crate::args::PrdSource {
         file: path.to_owned(),
         tools: config.agents.keys().cloned().collect(),
     };
-    Ok(crate::commands::prd::read_sound(&source, output)?.and_then(|input| input.reading.prd))
+    let Some(input) = crate::commands::prd::read_sound(&source, output)? else {
+        return Ok(None);
+    };
+    let remarks = promised::passed_over(&input.reading);
+    Ok(input.reading.prd.map(|prd| (prd, remarks)))
+}
+
+/// Where a loop's files are.
+pub(super) struct Places<'a> {
+    pub(super) view: &'a workspace::ProjectView,
+    pub(super) base: found_checks::Base<'a>,
+    pub(super) project: &'a Path,
+    pub(super) prd_path: &'a Path,
 }
 
 pub(super) fn settings(
     config: &Config,
-    view: &workspace::ProjectView,
-    base: &found_checks::Base<'_>,
-    project: &Path,
-    prd_path: &Path,
+    whole: &Whole,
+    places: &Places<'_>,
     remarks: &mut Vec<String>,
 ) -> Result<Settings, Failure> {
+    let Places {
+        view,
+        base,
+        project,
+        prd_path,
+    } = places;
     let machine = |program: &str| crate::commands::setup::find_program(program).is_some();
-    let checks = found_checks::find(&config.checks, base, &machine, remarks)?;
+    let checks = found_checks::find(&config.checks, &whole.checks, base, &machine, remarks)?;
     if checks.is_empty() {
         remarks.push(
             "the project has no [checks]; only the judge stands between an attempt and the branch"
@@ -294,7 +322,7 @@ pub(super) fn settings(
         root: text(&root)?,
         prd_in_repository: inside,
         patterns: patterns(project),
-        about: None,
+        about: whole.about.clone(),
         roles: roles(config),
         keep_checkouts: config.retention.keep_checkouts,
         retention_days: config.retention.days.unwrap_or(30),
@@ -435,7 +463,7 @@ fn spec(
         check_flow(story.flow.unwrap_or(casting.flow), settings)?;
     }
     Ok(LoopSpec {
-        branch: branch(&loop_id),
+        branch: String::new(),
         project: text(project)?,
         prd_path: text(prd_path)?,
         base: Commit::new(base).map_err(|error| Failure::bad_input(error.to_string()))?,

@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use home::Settings;
-use kernel::{AgentName, Assigned, Flow, StorySpec, StoryStart};
+use kernel::{AgentName, Assigned, Flow, StoryCommand, StorySpec, StoryStart};
 use prd::{Prd, StoryState};
 
+use super::prd_checks::is_command;
 use super::start_request::Assignment;
 use crate::failure::Failure;
+
+/// Files of one story that are kept; the journal and every order repeat them.
+const FILES_MAX: usize = 200;
 
 /// Gives stories the agents that an event assigns to them. Every name must be known.
 pub(super) fn assign(
@@ -86,31 +90,51 @@ pub(super) fn stories(prd: &Prd) -> Result<Vec<Arc<StorySpec>>, Failure> {
         .collect()
 }
 
+/// One story as a loop takes it. It is taken apart without `..`, so that a new field of a PRD cannot
+/// be forgotten here.
 fn spec_of(story: &prd::Story, rank: u32) -> Result<Arc<StorySpec>, Failure> {
+    let prd::Story {
+        id,
+        title,
+        description,
+        notes,
+        criteria,
+        // It is in the rank.
+        priority: _,
+        state,
+        depends_on,
+        tool,
+        model,
+        files,
+        checks,
+        group,
+        // `flow` is among them; `prd show` says that the others are kept and not used.
+        extra: _,
+    } = story;
+    let (commands, rules): (Vec<&prd::Check>, Vec<&prd::Check>) =
+        checks.iter().partition(|check| is_command(&check.text));
+    let rules = rules.iter().map(|rule| format!("- {}", rule.text));
+    let notes: Vec<String> = notes.iter().cloned().chain(rules).collect();
     Ok(Arc::new(StorySpec {
-        id: story.id.as_str().into(),
-        title: one_line(&story.title),
-        description: story.description.clone(),
-        criteria: story
-            .criteria
+        id: id.as_str().into(),
+        title: one_line(title),
+        description: description.clone(),
+        notes: notes.join("\n"),
+        group: group.clone(),
+        criteria: criteria.iter().map(|each| each.text.clone()).collect(),
+        commands: story_commands(&commands, criteria),
+        files: files
             .iter()
-            .map(|criterion| criterion.text.clone())
+            .take(FILES_MAX)
+            .map(|file| one_line(file))
             .collect(),
         rank,
-        depends_on: story
-            .depends_on
-            .iter()
-            .map(|id| id.as_str().into())
-            .collect(),
-        tool: story.tool.clone().map(AgentName::from),
+        depends_on: depends_on.iter().map(|id| id.as_str().into()).collect(),
+        tool: tool.clone().map(AgentName::from),
+        model: model.as_ref().map(|model| one_line(model)),
         assigned: Assigned::default(),
         flow: flow_of(story)?,
-        notes: String::new(),
-        group: None,
-        commands: Vec::new(),
-        files: Vec::new(),
-        model: None,
-        start: match story.state {
+        start: match state {
             StoryState::Open => StoryStart::Open,
             StoryState::Passed => StoryStart::Passed,
             StoryState::Skipped
@@ -120,6 +144,25 @@ fn spec_of(story: &prd::Story, rank: u32) -> Result<Arc<StorySpec>, Failure> {
             | StoryState::Failed => StoryStart::SetAside,
         },
     }))
+}
+
+/// The commands that a story names: its own, and those that show its criteria.
+fn story_commands(own: &[&prd::Check], criteria: &[prd::Criterion]) -> Vec<StoryCommand> {
+    let own = own.iter().map(|prd::Check { name, text }| StoryCommand {
+        shows: name
+            .clone()
+            .unwrap_or_else(|| "the story is done".to_owned()),
+        command: text.clone(),
+    });
+    let of_criteria = criteria
+        .iter()
+        .filter_map(|prd::Criterion { text, command }| {
+            Some(StoryCommand {
+                shows: text.clone(),
+                command: command.clone()?,
+            })
+        });
+    own.chain(of_criteria).collect()
 }
 
 /// The way that a story's author wants it to go.

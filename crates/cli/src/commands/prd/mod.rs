@@ -6,6 +6,7 @@ mod mark;
 mod order;
 pub(crate) mod report;
 mod show;
+mod uses;
 
 use ::prd::{Diagnostic, Sources};
 use workspace::operator_file::FileError;

@@ -1,5 +1,6 @@
 //! `loopwright prd order FILE`
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use prd::{GraphFormat, Order, Prd, Story, StoryId};
@@ -57,6 +58,10 @@ fn list(order: &Order<'_>) -> String {
     if order.runs.is_empty() {
         out += "nothing would run\n";
     }
+    for (file, stories) in shared_files(order) {
+        let file = file.replace(char::is_control, " ");
+        let _ = writeln!(out, "file  {file}  (named by {})", ids(stories.into_iter()));
+    }
     for (story, by) in &order.held {
         let _ = writeln!(
             out,
@@ -83,6 +88,22 @@ fn list(order: &Order<'_>) -> String {
         );
     }
     out
+}
+
+/// Files that several stories name, with those stories in the order in which they run: each builds on
+/// what the ones before it left there.
+fn shared_files<'p>(order: &Order<'p>) -> BTreeMap<&'p str, Vec<&'p StoryId>> {
+    let mut named: BTreeMap<&str, Vec<&StoryId>> = BTreeMap::new();
+    for story in &order.runs {
+        for file in &story.files {
+            let by = named.entry(file.as_str()).or_default();
+            if by.last() != Some(&&story.id) {
+                by.push(&story.id);
+            }
+        }
+    }
+    named.retain(|_, by| by.len() > 1);
+    named
 }
 
 fn title(story: &Story) -> String {
@@ -118,12 +139,16 @@ fn as_json(prd: &Prd, order: &Order<'_>, format: OrderFormat, text: &str) -> Val
             .iter()
             .map(|on| json!({ "from": on.as_str(), "to": story.id.as_str() }))
     });
+    let shared = shared_files(order).into_iter().map(|(file, by)| {
+        json!({ "file": file, "stories": by.iter().map(|id| id.as_str()).collect::<Vec<_>>() })
+    });
     let mut value = json!({
         "runs": ids(&order.runs),
         "held": order.held.iter().map(held).collect::<Vec<_>>(),
         "set_aside": order.set_aside.iter().map(aside).collect::<Vec<_>>(),
         "passed": ids(&order.passed),
         "edges": edges.collect::<Vec<_>>(),
+        "shared_files": shared.collect::<Vec<_>>(),
     });
     if format != OrderFormat::Text {
         value["graph"] = text.into();

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::report::{self, Shown};
+use super::uses::{self, OF_DOCUMENT, OF_STORY, Use};
 use crate::args::PrdSource;
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
@@ -16,6 +17,10 @@ struct Shape {
     file: String,
     format: &'static str,
     prd: Option<Box<RawValue>>,
+    /// What a loop does with each field.
+    uses: serde_json::Value,
+    /// Keys that are kept and that no loop uses.
+    unused: Vec<String>,
     changes: Vec<serde_json::Value>,
     diagnostics: Vec<serde_json::Value>,
 }
@@ -37,6 +42,8 @@ pub(crate) fn run(source: &PrdSource, output: &mut Output) -> Result<Exit, Failu
             file: name.clone(),
             format: super::check::format_word(reading.format),
             prd: canonical,
+            uses: uses_as_json(),
+            unused: reading.prd.as_ref().map(uses::unused).unwrap_or_default(),
             changes: report::changes(reading),
             diagnostics: report::diagnostics(reading),
         })?;
@@ -58,6 +65,15 @@ pub(crate) fn run(source: &PrdSource, output: &mut Output) -> Result<Exit, Failu
     Ok(Exit::Done)
 }
 
+/// The table of uses, by field.
+fn uses_as_json() -> serde_json::Value {
+    let table = |rows: &[Use]| -> serde_json::Map<String, serde_json::Value> {
+        let pair = |row: &Use| (row.field.to_owned(), row.goes.into());
+        rows.iter().map(pair).collect()
+    };
+    serde_json::json!({ "prd": table(&OF_DOCUMENT), "story": table(&OF_STORY) })
+}
+
 /// The whole PRD as people read it. Text from the file is cleaned of what a terminal would act on.
 fn text(prd: &Prd, reading: &Reading) -> String {
     let mut out = String::new();
@@ -71,8 +87,19 @@ fn text(prd: &Prd, reading: &Reading) -> String {
         let name = check.name.as_deref().unwrap_or("check");
         let _ = writeln!(out, "{} `{}`", clean(name), clean(&check.text));
     }
+    for words in [&prd.description, &prd.notes].into_iter().flatten() {
+        let _ = writeln!(out, "{}", clean(words));
+    }
     for story in &prd.stories {
         out += &story_text(story);
+    }
+    let unused = uses::unused(prd);
+    if !unused.is_empty() {
+        let keys: Vec<String> = unused
+            .iter()
+            .map(|key| format!("`{}`", clean(key)))
+            .collect();
+        let _ = writeln!(out, "\nkept, and used by no loop: {}", keys.join(", "));
     }
     let groups = report::change_groups(reading);
     if !groups.is_empty() {
@@ -133,6 +160,16 @@ fn story_text(story: &Story) -> String {
         clean(&story.title),
         facts.join(" · ")
     );
+    let notes = story.notes.as_ref().map(|notes| ("notes", clean(notes)));
+    let files: Vec<String> = story.files.iter().map(|file| clean(file)).collect();
+    let files = (!files.is_empty()).then(|| ("files", files.join(", ")));
+    let checks = story.checks.iter().map(|check| {
+        let name = check.name.as_deref().unwrap_or("check");
+        ("run", format!("{} `{}`", clean(name), clean(&check.text)))
+    });
+    for (what, words) in notes.into_iter().chain(files).chain(checks) {
+        let _ = writeln!(out, "    {what}: {words}");
+    }
     for criterion in &story.criteria {
         let command = criterion
             .command

@@ -323,9 +323,10 @@ fn agents_may_do_with_their_own_git_what_they_like() {
     gallery.show();
 }
 
+/// Two pieces, so that both are shown always.
 #[test]
-fn other_flows_go_end_to_end() {
-    let mut gallery = Gallery::new("other_flows_go_end_to_end");
+fn a_provers_proof_of_work_reaches_the_judge_and_the_story() {
+    let mut gallery = Gallery::new("a_provers_proof_of_work_reaches_the_judge_and_the_story");
     let wrong = "sed -i 's/^  \\*) exit/  double) echo 9 ;;\\n&/' calc.sh";
     let mut prover = Piece::new("prover that fixes and commits", "passed 1")
         .implement(wrong)
@@ -365,6 +366,12 @@ fn other_flows_go_end_to_end() {
     silent
         .says(&["the prover failed: there is no JSON object in the answer"])
         .hang_in(&mut gallery);
+    gallery.show();
+}
+
+#[test]
+fn other_flows_go_end_to_end() {
+    let mut gallery = Gallery::new("other_flows_go_end_to_end");
     Piece::new("tests first: the implementor sees them", "passed 1")
         .implement(format!("[ -f tests/double.sh ] || exit 1\n{HONEST}"))
         .options(&["--flow", "tdd", "--max-retries", "0"])

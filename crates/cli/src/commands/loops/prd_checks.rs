@@ -1,0 +1,241 @@
+//! The commands and rules that a PRD names for every story: which of them are checks.
+//!
+//! People write both under the same keys: `npm test`, and "all tests pass". A command that we know
+//! becomes a check. Everything else is a rule, and goes into the prompts as it is written.
+
+use prd::Check;
+
+/// What a PRD names for every story.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct PrdChecks {
+    /// Checks by name, each with its command.
+    pub(super) commands: Vec<(String, String)>,
+    /// Sentences that hold for every story.
+    pub(super) rules: Vec<String>,
+}
+
+/// Programs that a check is known to begin with. What is not here is not run: a sentence may begin
+/// with any word, and `[checks]` takes any command.
+const PROGRAMS: &[&str] = &[
+    "bash",
+    "biome",
+    "black",
+    "bun",
+    "bundle",
+    "cargo",
+    "cd",
+    "cmake",
+    "composer",
+    "ctest",
+    "deno",
+    "dotnet",
+    "eslint",
+    "flake8",
+    "flutter",
+    "go",
+    "gradle",
+    "jest",
+    "just",
+    "make",
+    "mix",
+    "mvn",
+    "mypy",
+    "node",
+    "npm",
+    "npx",
+    "nx",
+    "phpunit",
+    "pip",
+    "pnpm",
+    "poetry",
+    "pre-commit",
+    "prettier",
+    "pyright",
+    "pytest",
+    "python",
+    "python3",
+    "rake",
+    "rspec",
+    "ruff",
+    "sh",
+    "swift",
+    "task",
+    "tox",
+    "tsc",
+    "turbo",
+    "uv",
+    "uvx",
+    "vitest",
+    "xcodebuild",
+    "yarn",
+    "zig",
+];
+
+/// Words that stand in sentences about commands and in no command.
+const PROSE: &[&str] = &[
+    "and", "are", "be", "fail", "fails", "is", "must", "no", "pass", "passes", "passing", "should",
+    "succeed", "succeeds", "sure", "that", "the", "when", "without", "zero",
+];
+
+/// The order in which checks run; others come before the tests.
+const ORDER: [&str; 5] = ["setup", "typecheck", "build", "format", "lint"];
+
+/// Sorts out what is a check and what is a rule. Several commands of one kind become one.
+pub(super) fn sort_out(checks: &[Check]) -> PrdChecks {
+    let mut sorted = PrdChecks::default();
+    for Check { name, text } in checks {
+        if !is_command(text) {
+            sorted.rules.push(match name {
+                Some(name) => format!("{name}: {text}"),
+                None => text.clone(),
+            });
+            continue;
+        }
+        let kind = kind_of(name.as_deref(), text);
+        match sorted.commands.iter_mut().find(|(known, _)| *known == kind) {
+            Some((_, command)) if command.split(" && ").any(|part| part == text) => {}
+            Some((_, command)) => *command = format!("{command} && {text}"),
+            None => sorted.commands.push((kind, text.clone())),
+        }
+    }
+    sorted.commands.sort_by_key(|(name, _)| place_of(name));
+    sorted
+}
+
+/// Where a check stands among the others.
+pub(super) fn place_of(name: &str) -> usize {
+    let others = ORDER.len();
+    match name {
+        "test" => others + 1,
+        _ => ORDER
+            .iter()
+            .position(|known| *known == name)
+            .unwrap_or(others),
+    }
+}
+
+/// Whether a text is a command that can be run as it is.
+pub(super) fn is_command(text: &str) -> bool {
+    const COMMAND_CHARS_MAX: usize = 400;
+    let is_one_line = !text.contains(['\n', '\r']) && text.chars().count() <= COMMAND_CHARS_MAX;
+    // `CI=1 npm test` begins with a setting.
+    let mut words = text
+        .split_whitespace()
+        .skip_while(|word| word.contains('=') && !word.starts_with(['-', '=']));
+    let Some(program) = words.next() else {
+        return false;
+    };
+    let is_path = program.contains('/') && !program.contains("://") && !program.ends_with('/');
+    let is_known = PROGRAMS.contains(&program) || is_path;
+    let speaks = words.any(|word| {
+        let word = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+        PROSE.contains(&word.to_lowercase().as_str())
+    });
+    is_one_line && is_known && !speaks && !text.trim_end().ends_with('.')
+}
+
+/// What kind of check a command is: by its name, else by its words.
+fn kind_of(name: Option<&str>, command: &str) -> String {
+    let named = name.map(|name| {
+        name.chars()
+            .filter(char::is_ascii_alphanumeric)
+            .collect::<String>()
+            .to_ascii_lowercase()
+    });
+    let by_name = named.as_deref().and_then(known_kind);
+    let words = || command.split([' ', ':', '/', '-']);
+    let by_words = || words().find_map(known_kind);
+    let kind = by_name.or_else(by_words);
+    match (kind, named) {
+        (Some(kind), _) => kind.to_owned(),
+        (None, Some(name)) if !name.is_empty() => name,
+        (None, _) => "check".to_owned(),
+    }
+}
+
+fn known_kind(word: &str) -> Option<&'static str> {
+    match word {
+        "test" | "tests" | "testing" | "unittest" | "unittests" | "spec" | "pytest" | "vitest"
+        | "jest" | "rspec" | "phpunit" | "ctest" | "testcommand" => Some("test"),
+        "lint" | "linter" | "linting" | "eslint" | "clippy" | "ruff" | "flake8" | "lintcommand" => {
+            Some("lint")
+        }
+        "typecheck" | "typechecking" | "types" | "type" | "tsc" | "mypy" | "pyright"
+        | "typecheckcommand" => Some("typecheck"),
+        "build" | "compile" | "buildcommand" => Some("build"),
+        "format" | "fmt" | "prettier" | "black" => Some("format"),
+        "setup" | "install" | "bootstrap" => Some("setup"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_told_from_a_sentence() {
+        for (text, expected) in [
+            ("npm test", true),
+            ("npm --workspace apps/desktop run test", true),
+            (
+                "cargo clippy --manifest-path a/Cargo.toml -- -D warnings",
+                true,
+            ),
+            ("CI=1 pnpm build", true),
+            ("cd app && npm test", true),
+            ("./run-tests.sh all", true),
+            ("scripts/check.sh", true),
+            ("npx vitest run", true),
+            ("tsc --build passes with zero errors", false),
+            ("pnpm build passes without errors (bytecode too)", false),
+            ("All tests pass", false),
+            ("make sure that the tests pass", false),
+            ("test coverage above 80%", false),
+            ("frobnicate", false),
+            ("npm test.", false),
+            ("https://example.com/tests", false),
+            ("npm test\nrm -rf /", false),
+            ("", false),
+        ] {
+            assert_eq!(is_command(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn commands_become_checks_by_kind_and_sentences_become_rules() {
+        let check = |name: Option<&str>, text: &str| Check {
+            name: name.map(str::to_owned),
+            text: text.to_owned(),
+        };
+        let sorted = sort_out(&[
+            check(None, "npm --workspace apps/desktop run test"),
+            check(None, "cargo test --manifest-path apps/Cargo.toml"),
+            check(None, "cargo clippy -- -D warnings"),
+            check(None, "npm run web:build"),
+            check(Some("typeCheck"), "npx tsc --noEmit"),
+            check(Some("verify"), "./verify.sh"),
+            check(Some("test"), "cargo test --manifest-path apps/Cargo.toml"),
+            check(Some("everyStory"), "tsc --build passes with zero errors"),
+        ]);
+        let commands: Vec<String> = sorted
+            .commands
+            .iter()
+            .map(|(name, command)| format!("{name}: {command}"))
+            .collect();
+        assert_eq!(
+            commands,
+            [
+                "typecheck: npx tsc --noEmit",
+                "build: npm run web:build",
+                "lint: cargo clippy -- -D warnings",
+                "verify: ./verify.sh",
+                "test: npm --workspace apps/desktop run test && cargo test --manifest-path apps/Cargo.toml",
+            ]
+        );
+        assert_eq!(
+            sorted.rules,
+            ["everyStory: tsc --build passes with zero errors"]
+        );
+    }
+}
