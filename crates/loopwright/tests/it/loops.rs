@@ -275,9 +275,10 @@ fn i02_a_judge_without_a_verdict_lets_nothing_land() {
 
 #[test]
 fn red_checks_reject_and_their_words_reach_the_next_attempt() {
+    // The command itself is in every prompt, so it must not hold the words that it says.
     let implement = "task=$(cat)\ncase \"$task\" in *'want more'*) echo more > one.txt ;; *) echo less > one.txt ;; esac\n";
     let scene = Scene::with_agents(&["one"], implement, JUDGE);
-    scene.configure("[checks]\ntest = \"if [ -f one.txt ]; then grep -q more one.txt || { echo want more; exit 1; }; fi\"\n");
+    scene.configure("[checks]\ntest = \"if [ -f one.txt ]; then grep -q more one.txt || { echo want' 'more; exit 1; }; fi\"\n");
     let answer = scene.start(&["--foreground", "--json"]);
     assert_eq!(
         statuses(&answer.json()["result"]),
@@ -970,7 +971,7 @@ fn a_loop_that_counted_on_another_terminals_worker_goes_on() {
         .spawn()
         .expect("started");
     scene.wait_for(&["running"]);
-    let second = scene.start(&["--json"]).json()["result"]["loopId"]
+    let second = scene.start(&["--json", "--again"]).json()["result"]["loopId"]
         .as_str()
         .expect("an id")
         .to_owned();
