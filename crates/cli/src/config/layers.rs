@@ -91,8 +91,10 @@ pub(crate) fn settle(
     })
 }
 
+/// Half the cores, and two at least: with one, a check of a huge project would hold up those of all
+/// other loops, although it mostly waits for the disk.
 fn half_the_cores() -> u64 {
-    std::thread::available_parallelism().map_or(1, |cores| (cores.get() as u64 / 2).max(1))
+    std::thread::available_parallelism().map_or(2, |cores| (cores.get() as u64 / 2).max(2))
 }
 
 fn told_by(path: Option<&Path>, whose: Whose) -> Result<Option<(String, Told)>, Failure> {

@@ -16,7 +16,7 @@ impl Default for WorkerLimits {
     fn default() -> Self {
         Self {
             agents_max: 4,
-            checks_max: 1,
+            checks_max: 2,
         }
     }
 }

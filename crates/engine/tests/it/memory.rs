@@ -213,14 +213,25 @@ impl Repository for MemoryRepositories {
             let path = folder.to_owned();
             return Err(Fault::git(folder, GitError::Exists { path }));
         }
-        self.change("a checkout", |objects| {
-            fs::create_dir_all(folder).expect("a folder");
-            for (path, entry) in objects.files(tree) {
-                let target = folder.join(path);
-                fs::create_dir_all(target.parent().expect("a parent")).expect("a folder");
-                fs::write(target, objects.bytes(&entry)).expect("written");
+        let files: Vec<(PathBuf, Vec<u8>)> = {
+            let objects = lock(&self.objects);
+            let files = objects.files(tree).into_iter();
+            files
+                .map(|(path, entry)| (path, objects.bytes(&entry)))
+                .collect()
+        };
+        self.power.point("before a checkout");
+        fs::create_dir_all(folder).expect("a folder");
+        for (number, (path, bytes)) in files.iter().enumerate() {
+            if number == files.len() / 2 {
+                // What is there now must never be taken for a whole checkout.
+                self.power.point("in the middle of a checkout");
             }
-        });
+            let target = folder.join(path);
+            fs::create_dir_all(target.parent().expect("a parent")).expect("a folder");
+            fs::write(target, bytes).expect("written");
+        }
+        self.power.point("after a checkout");
         Ok(())
     }
 
