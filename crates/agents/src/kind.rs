@@ -84,6 +84,13 @@ impl Kind {
         }
     }
 
+    /// The variables by which the CLI can be logged in.
+    pub fn key_variables(self) -> Vec<String> {
+        let mut names = self.command(&Task::default()).pass_env;
+        names.retain(|name| name.ends_with("_KEY") || name.ends_with("_TOKEN"));
+        names
+    }
+
     /// Says whether the operator names the program, rather than the adapter.
     pub fn is_any_program(self) -> bool {
         matches!(self, Self::Acp | Self::Command)

@@ -17,5 +17,6 @@ pub mod surface;
 mod text;
 mod tree;
 
+pub use shell::program_of;
 pub use text::{EXCERPT_BYTES_MAX, MESSAGE_BYTES_MAX, excerpt};
 pub use tree::{MapTree, Tree};

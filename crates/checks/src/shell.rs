@@ -24,6 +24,22 @@ pub(crate) struct Line {
 /// Longest line that is looked at.
 const LINE_BYTES_MAX: usize = 16 << 10;
 
+/// What the shell does itself, or what says nothing about a program that must be there.
+const OF_THE_SHELL: [&str; 32] = [
+    ".", ":", "!", "[", "{", "case", "cd", "command", "do", "echo", "eval", "exec", "exit",
+    "export", "false", "for", "if", "printf", "read", "set", "shift", "source", "test", "then",
+    "time", "trap", "true", "type", "ulimit", "umask", "unset", "while",
+];
+
+/// The program that a command line calls first, where that can be seen. A relative path behind a
+/// change of folder cannot: nobody knows what it is relative to.
+pub fn program_of(line: &str) -> Option<String> {
+    let line = parse(line);
+    let first = line.calls.first()?.words.first()?;
+    let is_known = !first.contains(['$', '*', '?', '~']) && !OF_THE_SHELL.contains(&first.as_str());
+    is_known.then(|| first.clone())
+}
+
 /// Takes a command line apart.
 pub(crate) fn parse(line: &str) -> Line {
     if line.len() > LINE_BYTES_MAX {

@@ -357,6 +357,9 @@ pub(crate) struct GuardArgs {
     /// Start another loop although one is at work on the same PRD
     #[arg(long)]
     pub(crate) again: bool,
+    /// Start without looking whether everything that the loop needs is there
+    #[arg(long)]
+    pub(crate) no_preflight: bool,
 }
 
 /// What to do with stories that passed before, where their commits are elsewhere.

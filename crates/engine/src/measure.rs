@@ -264,6 +264,7 @@ impl Meter<'_> {
             cwd: cwd.to_owned(),
             env,
             pass_env: Vec::new(),
+            pass_env_file: None,
             stdin: None,
             wall_secs: self.plan.timeout_secs,
             idle_secs: None,

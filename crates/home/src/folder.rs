@@ -101,6 +101,11 @@ impl Home {
         self.loop_folder(loop_id).join("repo.git")
     }
 
+    /// What the loop's agents get of the person's variables; only its owner can read it.
+    pub fn keys_file(&self, loop_id: &str) -> PathBuf {
+        self.loop_folder(loop_id).join("keys.json")
+    }
+
     /// The files of one run.
     pub fn run_folder(&self, loop_id: &str, name: &RunName) -> PathBuf {
         self.loop_folder(loop_id).join("runs").join(name.as_str())

@@ -6,6 +6,7 @@
 
 mod disk;
 mod folder;
+mod keys;
 mod load;
 mod prd_file;
 mod progress;
@@ -20,14 +21,15 @@ mod worker;
 
 pub use disk::{DiskUse, ENTRIES_MAX, disk_use};
 pub use folder::{Home, RunName};
+pub use keys::{Keys, forget_keys, keep_keys, read_keys};
 pub use load::{LoadError, Loaded, event_of, load};
 pub use prd_file::{PrdFile, read_prd, write_back};
 pub use progress::{Ended, append_progress, one_line, progress};
-pub use requests::{RequestError, request, start};
+pub use requests::{RequestError, request, start, takes};
 pub use retention::{Expiry, expiry};
 pub use role_settings::{RoleSettings, Roles};
 pub use scrap::remove_folder;
-pub use settings::{AgentSettings, CheckSettings, Policies, Policy, Settings};
+pub use settings::{AgentSettings, CheckSettings, FlagSettings, Policies, Policy, Settings};
 pub use utc::{now_ms, utc};
 pub use wake::{WakePipe, wake_worker};
 pub use worker::{ensure_worker, is_worker_there, wait_beside};

@@ -1,7 +1,7 @@
 //! What faces may do: write a request into the journal. The kernel answers it like any other event.
 
 use journal::{AppendError, Journal, NewRecord};
-use kernel::{Event, IllegalMove, LoopSpec, Stamped};
+use kernel::{Event, IllegalMove, LoopSpec, Stamped, State};
 
 use crate::load::{LoadError, load};
 use crate::utc::now_ms;
@@ -34,6 +34,15 @@ pub fn start(journal: &Journal, spec: LoopSpec) -> Result<(), RequestError> {
         event: event.clone(),
     })?;
     append(journal, &loop_id, 0, event.kind(), &event)
+}
+
+/// Says whether a loop that stands like this would take a request.
+pub fn takes(state: &State, event: &Event) -> bool {
+    let stamped = Stamped {
+        at_ms: now_ms(),
+        event: event.clone(),
+    };
+    state.clone().after(&stamped).is_ok()
 }
 
 /// Records a request for a loop that is there; tries again when the worker was quicker.

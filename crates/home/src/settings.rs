@@ -57,6 +57,24 @@ pub struct Settings {
     /// Whether progress is appended to the project's `progress.txt`.
     #[serde(default)]
     pub write_progress: bool,
+    /// What was given on the command line or in an event: the last layer of the configuration, also
+    /// when the files below it are read again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<FlagSettings>,
+    /// A mark of the configuration files' text, by which an edit is noticed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config_mark: Option<String>,
+}
+
+/// A key of the configuration that was given with `start`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlagSettings {
+    /// What the person typed.
+    pub name: String,
+    /// The key, dots between its parts.
+    pub key: String,
+    /// Its value.
+    pub value: String,
 }
 
 /// What a person must agree to before it lands.
@@ -96,7 +114,7 @@ fn retention_days_default() -> u32 {
 pub struct AgentSettings {
     /// Program and arguments.
     pub command: Vec<String>,
-    /// Names of environment variables that it gets from the worker.
+    /// Names of environment variables that it gets from the person's shell.
     pub pass_env: Vec<String>,
     /// Environment variables that are set for it.
     pub env: BTreeMap<String, String>,

@@ -78,6 +78,7 @@ impl State {
             unpublished: None,
             may_recreate: false,
             unmarked: Vec::new(),
+            unwritten: BTreeMap::new(),
             iterations: 0,
             spent_ms: 0,
             spent: Spent::default(),
@@ -224,7 +225,7 @@ impl State {
                 commit,
             } => self.integrate(story, *attempt, commit),
             Event::Announced { story, branch, prd } => self.announce(story, branch, prd, at_ms),
-            Event::StorySkipped { story, reason, .. } => self.skip(story, reason, at_ms),
+            Event::StorySkipped { story, reason, prd } => self.skip(story, reason, prd, at_ms),
             Event::StoryBlocked { story, on } => self.block(story, on),
             _ => Err(format!("`{}` is no move of a story", event.kind()).into()),
         }
@@ -398,6 +399,7 @@ impl State {
         prd: &WriteBack,
         at_ms: i64,
     ) -> Moved {
+        self.note_write_back(id, prd);
         let attempt = self.attempt_mut(id)?;
         let is_recheck = attempt.is_recheck;
         let Step::Announce { commit } = attempt.step.clone() else {
@@ -410,7 +412,16 @@ impl State {
         self.finish(id, StoryStatus::Passed(Some(commit)), is_recheck, at_ms)
     }
 
-    fn skip(&mut self, id: &StoryId, reason: &str, at_ms: i64) -> Moved {
+    /// A state that is not in the PRD fails no story; people are told.
+    fn note_write_back(&mut self, id: &StoryId, prd: &WriteBack) {
+        match prd {
+            WriteBack::Done | WriteBack::Off => drop(self.unwritten.remove(id)),
+            WriteBack::LeftAlone { why } => drop(self.unwritten.insert(id.clone(), why.clone())),
+        }
+    }
+
+    fn skip(&mut self, id: &StoryId, reason: &str, prd: &WriteBack, at_ms: i64) -> Moved {
+        self.note_write_back(id, prd);
         let attempts_max = self.spec.attempts_max();
         let story = self.story_mut(id)?;
         let Some(attempt) = story.attempt() else {

@@ -110,7 +110,10 @@ impl State {
         }
         self.take_published(commit, result);
         if *result == PublishResult::Done {
-            self.unmarked.clear();
+            // They were marked with it.
+            for story in std::mem::take(&mut self.unmarked) {
+                self.unwritten.remove(&story);
+            }
         }
         Ok(())
     }

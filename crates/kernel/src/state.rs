@@ -31,6 +31,8 @@ pub struct State {
     pub(crate) may_recreate: bool,
     /// Stories that passed and could not be marked in the PRD.
     pub(crate) unmarked: Vec<StoryId>,
+    /// Why the PRD does not have the state of a story, by story.
+    pub(crate) unwritten: BTreeMap<StoryId, String>,
     pub(crate) iterations: u32,
     pub(crate) spent_ms: i64,
     pub(crate) spent: Spent,
@@ -393,6 +395,16 @@ impl State {
     /// The commit that was last published to the operator's repository.
     pub fn published(&self) -> Option<&Commit> {
         self.published.as_ref()
+    }
+
+    /// The stories whose state could not be written into the PRD, and why.
+    pub fn unwritten(&self) -> impl Iterator<Item = (&StoryId, &str)> {
+        self.unwritten.iter().map(|(id, why)| (id, why.as_str()))
+    }
+
+    /// Whether a story of this loop has landed, so that its branch exists.
+    pub fn has_landed(&self) -> bool {
+        self.head != self.spec.base
     }
 
     /// The time that all runs together have taken.

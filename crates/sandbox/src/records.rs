@@ -29,11 +29,16 @@ pub struct RunSpec {
     pub cwd: PathBuf,
     /// Its environment, apart from `pass_env` and [`RUN_DIR_VARIABLE`].
     pub env: BTreeMap<String, String>,
-    /// Names of variables to copy from the keeper's environment, which comes from the worker. Their
-    /// values may be secrets, so they are never written to disk. A variable in `env` wins.
+    /// Names of variables whose values may be secrets, so that they are in no spec. A variable in
+    /// `env` wins.
     // Added later: an older spec does not have it.
     #[serde(default)]
     pub pass_env: Vec<String>,
+    /// The file that has their values, as a JSON object. Where there is no such file they are copied
+    /// from the keeper's environment, which comes from the worker.
+    // Added later: an older spec does not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass_env_file: Option<PathBuf>,
     /// A regular file to use as standard input, so that the program sees its end; `/dev/null` if
     /// there is none.
     pub stdin: Option<PathBuf>,

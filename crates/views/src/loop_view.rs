@@ -21,6 +21,8 @@ pub struct LoopView {
     pub prd_path: String,
     /// The branch that accepted work lands on.
     pub branch: String,
+    /// Whether anything landed: until then there is no such branch.
+    pub landed: bool,
     /// Its tip.
     pub head_sha: String,
     /// The way that stories go.
@@ -45,6 +47,9 @@ pub struct LoopView {
     /// Whether a person moved or removed the branch, so that it is not published unless they ask.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub branch_taken: bool,
+    /// What is wrong with the PRD file, if anything: states that are not written in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prd_fault: Option<String>,
     /// The time that all runs together have taken.
     pub spent_ms: i64,
     /// What is left of the budget.
@@ -161,6 +166,7 @@ pub fn loop_view(state: &State) -> LoopView {
         project: spec.project.clone(),
         prd_path: spec.prd_path.clone(),
         branch: spec.branch.clone(),
+        landed: state.has_landed(),
         head_sha: state.head().to_string(),
         flow: spec.flow.word(),
         stories: state
@@ -181,6 +187,7 @@ pub fn loop_view(state: &State) -> LoopView {
         },
         unpublished: state.unpublished().map(str::to_owned),
         branch_taken: state.is_branch_taken(),
+        prd_fault: prd_fault(state),
         spent_ms: state.spent_ms(),
         left_ms: state.left_ms(),
         budget_used_percent: state.budget_used_percent(),
@@ -200,6 +207,14 @@ pub fn loop_view(state: &State) -> LoopView {
         started_at_ms: state.started_at_ms(),
         last_at_ms: state.last_at_ms(),
     }
+}
+
+/// States that could not be written into the PRD, in one line.
+fn prd_fault(state: &State) -> Option<String> {
+    let stories: Vec<&str> = state.unwritten().map(|(id, _)| id.as_str()).collect();
+    let (_, why) = state.unwritten().last()?;
+    let stories = stories.join(", ");
+    Some(format!("it does not have the state of {stories}: {why}"))
 }
 
 fn question_view(question: &Question) -> QuestionView {

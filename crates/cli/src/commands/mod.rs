@@ -1,12 +1,16 @@
 //! One file per verb.
 
+mod agent_entries;
 pub(crate) mod agents;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod explain;
+mod finding;
 pub(crate) mod loops;
 pub(crate) mod prd;
+mod preflight;
+mod programs;
 pub(crate) mod service;
 pub(crate) mod setup;
 

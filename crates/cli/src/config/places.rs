@@ -1,6 +1,7 @@
 //! Which files and variables the configuration comes from. They come in as values, so that reading
 //! them is not decided here, and tests need no environment.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
@@ -43,6 +44,16 @@ impl Places {
             variables: std::env::vars_os().filter_map(text).collect(),
         }
     }
+}
+
+/// A mark of what the configuration files say, to see later whether one was edited.
+pub(crate) fn mark(project: &Path) -> Result<String, Failure> {
+    let places = Places::of_project(project);
+    let mut hasher = DefaultHasher::new();
+    for path in [places.user, places.project].into_iter().flatten() {
+        text_of(&path)?.hash(&mut hasher);
+    }
+    Ok(format!("{:016x}", hasher.finish()))
 }
 
 /// A file's text; one that is not there says nothing.

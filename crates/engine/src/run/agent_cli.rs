@@ -10,7 +10,7 @@ use home::AgentSettings;
 use sandbox::{RunSpec, StopSignal};
 
 use crate::fault::Fault;
-use crate::run::credentials;
+use crate::run::credentials::{self, PersonsVariables};
 
 /// What an agent is asked, in which form, and in which session.
 pub(crate) struct Turn<'a> {
@@ -27,6 +27,7 @@ pub(crate) fn equip(
     checkout: &Path,
     config_home: &Path,
     client: &Path,
+    variables: &PersonsVariables,
 ) -> Result<Option<CommandSpec>, Fault> {
     let kind = agent.cli();
     if kind == Kind::Command {
@@ -62,7 +63,7 @@ pub(crate) fn equip(
         let bytes = fs::read(from).map_err(|error| Fault::io("read", from, error))?;
         write_private(&config_home.join(name), &bytes)?;
     }
-    credentials::link(&config_home, &command.links)?;
+    credentials::link(&config_home, &command.links, variables)?;
     Ok(Some(command))
 }
 

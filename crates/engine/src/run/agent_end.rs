@@ -84,12 +84,14 @@ pub(crate) fn unhappy(
     summary: &RunSummary,
     order: &RunOrder,
     now_ms: i64,
+    login: &dyn Fn(Option<&str>) -> String,
 ) -> Option<RunOutcome> {
     let unhappy = Unhappy {
         kind,
         summary,
         order,
         now_ms,
+        login,
     };
     // Whatever a CLI says that cannot find its session: the next try is a fresh one, and its end
     // tells the truth.
@@ -106,6 +108,8 @@ struct Unhappy<'a> {
     summary: &'a RunSummary,
     order: &'a RunOrder,
     now_ms: i64,
+    /// What to ask where the CLI is not logged in, with its own words.
+    login: &'a dyn Fn(Option<&str>) -> String,
 }
 
 impl Unhappy<'_> {
@@ -155,7 +159,10 @@ impl Unhappy<'_> {
                 self.ask(&format!("cannot be started; install it: {}", facts.install))
             }
             Outcome::TooOld => self.ask(&format!("is too old; install it anew: {}", facts.install)),
-            Outcome::NotLoggedIn => self.ask(&format!("is not logged in; run: {}", facts.log_in)),
+            Outcome::NotLoggedIn => RunOutcome::NeedsHuman {
+                question: (self.login)(self.summary.message.as_deref()),
+                free: false,
+            },
             Outcome::Billing => self.ask("has nothing left to spend; add credit or raise the plan"),
             Outcome::PermissionDenied => self.ask("was forbidden something that it needs"),
             Outcome::NeedsAnswer { question } => RunOutcome::NeedsHuman {

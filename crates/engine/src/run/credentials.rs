@@ -4,6 +4,7 @@
 //! operator's own file would hold a token that is spent, so what the CLI wrote is put there, and
 //! the link is made again.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -18,6 +19,19 @@ use crate::fault::Fault;
 /// Far more than any CLI writes.
 const CREDENTIALS_BYTES_MAX: u64 = 1024 * 1024;
 
+/// The variables of the person's shell, as far as the loop was given them; the worker's own for a loop
+/// that was started before they were kept.
+pub(crate) struct PersonsVariables(pub(crate) Option<home::Keys>);
+
+impl PersonsVariables {
+    fn get(&self, name: &str) -> Option<OsString> {
+        match &self.0 {
+            Some(keys) => keys.get(name).map(OsString::from),
+            None => std::env::var_os(name),
+        }
+    }
+}
+
 /// A link that was made: where, and to which file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Placed {
@@ -26,9 +40,14 @@ struct Placed {
 }
 
 /// Links what is there of the operator's credentials.
-pub(crate) fn link(home: &Path, links: &[HomeLink]) -> Result<(), Fault> {
+pub(crate) fn link(
+    home: &Path,
+    links: &[HomeLink],
+    variables: &PersonsVariables,
+) -> Result<(), Fault> {
     give_back(home);
-    let placed: Vec<Placed> = links.iter().filter_map(|link| place(home, link)).collect();
+    let placed = links.iter().filter_map(|link| place(home, link, variables));
+    let placed: Vec<Placed> = placed.collect();
     for Placed { at, target } in &placed {
         if fs::symlink_metadata(at).is_err() {
             let folder = at.parent().unwrap_or(home);
@@ -68,10 +87,10 @@ fn list_of(home: &Path) -> PathBuf {
     home.with_file_name(name)
 }
 
-fn place(home: &Path, link: &HomeLink) -> Option<Placed> {
+fn place(home: &Path, link: &HomeLink, variables: &PersonsVariables) -> Option<Placed> {
     let set = link
         .folder_variable
-        .and_then(std::env::var_os)
+        .and_then(|name| variables.get(name))
         .map(PathBuf::from);
     let own = || Some(PathBuf::from(std::env::var_os("HOME")?).join(link.folder));
     let target = set.or_else(own)?.join(link.file);

@@ -8,6 +8,7 @@ pub(crate) mod context;
 pub(crate) mod credentials;
 pub(crate) mod files;
 pub(crate) mod local_time;
+pub(crate) mod login;
 pub(crate) mod measurement;
 pub(crate) mod outcome;
 pub(crate) mod preparing;

@@ -12,6 +12,7 @@ use crate::ports::Ports;
 use crate::run::agent_end::{resumable, summarize, summary_so_far, unhappy, usage_of};
 use crate::run::check_gate::{baseline_outcome, check_outcome, surface_of};
 use crate::run::files::RunFiles;
+use crate::run::login;
 use crate::run::measurement::{CheckPlan, PLAN_FILE, REPORT_FILE, Report, known};
 use crate::run::test_rules::TestRules;
 use crate::run::trees::commit_id;
@@ -95,7 +96,8 @@ impl EndedRun<'_> {
             model.as_deref(),
             prices,
         );
-        let Some(outcome) = unhappy(kind, &summary, self.run, now_ms) else {
+        let Some(outcome) = unhappy(kind, &summary, self.run, now_ms, &|said| self.login(said))
+        else {
             let said = summary.answer.unwrap_or_default();
             return (self.answer_in(&said), used);
         };
@@ -117,6 +119,17 @@ impl EndedRun<'_> {
             }
             None => (outcome, used),
         }
+    }
+
+    /// What a person is asked where the agent is not logged in.
+    fn login(&self, said: Option<&str>) -> String {
+        let name = self.run.agent.as_ref().map_or("", |name| name.as_str());
+        let agent = self.settings.agents.get(name);
+        let kept = home::read_keys(&self.ports.home, &self.order.loop_id);
+        let keys = kept.ok().flatten().unwrap_or_default();
+        let kind = agent.map_or(agents::Kind::Command, home::AgentSettings::cli);
+        let pass_env = agent.map(|agent| &agent.pass_env[..]).unwrap_or_default();
+        login::question(name, kind, pass_env, &keys, said)
     }
 
     /// The model that was asked for.
@@ -154,7 +167,7 @@ impl EndedRun<'_> {
                 cause: FaultCause::AskedToWait,
             },
             (ExitCause::Exited, Some(EXIT_NOT_LOGGED_IN)) => RunOutcome::NeedsHuman {
-                question: "the agent is not logged in; log it in, then answer `retry`".to_owned(),
+                question: self.login(None),
                 free: false,
             },
             (ExitCause::Exited, Some(0)) => self.answer(exit),

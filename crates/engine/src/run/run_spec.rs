@@ -12,6 +12,7 @@ use crate::fault::Fault;
 use crate::run::agent_cli::{Turn, equip, put_command};
 use crate::run::check_plan::check_plan;
 use crate::run::context::context;
+use crate::run::credentials::PersonsVariables;
 use crate::run::files::config_home;
 use crate::run::measurement::PLAN_FILE;
 use crate::run::preparing::Preparing;
@@ -89,14 +90,26 @@ impl Preparing<'_> {
             session,
         };
         let config_home = config_home(&self.ports.home, self.order, self.agent_name()?);
-        let command = equip(&agent, &turn, &folder, &config_home, &self.ports.program)?;
+        let client = &self.ports.program;
+        let command = equip(&agent, &turn, &folder, &config_home, client, &self.keys()?)?;
         if let Some(command) = command {
             put_command(&command, &agent, &mut spec);
             self.files.write("prompt.md", command.stdin.as_bytes())?;
         }
+        spec.pass_env_file = Some(self.ports.home.keys_file(&self.order.loop_id));
         remove_what_runs_by_itself(&agent, checkout);
         spec.cwd = folder;
         Ok(spec)
+    }
+
+    /// What the person's shells gave this loop.
+    fn keys(&self) -> Result<PersonsVariables, Fault> {
+        let home = &self.ports.home;
+        let kept = home::read_keys(home, &self.order.loop_id);
+        let path = home.keys_file(&self.order.loop_id);
+        Ok(PersonsVariables(
+            kept.map_err(|error| Fault::io("read", &path, error))?,
+        ))
     }
 
     fn agent_name(&self) -> Result<&kernel::AgentName, Fault> {
@@ -114,7 +127,7 @@ impl Preparing<'_> {
             .agent_in_role(self.run.row.role, role_agent, name, &self.run.story)
             .ok_or_else(|| Fault::NeedsPerson {
                 what: format!("there is no agent `{name}`"),
-                remedy: "add it to `[agents]`, then `loopwright resume --reload`".to_owned(),
+                remedy: "add it to `[agents]` of loopwright.toml".to_owned(),
             })
     }
 
@@ -233,6 +246,7 @@ fn empty_spec() -> RunSpec {
         cwd: PathBuf::new(),
         env: base_environment(),
         pass_env: Vec::new(),
+        pass_env_file: None,
         stdin: None,
         wall_secs: 0,
         idle_secs: None,
@@ -254,12 +268,12 @@ fn plain_spec(agent: &AgentSettings, prompt: PathBuf) -> Result<RunSpec, Fault> 
     let Some((program, args)) = agent.command.split_first() else {
         return Err(Fault::NeedsPerson {
             what: "an agent has no command".to_owned(),
-            remedy: "give it one in `[agents]`, then `loopwright resume --reload`".to_owned(),
+            remedy: "give it one in `[agents]` of loopwright.toml".to_owned(),
         });
     };
     spec.program.clone_from(program);
     spec.args = args.to_vec();
-    // By name only: the keeper has the values from us, and nobody writes them down.
+    // By name only: a spec is kept with the run's logs.
     spec.pass_env.clone_from(&agent.pass_env);
     spec.env.extend(agent.env.clone());
     Ok(spec)

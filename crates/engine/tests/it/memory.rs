@@ -509,7 +509,7 @@ pub(crate) enum Ends {
 pub(crate) type Script = dyn Fn(&Path, &RunSpec) -> Ends + Send + Sync;
 
 enum Kept {
-    Prepared(RunSpec),
+    Prepared(Box<RunSpec>),
     /// Launched; it is seen under way this many times before its end is.
     Running(u32, Ends),
     Over(Ends),
@@ -542,7 +542,7 @@ impl Runs for SharedRuns {
     fn prepare(&self, folder: &Path, spec: &RunSpec) -> Result<(), Fault> {
         self.0.power.point("before a spec");
         let mut runs = lock(&self.0.runs);
-        let prepared = Kept::Prepared(spec.clone());
+        let prepared = Kept::Prepared(Box::new(spec.clone()));
         runs.entry(folder.to_owned()).or_insert(prepared);
         drop(runs);
         self.0.power.point("after a spec");

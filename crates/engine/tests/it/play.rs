@@ -564,6 +564,8 @@ fn settings(scenario: &Scenario) -> Settings {
         keep_checkouts: false,
         retention_days: 30,
         write_progress: false,
+        flags: Vec::new(),
+        config_mark: None,
     }
 }
 

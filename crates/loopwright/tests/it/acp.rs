@@ -82,7 +82,7 @@ fn a_missing_acp_agent_asks_a_person() {
     let scene = Scene::new(&["one"]);
     let config = format!("{SOLO}{}", guest("/nowhere/agent", "\"--acp\""));
     scene.env.write("project/loopwright.toml", config);
-    assert_eq!(scene.start(&[]).exit, 0);
+    assert_eq!(scene.start(&["--no-preflight"]).exit, 0);
     let view = scene.wait_for(&["needs_human"]);
     let reason = view["reason"].as_str().unwrap_or_default();
     assert!(

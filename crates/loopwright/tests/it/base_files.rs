@@ -4,10 +4,10 @@
 use crate::scene::Scene;
 
 /// Writes a new file that goes through the filter, after looking at what it was given.
-const IMPLEMENT: &str = r#"cat > /dev/null
+const IMPLEMENT: &str = r"cat > /dev/null
 grep -qx one a.bin && grep -qx content lib/near || exit 9
 echo new > new.bin
-"#;
+";
 
 /// A project with a submodule in `lib` and a filter for `*.bin`.
 fn scene() -> Scene {

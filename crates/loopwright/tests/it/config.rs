@@ -274,8 +274,8 @@ fn flags_and_variables_reach_the_loop_and_a_misspelt_agent_is_named() {
     assert_eq!(
         (exit, stderr.as_str()),
         (
-            2,
-            "error: [roles.judge] names `jugde`, which is no agent\nhelp: did you mean `judge`?\n"
+            3,
+            "error: a loop would not get far; nothing was started:\n  roles: [roles.judge] names `jugde`, which is no agent\nhelp: did you mean `judge`?\nhelp: `--no-preflight` starts it all the same\n"
         )
     );
 }

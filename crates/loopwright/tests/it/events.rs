@@ -154,12 +154,6 @@ fn what_is_wrong_with_an_event_is_said() {
         ),
         (
             start,
-            project(json!({ "retryLadder": ["nobody"] })),
-            "the ladder names `nobody`",
-            "",
-        ),
-        (
-            start,
             project(json!({ "budget": { "euro": 1 } })),
             "unknown field `budget.euro`",
             "",
@@ -211,6 +205,14 @@ fn what_is_wrong_with_an_event_is_said() {
         );
         assert!(error["hints"].to_string().contains(hint), "{hint}: {error}");
     }
+    // An agent that is not there is the preflight's to say.
+    let nobody = send(
+        &scene,
+        start,
+        &project(json!({ "retryLadder": ["nobody"] })),
+    );
+    let told = nobody.stdout.contains("the ladder names `nobody`");
+    assert!(nobody.exit == 3 && told, "{}", nobody.whole());
     assert_eq!(scene.env.run(&["send", start, "--data", "{"]).exit, 2);
     assert_eq!(
         scene.env.run(&["send", start, "--data", "@none.json"]).exit,

@@ -154,7 +154,7 @@ fn a_roles_model_reaches_its_own_cli_and_no_other_on_the_ladder() {
         "project/loopwright.toml",
         config.replace("agent = \"builder\"", role),
     );
-    let answer = scene.start(&["--foreground", "--flow", "judged"]);
+    let answer = scene.start(&["--foreground", "--flow", "judged", "--no-preflight"]);
     let view = scene.status();
     assert_eq!(view["stories"][0]["attempts"], 2, "{}", answer.whole());
     assert!(scene.env.read("codex-arguments").contains("gpt-special"));

@@ -126,7 +126,7 @@ fn calm_ending() -> Vec<String> {
     let scene = Scene::new(&["one", "two"]);
     gated(&scene, "", "echo work > \"$LOOPWRIGHT_STORY_ID.txt\"");
     fs::write(scene.env.path("gate"), "").expect("written");
-    scene.start(&["--foreground"]);
+    scene.start(&["--foreground", "--no-preflight"]);
     ending(&scene, &scene.status())
 }
 
@@ -142,7 +142,7 @@ fn a_disk_that_runs_full_under_an_agent_costs_no_attempt_and_nothing_is_lost() {
         failed.display()
     );
     let gate = gated(&scene, "", &rest);
-    let id = scene.start(&["--json"]).json()["result"]["loopId"]
+    let id = scene.start(&["--json", "--no-preflight"]).json()["result"]["loopId"]
         .as_str()
         .expect("an id")
         .to_owned();
@@ -158,7 +158,7 @@ fn a_disk_that_runs_full_under_an_agent_costs_no_attempt_and_nothing_is_lost() {
         "{}",
         told.whole()
     );
-    let refused = scene.start(&[]);
+    let refused = scene.start(&["--no-preflight"]);
     assert!(
         refused.exit == 3 && refused.stderr.contains("the disk is full"),
         "{}",
@@ -203,7 +203,7 @@ fn ends_on_a_full_disk(scene: &Scene, disk: &SmallDisk, words: &str) {
         &format!("env = {{ ENDED = \"{}\", ", ended.display()),
     );
     scene.env.write("project/loopwright.toml", config);
-    let id = scene.start(&["--json"]).json()["result"]["loopId"]
+    let id = scene.start(&["--json", "--no-preflight"]).json()["result"]["loopId"]
         .as_str()
         .expect("an id")
         .to_owned();
@@ -235,7 +235,7 @@ fn a_journal_without_room_waits_with_all_that_it_was_to_record() {
     let scene = Scene::new(&["one", "two"]);
     let disk = SmallDisk::over(&scene, "12m");
     let gate = gated(&scene, "", "echo work > \"$LOOPWRIGHT_STORY_ID.txt\"");
-    let id = scene.start(&["--json"]).json()["result"]["loopId"]
+    let id = scene.start(&["--json", "--no-preflight"]).json()["result"]["loopId"]
         .as_str()
         .expect("an id")
         .to_owned();
@@ -293,7 +293,7 @@ fn a_checkout_that_does_not_fit_is_made_when_there_is_room() {
     for but_bytes in [0, 2_000_000] {
         let gate = gated(&scene, "", "echo work > \"$LOOPWRIGHT_STORY_ID.txt\"");
         let _ = fs::remove_file(scene.env.path("running"));
-        let id = scene.start(&["--json"]).json()["result"]["loopId"]
+        let id = scene.start(&["--json", "--no-preflight"]).json()["result"]["loopId"]
             .as_str()
             .expect("an id")
             .to_owned();
@@ -339,4 +339,16 @@ fn a_checkout_that_does_not_fit_is_made_when_there_is_room() {
         fs::remove_file(&gate).expect("removed");
         scene.git(&["checkout", "--quiet", "prd.json"]);
     }
+}
+
+#[test]
+fn start_refuses_a_disk_that_is_nearly_full_before_anything_is_recorded() {
+    let scene = Scene::new(&["one"]);
+    let _disk = SmallDisk::over(&scene, "64M");
+    let refused = scene.start(&[]);
+    let is_told = refused.stderr.contains("  disk: ") && refused.stderr.contains("make room");
+    assert!(refused.exit == 3 && is_told, "{}", refused.whole());
+    assert_eq!(scene.env.run(&["list"]).stdout, "");
+    let doctor = scene.env.run(&["doctor", "--project", "project"]);
+    assert!(doctor.stdout.contains("bad  disk: "), "{}", doctor.whole());
 }

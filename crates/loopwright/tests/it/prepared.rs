@@ -25,9 +25,14 @@ pub(crate) fn prepared_with(scene: &Scene, loop_id: &str, options: &[&str]) -> S
         "1",
     ];
     // The program says what it would record; the id alone is another one.
-    let answer = scene
-        .env
-        .run(&[&start[..], &["--json", "--dry-run"], options].concat());
+    let answer = scene.env.run(
+        &[
+            &start[..],
+            &["--json", "--dry-run", "--no-preflight"],
+            options,
+        ]
+        .concat(),
+    );
     let mut spec: kernel::LoopSpec =
         serde_json::from_value(answer.json()["result"]["spec"].clone()).expect("a spec");
     loop_id.clone_into(&mut spec.loop_id);

@@ -106,7 +106,7 @@ fn finish(scene: &Scene) -> String {
 #[test]
 fn i04_a_try_that_was_killed_is_gone_on_with() {
     let scene = scene();
-    assert_eq!(scene.start(&[]).exit, 0);
+    assert_eq!(scene.start(&["--no-preflight"]).exit, 0);
     kill_in_the_middle(&scene);
     std::fs::remove_file(scene.env.path("hang")).expect("there");
     assert_eq!(finish(&scene), "fresh\nresume", "the same files");
@@ -125,7 +125,7 @@ fn i04_a_try_that_was_killed_is_gone_on_with() {
 #[test]
 fn i04_a_try_that_is_killed_twice_keeps_its_files() {
     let scene = scene();
-    assert_eq!(scene.start(&[]).exit, 0);
+    assert_eq!(scene.start(&["--no-preflight"]).exit, 0);
     kill_in_the_middle(&scene);
     let mut worker = serve(&scene);
     kill_in_the_middle(&scene);
@@ -137,7 +137,7 @@ fn i04_a_try_that_is_killed_twice_keeps_its_files() {
 #[test]
 fn a_session_that_is_lost_is_begun_anew_from_the_base() {
     let scene = scene();
-    assert_eq!(scene.start(&[]).exit, 0);
+    assert_eq!(scene.start(&["--no-preflight"]).exit, 0);
     kill_in_the_middle(&scene);
     std::fs::remove_file(scene.env.path("hang")).expect("there");
     scene.env.write("lost", "");
@@ -152,7 +152,7 @@ fn a_session_that_is_lost_is_begun_anew_from_the_base() {
 #[test]
 fn files_that_are_lost_are_made_anew_and_the_session_with_them() {
     let scene = scene();
-    assert_eq!(scene.start(&[]).exit, 0);
+    assert_eq!(scene.start(&["--no-preflight"]).exit, 0);
     kill_in_the_middle(&scene);
     std::fs::remove_file(scene.env.path("hang")).expect("there");
     let loops = std::fs::read_dir(scene.home().join("loops"))
@@ -170,7 +170,7 @@ fn files_that_are_lost_in_a_wait_are_made_anew() {
     let scene = scene();
     scene.env.write("plan", "limit\n");
     std::fs::remove_file(scene.env.path("hang")).expect("there");
-    assert_eq!(scene.start(&[]).exit, 0);
+    assert_eq!(scene.start(&["--no-preflight"]).exit, 0);
     let view = scene.wait_for(&["waiting"]);
     let id = view["loopId"].as_str().expect("a loop");
     std::fs::remove_dir_all(scene.home().join("loops").join(id).join("checkouts")).expect("there");
@@ -183,7 +183,7 @@ fn files_that_are_lost_in_a_wait_are_made_anew() {
 fn what_a_session_used_is_counted_once() {
     let scene = scene();
     scene.env.write("tells", "");
-    assert_eq!(scene.start(&[]).exit, 0);
+    assert_eq!(scene.start(&["--no-preflight"]).exit, 0);
     wait_until("the agent's work", || {
         scene.env.path("begun").exists().then_some(())
     });
@@ -211,7 +211,7 @@ fn attempts_after(plan: &str) -> (String, Option<u64>) {
     let scene = scene();
     scene.env.write("plan", plan);
     std::fs::remove_file(scene.env.path("hang")).expect("there");
-    assert_eq!(scene.start(&[]).exit, 0);
+    assert_eq!(scene.start(&["--no-preflight"]).exit, 0);
     let view = loop {
         let view = scene.wait_for(&["waiting", "completed"]);
         if view["status"] == "completed" {
@@ -258,7 +258,7 @@ fn a_token_that_an_agent_refreshed_by_renaming_is_the_operators() {
     scene
         .env
         .write("agents/codex", format!("#!/bin/sh\n{refresh}{CODEX}"));
-    scene.start(&["--foreground"]);
+    scene.start(&["--foreground", "--no-preflight"]);
     assert_eq!(scene.status()["stories"][0]["status"], "passed");
     assert_eq!(scene.env.read(".codex/auth.json"), "{}\n");
 }

@@ -4,7 +4,7 @@
 use kernel::{EndReason, Event};
 
 use crate::prepared::prepared_as;
-use crate::scene::Scene;
+use crate::scene::{IMPLEMENT, JUDGE, Scene};
 
 /// When such a loop ended.
 const ENDED_MS: i64 = 1_700_000_000_000;
@@ -117,5 +117,76 @@ fn a_time_is_shown_with_its_zone() {
         answer.stdout.contains("ended 2023-11-14 22:13 UTC  "),
         "{}",
         answer.whole()
+    );
+}
+
+#[test]
+fn a_prd_in_which_everything_has_passed_makes_no_loop() {
+    let scene = Scene::new(&["one", "two"]);
+    let prd = scene.env.read("project/prd.json");
+    let passed = prd.replace("\"passes\": false", "\"passes\": true");
+    for (prd, exit, expected) in [
+        (
+            passed.clone(),
+            0,
+            "2 stories have passed; no loop was started",
+        ),
+        (
+            passed.replacen(
+                "\"passes\": true",
+                "\"passes\": false, \"skipped\": true",
+                1,
+            ),
+            1,
+            "1 story has passed, and 1 story is set aside: one; no loop was started",
+        ),
+    ] {
+        scene.env.write("project/prd.json", prd);
+        for more in [&[][..], &["--foreground"], &["--dry-run"]] {
+            let answer = scene.start(more);
+            let said = answer.whole();
+            assert!(answer.exit == exit && said.contains(expected), "{said}");
+        }
+        let json = scene.start(&["--json"]).json();
+        assert_eq!(json["result"]["loopId"], serde_json::Value::Null, "{json}");
+        assert_eq!(json["ok"], exit == 0, "{json}");
+        assert_eq!(scene.env.run(&["list"]).stdout, "");
+    }
+}
+
+#[test]
+fn a_branch_that_does_not_exist_is_not_named_as_if_it_did() {
+    let scene = Scene::new(&["one"]);
+    let id = prepared_as(&scene, "01AAAAAAAAAAAAAAAAAAAAAAAA");
+    let status = || scene.env.run(&["status", &id]).stdout;
+    let expected = "\nbranch  none yet; the first story that lands makes agent-loop/01A";
+    assert!(status().contains(expected), "{}", status());
+    record(&scene, &id, 1, &completed());
+    let expected = "\nbranch  none, since no story landed; the project is as it was at ";
+    assert!(status().contains(expected), "{}", status());
+}
+
+#[test]
+fn a_deleted_prd_is_mentioned_by_status_by_watch_and_at_the_end() {
+    let gated = format!("while [ ! -f \"$STARTS-gate\" ]; do sleep 0.05; done\n{IMPLEMENT}");
+    let scene = Scene::with_agents(&["one"], &gated, JUDGE);
+    scene.start(&[]);
+    let view = scene.wait_for_view("the first agent", |_| !scene.starts().is_empty());
+    let id = view["loopId"].as_str().expect("an id");
+    std::fs::remove_file(scene.project().join("prd.json")).expect("removed");
+    let prd = scene.project().join("prd.json").display().to_string();
+    let status = scene.env.run(&["status", id]);
+    let expected = format!("prd     {prd}: it is gone; the loop goes on");
+    assert!(status.stdout.contains(&expected), "{}", status.whole());
+    scene.env.write("starts-gate", "");
+    let watched = scene.env.run(&["watch", id]);
+    let warned = format!("warning: the PRD {prd}: it is gone");
+    assert!(watched.stderr.contains(&warned), "{}", watched.whole());
+    let expected = format!("prd     {prd}: it does not have the state of one: ");
+    assert!(watched.stdout.contains(&expected), "{}", watched.whole());
+    let json = scene.env.run(&["status", id, "--json"]).json();
+    assert!(
+        json["result"]["prdFault"].is_string() && json["result"]["status"] == "completed",
+        "{json}"
     );
 }

@@ -2,6 +2,8 @@
 //!
 //! It writes the output files and nothing else; the caller writes the records.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -263,18 +265,32 @@ fn spawn(
         .process_group(0);
     // Nothing else is inherited. The order decides who wins: `env` over `pass_env`, and our mark
     // over both.
-    let passed = spec
-        .pass_env
-        .iter()
-        .filter_map(|name| Some((name, std::env::var_os(name)?)));
     command
         .env_clear()
-        .envs(passed)
+        .envs(passed(spec)?)
         .envs(&spec.env)
         .env(RUN_DIR_VARIABLE, folder.path());
     command.stdin(stdin).stdout(stdout).stderr(stderr);
     let child = command.spawn()?;
     Ok(Pid::from_child(&child))
+}
+
+/// The variables that the program is passed. A file decides alone: the keeper's environment is that of
+/// whoever happened to start the worker.
+fn passed(spec: &RunSpec) -> io::Result<BTreeMap<String, OsString>> {
+    let given = match spec.pass_env_file.as_ref().map(std::fs::read) {
+        Some(Ok(bytes)) => Some(serde_json::from_slice::<BTreeMap<String, String>>(&bytes)?),
+        Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Some(Err(_)) | None => None,
+    };
+    let value = |name: &String| match &given {
+        Some(given) => given.get(name).map(OsString::from),
+        None => std::env::var_os(name),
+    };
+    let names = spec.pass_env.iter();
+    Ok(names
+        .filter_map(|name| Some((name.clone(), value(name)?)))
+        .collect())
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ impl Scene {
             cwd: work,
             env: BTreeMap::from([path]),
             pass_env: Vec::new(),
+            pass_env_file: None,
             stdin: None,
             wall_secs: 120,
             idle_secs: None,

@@ -277,7 +277,7 @@ fn a_loop_as_json_is() {
         json!(view),
         json!({
             "loopId": "L", "status": "waiting", "reason": "usage limit", "project": "project",
-            "prdPath": "prd.json", "branch": "agent-loop/L", "headSha": started, "flow": "judged",
+            "prdPath": "prd.json", "branch": "agent-loop/L", "landed": false, "headSha": started, "flow": "judged",
             "stories": [{ "id": "a", "title": "Story a", "status": "running",
                           "detail": "attempt 1, baseline", "attempts": 1 }],
             "waitingUntilMs": 90_000,

@@ -4,7 +4,7 @@ use kernel::Event;
 
 use super::lookup::{find, load, open};
 use super::refusal::refused;
-use super::serve;
+use super::{keys, serve};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
@@ -33,6 +33,13 @@ pub(super) fn ask(
     let home = home()?;
     let journal = open(&home)?;
     let loop_id = find(&journal, id)?;
+    if matches!(event, Event::ResumeRequested | Event::Answered { .. }) {
+        let state = load(&journal, &loop_id)?.state;
+        // The worker may take the request up at once, so the keys come first.
+        if home::takes(&state, event) {
+            keys::keep(&home, state.spec())?;
+        }
+    }
     if let Err(error) = home::request(&journal, &loop_id, event) {
         let state = load(&journal, &loop_id)?.state;
         return Err(refused(&state, verb, &error));

@@ -1,5 +1,6 @@
 //! `loopwright status ID`, `events` and `watch`: reading views, changing nothing.
 
+use std::path::Path;
 use std::time::Duration;
 
 use home::{DiskUse, ENTRIES_MAX, Ended, Home, disk_use, progress};
@@ -77,6 +78,11 @@ pub(super) fn seen(home: &Home, state: &State) -> LoopView {
             home.root().display()
         );
     }
+    let prd = Path::new(&view.prd_path);
+    if state.ended().is_none() && !prd.exists() {
+        let gone = "it is gone; the loop goes on with the stories as it read them, and their states cannot be written down; put it back, or cancel the loop";
+        view.prd_fault = Some(gone.to_owned());
+    }
     view
 }
 
@@ -122,7 +128,7 @@ fn text(home: &Home, view: &LoopView) -> String {
         out.push_str(&story_line(story));
     }
     out.push_str(&used(view));
-    if !matches!(view.status, "completed" | "cancelled" | "failed") {
+    if !is_over(view) {
         out.push_str(
             "agents  run on this host with your rights; there is no sandbox around them yet\n",
         );
@@ -141,13 +147,15 @@ fn heading(home: &Home, view: &LoopView) -> String {
         .map(|until_ms| format!(" until {}", home::utc(until_ms)))
         .unwrap_or_default();
     let mut out = format!(
-        "loop {}  {}{until}{reason}\nproject {}\nbranch  {} at {}\n",
+        "loop {}  {}{until}{reason}\nproject {}\nbranch  {}\n",
         view.loop_id,
         view.status,
         view.project,
-        view.branch,
-        &view.head_sha[..12]
+        branch(view)
     );
+    if let Some(fault) = &view.prd_fault {
+        out.push_str(&format!("prd     {}: {fault}\n", view.prd_path));
+    }
     if let Some(why) = &view.unpublished {
         out.push_str(&format!("        not in your repository: {why}\n"));
         out.push_str(&format!("        {}\n", how_to_publish(home, view)));
@@ -166,6 +174,20 @@ fn how_to_publish(home: &Home, view: &LoopView) -> String {
          another name, and once the branch is gone, `loopwright resume {id}` makes it again",
         home.repository(id).display()
     )
+}
+
+/// The loop's branch, which exists from the first story that lands.
+fn branch(view: &LoopView) -> String {
+    let (name, head) = (&view.branch, &view.head_sha[..12]);
+    match (view.landed, is_over(view)) {
+        (true, _) => format!("{name} at {head}"),
+        (false, false) => format!("none yet; the first story that lands makes {name}, from {head}"),
+        (false, true) => format!("none, since no story landed; the project is as it was at {head}"),
+    }
+}
+
+fn is_over(view: &LoopView) -> bool {
+    matches!(view.status, "completed" | "cancelled" | "failed")
 }
 
 /// What can be answered. Where several stories ask, each question has its address.
@@ -385,6 +407,7 @@ pub(super) fn follow(home: &Home, loop_id: &str, output: &mut Output) -> Result<
     let mut loaded = load(&journal, loop_id)?;
     let mut fold = PublicFold::default();
     let mut n_folded = 0;
+    let mut told_fault = None;
     loop {
         for record in &loaded.records[n_folded..] {
             for event in fold.push(record) {
@@ -392,6 +415,12 @@ pub(super) fn follow(home: &Home, loop_id: &str, output: &mut Output) -> Result<
             }
         }
         n_folded = loaded.records.len();
+        let view = seen(home, &loaded.state);
+        if view.prd_fault.is_some() && view.prd_fault != told_fault {
+            let fault = view.prd_fault.as_deref().unwrap_or_default();
+            output.talk(&format!("warning: the PRD {}: {fault}\n", view.prd_path));
+            told_fault = view.prd_fault;
+        }
         let is_over = loaded.state.ended().is_some();
         if is_over || !loaded.state.questions().is_empty() {
             return result_of(home, &journal, loop_id, output);

@@ -2,11 +2,13 @@
 //! requests; the worker does the rest.
 
 mod allowance;
+mod answer;
 mod ask;
 mod casting;
 mod clean;
 mod follow;
 pub(crate) mod found_checks;
+mod keys;
 mod look;
 mod lookup;
 mod overview;
@@ -14,6 +16,7 @@ mod passed;
 mod prd_checks;
 mod promised;
 mod publishing;
+mod ready;
 mod refusal;
 mod reload;
 mod remove;
@@ -74,10 +77,7 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
         LoopCommand::Pause { id } => ask(&id, &Event::PauseRequested, "pause", output),
         LoopCommand::Resume { id, reload: true } => reload::run(&id, output),
         LoopCommand::Resume { id, reload: false } => resume(&id, output),
-        LoopCommand::Answer { id, choice, story } => {
-            let story = story.map(kernel::StoryId::from);
-            ask(&id, &Event::Answered { choice, story }, "answer", output)
-        }
+        LoopCommand::Answer { id, choice, story } => answer::run(&id, choice, story, output),
         LoopCommand::Send { name, data } => send::run(&name, &data, output),
     }
 }

@@ -1,5 +1,5 @@
 //! `loopwright resume ID --reload`: PRD and configuration as they are now, for all that has not
-//! begun.
+//! begun. A retry takes an edited configuration too.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -48,10 +48,8 @@ fn reload(
 ) -> Result<Option<Vec<String>>, Failure> {
     let state = load(journal, loop_id)?.state;
     let spec = state.spec();
-    let old: Settings = serde_json::from_str(&spec.settings)
-        .map_err(|error| Failure::environment("cannot read the loop's settings", &error))?;
-    let project = Path::new(&spec.project);
-    let config = config::read(project, &[])?;
+    let old = settings_of(spec)?;
+    let config = config::read(Path::new(&spec.project), &flags(&old))?;
     let Some((prd, mut remarks)) = start::read_prd(Path::new(&spec.prd_path), &config, output)?
     else {
         return Ok(None);
@@ -63,18 +61,116 @@ fn reload(
     let whole = promised::whole(&prd);
     let new = settings(&config, &whole, spec, &old, &home.repository(loop_id))?;
     promised::fit_models(&mut told, &new, &mut remarks);
-    let told = told.stories;
-    check(&state, &new, &old, &told)?;
-    let mut changes = changes(&state, &told, old != new);
+    let mut changes = record(journal, &state, &config, new, told.stories)?;
     changes.append(&mut remarks);
+    Ok(Some(changes))
+}
+
+/// Takes in a configuration that was edited since the loop last read it, and says what that changes;
+/// the PRD stays as it was told.
+pub(super) fn edited(
+    home: &Home,
+    journal: &Journal,
+    state: &State,
+) -> Result<Vec<String>, Failure> {
+    let spec = state.spec();
+    let Ok(old) = settings_of(spec) else {
+        return Ok(Vec::new());
+    };
+    let project = Path::new(&spec.project);
+    if old.config_mark.is_none() || old.config_mark == config::mark(project).ok() {
+        return Ok(Vec::new());
+    }
+    let told = state.stories().iter().map(|story| Arc::clone(&story.spec));
+    let whole = as_told(spec, &old);
+    let recorded = config::read(project, &flags(&old)).and_then(|config| {
+        let new = settings(&config, &whole, spec, &old, &home.repository(&spec.loop_id))?;
+        record(journal, state, &config, new, told.collect())
+    });
+    recorded.map_err(|failure| {
+        let id = &spec.loop_id;
+        failure
+            .hint("the configuration was edited since the loop read it, and a retry uses what it says now: mend it, then answer again")
+            .hint(format!("`loopwright answer {id} skip` and `cancel` do not need it"))
+    })
+}
+
+/// What the PRD says of the whole: its words as the loop was told them, its checks as they are now,
+/// since the configuration decides which of them count.
+fn as_told(spec: &LoopSpec, old: &Settings) -> Whole {
+    let file = home::read_prd(Path::new(&spec.prd_path), &prd::Options::default()).ok();
+    let prd = file.and_then(|file| file.reading.prd);
+    let checks = prd.map(|prd| promised::whole(&prd).checks);
+    Whole {
+        about: old.about.clone(),
+        branch: None,
+        checks: checks.unwrap_or_default(),
+    }
+}
+
+/// Records settings and stories as they are now, and says what is different.
+fn record(
+    journal: &Journal,
+    state: &State,
+    config: &config::Config,
+    new: Settings,
+    told: Vec<Arc<StorySpec>>,
+) -> Result<Vec<String>, Failure> {
+    let spec = state.spec();
+    let old = settings_of(spec)?;
+    check(state, &new, &old, &told)?;
+    let unmarked = Settings {
+        config_mark: old.config_mark.clone(),
+        ..new.clone()
+    };
+    let mut changes = changes(state, &told, old != unmarked);
+    changes.extend(roles_that_stay(config, spec));
     let settings = serde_json::to_string(&new)
         .map_err(|error| Failure::environment("cannot write the settings", &error))?;
     let event = Event::Reloaded {
         settings: settings.into(),
         stories: told,
     };
-    home::request(journal, loop_id, &event).map_err(|error| refused(&state, "resume", &error))?;
-    Ok(Some(changes))
+    home::request(journal, &spec.loop_id, &event)
+        .map_err(|error| refused(state, "resume", &error))?;
+    Ok(changes)
+}
+
+fn settings_of(spec: &LoopSpec) -> Result<Settings, Failure> {
+    serde_json::from_str(&spec.settings)
+        .map_err(|error| Failure::environment("cannot read the loop's settings", &error))
+}
+
+/// What was given with `start` still wins over the files.
+fn flags(settings: &Settings) -> Vec<config::Flag> {
+    let flag = |flag: &home::FlagSettings| config::Flag {
+        name: flag.name.clone(),
+        key: flag.key.clone(),
+        value: flag.value.clone(),
+    };
+    settings.flags.iter().map(flag).collect()
+}
+
+/// Who plays which role was decided at the start; an edit of that is not taken, which is said.
+fn roles_that_stay(config: &config::Config, spec: &LoopSpec) -> Vec<String> {
+    let roles = &config.roles;
+    let named = [
+        ("implementor", &roles.implementor.agent, &spec.implementor),
+        ("reviewer", &roles.reviewer.agent, &spec.reviewer),
+        ("prover", &roles.prover.agent, &spec.prover),
+        ("judge", &roles.judge.agent, &spec.judge),
+    ];
+    let changed = named
+        .into_iter()
+        .filter_map(|(role, now, then)| Some((role, now.as_ref()?, then)))
+        .filter(|(_, now, then)| !then.is_empty() && now.as_str() != then.as_str());
+    let line = |(role, now, then): (&str, &String, &kernel::AgentName)| {
+        format!(
+            "[roles.{role}] names `{now}`, and this loop keeps `{then}`, with which it was started; \
+             to change that, cancel it and start a new one"
+        )
+    };
+    changed.map(line).collect()
 }
 
 /// The settings of now. Where the project is, and what was asked for at the start, stays.
@@ -108,6 +204,8 @@ fn settings(
         subdir: old.subdir.clone(),
         prd_in_repository: old.prd_in_repository.clone(),
         write_progress: old.write_progress,
+        flags: old.flags.clone(),
+        config_mark: Some(config::mark(project)?),
         ..new
     })
 }

@@ -13,8 +13,10 @@ use super::lookup::open;
 use super::promised::{self, Whole};
 use super::start_request::{StartMode, StartRequest};
 use super::stories::{assign, stories};
-use super::{found_checks, look, passed, same_prd, serve};
+use super::{found_checks, keys, look, passed, ready, same_prd, serve};
 use crate::args::StartArgs;
+use crate::commands::preflight;
+use crate::commands::programs::find_program;
 use crate::config::{self, Config};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
@@ -45,9 +47,17 @@ pub(super) fn carry_out(
     request: &StartRequest,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    let Some(Plan { spec, remarks }) = plan(home, request, output)? else {
+    let planned = plan(home, request, output);
+    if planned.is_err() {
+        ready::look(home, request, None, output)?;
+    }
+    let Some(Plan { spec, remarks }) = planned? else {
         return Ok(Exit::BadInput);
     };
+    if let Some(exit) = ready::nothing_to_do(&spec, output)? {
+        return Ok(exit);
+    }
+    ready::look(home, request, Some(&spec), output)?;
     if request.mode == StartMode::Dry {
         return show(&spec, &remarks, output);
     }
@@ -58,17 +68,21 @@ pub(super) fn carry_out(
         .iter()
         .filter(|story| story.start == StoryStart::Open)
         .count();
-    if request.again {
-        same_prd::record(&journal, spec)?;
+    keys::keep(home, &spec)?;
+    let recorded = if request.again {
+        same_prd::record(&journal, spec)
     } else {
-        same_prd::record_only_one(home, &journal, spec, output)?;
+        same_prd::record_only_one(home, &journal, spec, output)
+    };
+    if let Err(failure) = recorded {
+        keys::forget_if_unknown(home, &journal, &loop_id);
+        return Err(failure);
     }
     for remark in remarks {
         output.talk(&format!("note: {remark}\n"));
     }
-    output.talk("note: agents run on this machine with your rights; there is no sandbox yet\n");
     output.data(&format!(
-        "loop {loop_id}: {} to do, from {}, onto {branch}\n",
+        "loop {loop_id}: {} to do, from {}, onto a new branch {branch}\n",
         counted(open_stories, "story", "stories"),
         &base.as_str()[..12]
     ))?;
@@ -159,6 +173,8 @@ fn plan(home: &Home, request: &StartRequest, output: &mut Output) -> Result<Opti
     };
     let mut settings = settings(&config, &whole, &places, &mut remarks)?;
     settings.write_progress = request.write_progress;
+    settings.flags = request.flags.iter().map(kept_flag).collect();
+    settings.config_mark = Some(config::mark(&project)?);
     let casting = cast(&config, &settings, &mut remarks)?;
     check_flow(casting.flow, &settings)?;
     let mut spec = spec(
@@ -207,6 +223,14 @@ fn whole_base(view: &workspace::ProjectView) -> Result<Vec<String>, Failure> {
             None => failure,
         }
     })
+}
+
+fn kept_flag(flag: &config::Flag) -> home::FlagSettings {
+    home::FlagSettings {
+        name: flag.name.clone(),
+        key: flag.key.clone(),
+        value: flag.value.clone(),
+    }
 }
 
 /// The story to begin with, which must be there and open.
@@ -273,14 +297,8 @@ pub(super) fn settings(
         project,
         prd_path,
     } = places;
-    let machine = |program: &str| crate::commands::setup::find_program(program).is_some();
+    let machine = |program: &str| find_program(program).is_some();
     let checks = found_checks::find(&config.checks, &whole.checks, base, &machine, remarks)?;
-    if checks.is_empty() {
-        remarks.push(
-            "the project has no [checks]; only the judge stands between an attempt and the branch"
-                .to_owned(),
-        );
-    }
     let agent = |agent: &config::AgentConfig| AgentSettings {
         command: agent.command.clone(),
         pass_env: agent.pass_env.clone(),
@@ -327,6 +345,8 @@ pub(super) fn settings(
         keep_checkouts: config.retention.keep_checkouts,
         retention_days: config.retention.days.unwrap_or(30),
         write_progress: false,
+        flags: Vec::new(),
+        config_mark: None,
         test_paths: config.checks.test_paths.clone(),
         prompts: own_prompts(project)?,
         prices: prices(config),
@@ -362,7 +382,7 @@ fn found_agents(remarks: &mut Vec<String>) -> BTreeMap<String, AgentSettings> {
         .filter(|kind| !kind.is_any_program())
     {
         let facts = kind.facts();
-        if crate::commands::setup::find_program(facts.program).is_some() {
+        if find_program(facts.program).is_some() {
             remarks.push(format!("found the agent `{}`", kind.word()));
             found.insert(
                 kind.word().to_owned(),
@@ -526,26 +546,11 @@ fn failover(config: &Config, settings: &Settings) -> Result<bool, Failure> {
 
 /// Every agent that is named must be there.
 fn check_agents(config: &Config, settings: &Settings) -> Result<(), Failure> {
-    let roles = config.roles.all().into_iter();
-    let roles =
-        roles.filter_map(|(name, role)| Some((format!("[roles.{name}]"), role.agent.as_ref()?)));
-    let ladder = config
-        .retry
-        .ladder
-        .iter()
-        .map(|agent| ("the ladder".to_owned(), agent));
-    let mut named = roles.chain(ladder);
-    let Some((who, unknown)) = named.find(|(_, agent)| !settings.agents.contains_key(*agent))
-    else {
-        return Ok(());
-    };
-    let failure = Failure::bad_input(format!("{who} names `{unknown}`, which is no agent"));
-    Err(
-        match prd::nearest(unknown, settings.agents.keys().map(String::as_str)) {
-            Some(near) => failure.hint(format!("did you mean `{near}`?")),
-            None => failure.hint("give it a table: [agents.NAME] with a command"),
-        },
-    )
+    let known = settings.agents.keys().cloned().collect();
+    match preflight::unknown_agents(config, &known).into_iter().next() {
+        Some(unknown) => Err(Failure::bad_input(unknown.message).hint(unknown.hint)),
+        None => Ok(()),
+    }
 }
 
 /// One falling balance of time.

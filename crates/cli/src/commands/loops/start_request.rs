@@ -26,7 +26,18 @@ pub(super) struct StartRequest {
     pub(super) write_progress: bool,
     /// Whether another loop on the same PRD is no reason to stop.
     pub(super) again: bool,
+    pub(super) preflight: Preflight,
     pub(super) mode: StartMode,
+}
+
+/// Whether to look first if everything is there that the loop needs.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Preflight {
+    /// Look, and refuse what would not get far.
+    #[default]
+    Look,
+    /// Start all the same.
+    Skip,
 }
 
 /// The agents that one story should have.
@@ -78,6 +89,11 @@ impl StartRequest {
             first: None,
             write_progress: arguments.write_progress,
             again: arguments.guard.again,
+            preflight: if arguments.guard.no_preflight {
+                Preflight::Skip
+            } else {
+                Preflight::Look
+            },
             mode: match (arguments.dry_run, arguments.foreground) {
                 (true, _) => StartMode::Dry,
                 (false, true) => StartMode::Foreground,

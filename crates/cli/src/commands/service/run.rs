@@ -36,7 +36,6 @@ fn install(manager: Manager, dry_run: bool, output: &mut Output) -> Result<Exit,
     manager.start(&file.to_string_lossy())?;
     let advice = manager.linger();
     output.data(&format!("installed {} and started it\n", file.display()))?;
-    output.talk("variables that agents get by `pass_env` must be set for the service too\n");
     if let Some(advice) = &advice {
         output.talk(&format!("note: {advice}\n"));
     }

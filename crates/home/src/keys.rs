@@ -1,0 +1,159 @@
+//! The variables that agents get from the person: kept for the worker, which was started by
+//! somebody else, some other day, in another shell.
+//!
+//! They are in one file per loop that only its owner can read, and nowhere else: not in the journal,
+//! not in a run's spec, not in a log. The file goes when the loop ends.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use crate::folder::Home;
+use crate::settings::{AgentSettings, Settings};
+
+/// Values by the names of their variables.
+pub type Keys = BTreeMap<String, String>;
+
+impl AgentSettings {
+    /// Names of the variables that the agent gets from the person: those of its CLI, those that its
+    /// settings name, and those that say where its login is.
+    pub fn variables(&self) -> BTreeSet<String> {
+        let command = self.cli().command(&agents::Task::default());
+        let folders = command.links.iter().filter_map(|link| link.folder_variable);
+        let folders = folders.map(str::to_owned).collect::<Vec<_>>();
+        let all = command.pass_env.into_iter().chain(self.pass_env.clone());
+        all.chain(folders).collect()
+    }
+}
+
+/// Keeps what the person's shell has of the variables that the loop's agents may get. What it does
+/// not have stays as an earlier shell gave it: whoever answers from elsewhere takes nothing away.
+pub fn keep_keys(
+    home: &Home,
+    loop_id: &str,
+    settings: &Settings,
+    variable: impl Fn(&str) -> Option<String>,
+) -> io::Result<()> {
+    let names: BTreeSet<String> = settings
+        .agents
+        .values()
+        .flat_map(AgentSettings::variables)
+        .collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let before = read_keys(home, loop_id)?;
+    let mut keys = before.clone().unwrap_or_default();
+    keys.retain(|name, _| names.contains(name));
+    for name in names {
+        // An empty variable is how some shells say that there is none.
+        if let Some(value) = variable(&name).filter(|value| !value.is_empty()) {
+            keys.insert(name, value);
+        }
+    }
+    // An empty file says that the person had none, which is not what no file says.
+    if before.as_ref() == Some(&keys) {
+        return Ok(());
+    }
+    write(home, loop_id, &keys)
+}
+
+/// What is kept for a loop; none where nothing ever was, as for loops of an earlier version.
+pub fn read_keys(home: &Home, loop_id: &str) -> io::Result<Option<Keys>> {
+    match fs::read(home.keys_file(loop_id)) {
+        Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes what is kept for a loop. What is not there is removed already.
+pub fn forget_keys(home: &Home, loop_id: &str) -> io::Result<()> {
+    match fs::remove_file(home.keys_file(loop_id)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Replaces the file as a whole, so that a keeper that reads it sees the old values or the new ones.
+fn write(home: &Home, loop_id: &str, keys: &Keys) -> io::Result<()> {
+    let path = home.keys_file(loop_id);
+    fs::create_dir_all(path.parent().unwrap_or(Path::new("/")))?;
+    let scratch = path.with_extension(format!("{}.new", std::process::id()));
+    let _ = fs::remove_file(&scratch);
+    let written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&scratch)
+        .and_then(|mut file| {
+            file.write_all(&serde_json::to_vec(keys)?)?;
+            file.sync_all()
+        })
+        .and_then(|()| fs::rename(&scratch, &path));
+    if written.is_err() {
+        let _ = fs::remove_file(&scratch);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn settings(pass_env: &[&str]) -> Settings {
+        serde_json::from_value(serde_json::json!({
+            "agents": { "a": { "command": ["x"], "pass_env": pass_env, "env": {}, "timeout_secs": 1, "idle_secs": null } },
+            "checks": [], "check_timeout_secs": 1, "copy": [], "write_back": true, "subdir": "", "root": "/",
+            "prd_in_repository": null, "patterns": null,
+        }))
+        .expect("settings")
+    }
+
+    fn shell<'a>(values: &'a [(&str, &str)]) -> impl Fn(&str) -> Option<String> + 'a {
+        |wanted| {
+            let mut values = values.iter();
+            let found = values.find(|(name, _)| *name == wanted);
+            found.map(|(_, value)| (*value).to_owned())
+        }
+    }
+
+    #[test]
+    fn keys_are_those_of_the_last_shell_that_has_them_and_only_their_owner_reads_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::at(folder.path());
+        let kept = || read_keys(&home, "L").expect("readable");
+        assert_eq!(kept(), None);
+        for (names, values, expected) in [
+            (
+                &["A", "B"][..],
+                &[("A", "1"), ("C", "no")][..],
+                &[("A", "1")][..],
+            ),
+            (&["A", "B"], &[("B", "2")], &[("A", "1"), ("B", "2")]),
+            (
+                &["A", "B"],
+                &[("A", "3"), ("B", "")],
+                &[("A", "3"), ("B", "2")],
+            ),
+            (&["B"], &[], &[("B", "2")]),
+        ] {
+            keep_keys(&home, "L", &settings(names), shell(values)).expect("kept");
+            let expected = expected
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            assert_eq!(kept(), Some(expected.collect()), "{names:?} {values:?}");
+        }
+        let file = fs::metadata(home.keys_file("L")).expect("a file");
+        assert_eq!(file.permissions().mode() & 0o777, 0o600);
+        let files = fs::read_dir(home.loop_folder("L")).expect("a folder");
+        assert_eq!(files.count(), 1, "nothing else holds them");
+        forget_keys(&home, "L").expect("removed");
+        forget_keys(&home, "L").expect("twice is no fault");
+        assert_eq!(kept(), None);
+    }
+}
