@@ -158,7 +158,7 @@ fn a_disk_that_runs_full_under_an_agent_costs_no_attempt_and_nothing_is_lost() {
         "{}",
         told.whole()
     );
-    let refused = scene.start(&["--no-preflight"]);
+    let refused = scene.start(&["--no-preflight", "--again"]);
     assert!(
         refused.exit == 3 && refused.stderr.contains("the disk is full"),
         "{}",
