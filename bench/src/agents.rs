@@ -234,6 +234,7 @@ fn order(command: &CommandSpec, env: BTreeMap<String, String>, folder: &Path) ->
         cwd: folder.join("checkout"),
         env,
         pass_env: Vec::new(),
+        pass_env_file: None,
         stdin: Some(folder.join("prompt")),
         wall_secs: command.wall_secs,
         idle_secs: Some(command.idle_secs),

@@ -483,8 +483,8 @@ fn doctor_sees_real_agents_and_what_they_lack() {
     stage.cast("codex", "claude", "pi", &agents, "");
     let answer = stage.env.run(&["doctor", "--project", "project"]);
     for expected in [
-        "bad  agent: codex is codex 0.166.0, not logged in\n     run: codex login\n",
-        "bad  agent: claude is claude 2.1.325, not logged in\n     run: claude auth login\n",
+        "bad  agent: codex is codex 0.166.0, not logged in\n     run: codex login, or set CODEX_API_KEY or OPENAI_API_KEY in this shell\n",
+        "bad  agent: claude is claude 2.1.325, not logged in\n     run: claude auth login, or set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN or CLAUDE_CODE_OAUTH_TOKEN in this shell\n",
         "ok   agent: pi is pi 0.87.1; a login cannot be seen\n",
         "bad  agent: gone: there is no program `gone`\n     install it: npm install -g @openai/codex",
     ] {

@@ -207,7 +207,7 @@ fn a_missing_program_asks_a_person() {
         stage.solo(&format!(
             "[agents.one]\nkind = \"{kind}\"\nprogram = \"/nowhere/{kind}\"\n"
         ));
-        assert_eq!(stage.start(&[]).exit, 0);
+        assert_eq!(stage.start(&["--no-preflight"]).exit, 0);
         let view = stage.wait_for("needs_human");
         let install = agents::Kind::of_word(kind).expect("a kind").facts().install;
         assert!(
