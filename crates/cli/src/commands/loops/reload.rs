@@ -61,7 +61,7 @@ fn reload(
     let whole = promised::whole(&prd);
     let new = settings(&config, &whole, spec, &old, &home.repository(loop_id))?;
     promised::fit_models(&mut told, &new, &mut remarks);
-    let mut changes = record(journal, &state, &config, new, told.stories)?;
+    let mut changes = record(journal, &state, &config, &new, told.stories)?;
     changes.append(&mut remarks);
     Ok(Some(changes))
 }
@@ -85,7 +85,7 @@ pub(super) fn edited(
     let whole = as_told(spec, &old);
     let recorded = config::read(project, &flags(&old)).and_then(|config| {
         let new = settings(&config, &whole, spec, &old, &home.repository(&spec.loop_id))?;
-        record(journal, state, &config, new, told.collect())
+        record(journal, state, &config, &new, told.collect())
     });
     recorded.map_err(|failure| {
         let id = &spec.loop_id;
@@ -113,19 +113,19 @@ fn record(
     journal: &Journal,
     state: &State,
     config: &config::Config,
-    new: Settings,
+    new: &Settings,
     told: Vec<Arc<StorySpec>>,
 ) -> Result<Vec<String>, Failure> {
     let spec = state.spec();
     let old = settings_of(spec)?;
-    check(state, &new, &old, &told)?;
+    check(state, new, &old, &told)?;
     let unmarked = Settings {
         config_mark: old.config_mark.clone(),
         ..new.clone()
     };
     let mut changes = changes(state, &told, old != unmarked);
     changes.extend(roles_that_stay(config, spec));
-    let settings = serde_json::to_string(&new)
+    let settings = serde_json::to_string(new)
         .map_err(|error| Failure::environment("cannot write the settings", &error))?;
     let event = Event::Reloaded {
         settings: settings.into(),

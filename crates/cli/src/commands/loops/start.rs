@@ -173,7 +173,7 @@ fn plan(home: &Home, request: &StartRequest, output: &mut Output) -> Result<Opti
     };
     let mut settings = settings(&config, &whole, &places, &mut remarks)?;
     settings.write_progress = request.write_progress;
-    settings.flags = request.flags.iter().map(kept_flag).collect();
+    settings.flags = request.kept_flags();
     settings.config_mark = Some(config::mark(&project)?);
     let casting = cast(&config, &settings, &mut remarks)?;
     check_flow(casting.flow, &settings)?;
@@ -223,14 +223,6 @@ fn whole_base(view: &workspace::ProjectView) -> Result<Vec<String>, Failure> {
             None => failure,
         }
     })
-}
-
-fn kept_flag(flag: &config::Flag) -> home::FlagSettings {
-    home::FlagSettings {
-        name: flag.name.clone(),
-        key: flag.key.clone(),
-        value: flag.value.clone(),
-    }
 }
 
 /// The story to begin with, which must be there and open.

@@ -73,6 +73,16 @@ pub(super) enum StartMode {
 }
 
 impl StartRequest {
+    /// The flags as the loop keeps them, for when the files below them are read again.
+    pub(super) fn kept_flags(&self) -> Vec<home::FlagSettings> {
+        let kept = |flag: &Flag| home::FlagSettings {
+            name: flag.name.clone(),
+            key: flag.key.clone(),
+            value: flag.value.clone(),
+        };
+        self.flags.iter().map(kept).collect()
+    }
+
     pub(super) fn typed(arguments: &StartArgs) -> Result<Self, Failure> {
         Ok(Self {
             project: arguments.project.clone(),
