@@ -131,7 +131,20 @@ pub(super) fn is_command(text: &str) -> bool {
         let word = word.trim_matches(|letter: char| !letter.is_alphanumeric());
         PROSE.contains(&word.to_lowercase().as_str())
     });
-    is_one_line && is_known && !speaks && !text.trim_end().ends_with('.')
+    // `npm run lint (if there is one)` has a remark in it.
+    let has_remark = text.contains(" (");
+    is_one_line
+        && is_known
+        && !speaks
+        && !has_remark
+        && !never_ends(text)
+        && !text.trim_end().ends_with('.')
+}
+
+/// Whether a command starts a server or a watcher, which would run until its time is up.
+fn never_ends(command: &str) -> bool {
+    let mut words = command.split_whitespace();
+    words.any(|word| matches!(word, "dev" | "serve" | "start" | "watch" | "--watch"))
 }
 
 /// What kind of check a command is: by its name, else by its words.
@@ -144,7 +157,9 @@ fn kind_of(name: Option<&str>, command: &str) -> String {
     });
     let by_name = named.as_deref().and_then(known_kind);
     let words = || command.split([' ', ':', '/', '-']);
-    let by_words = || words().find_map(known_kind);
+    // Whatever else a command does, one that runs tests is measured test by test.
+    let runs_tests = || words().find_map(|word| known_kind(word).filter(|kind| *kind == "test"));
+    let by_words = || runs_tests().or_else(|| words().find_map(known_kind));
     let kind = by_name.or_else(by_words);
     match (kind, named) {
         (Some(kind), _) => kind.to_owned(),
@@ -194,6 +209,9 @@ mod tests {
             ("test coverage above 80%", false),
             ("frobnicate", false),
             ("npm test.", false),
+            ("npm run lint (si existe)", false),
+            ("npm run dev", false),
+            ("npx vitest --watch", false),
             ("https://example.com/tests", false),
             ("npm test\nrm -rf /", false),
             ("", false),
@@ -214,6 +232,7 @@ mod tests {
             check(None, "cargo clippy -- -D warnings"),
             check(None, "npm run web:build"),
             check(Some("typeCheck"), "npx tsc --noEmit"),
+            check(None, "npm run check-types && npm run test:unit"),
             check(Some("verify"), "./verify.sh"),
             check(Some("test"), "cargo test --manifest-path apps/Cargo.toml"),
             check(Some("everyStory"), "tsc --build passes with zero errors"),
@@ -230,7 +249,7 @@ mod tests {
                 "build: npm run web:build",
                 "lint: cargo clippy -- -D warnings",
                 "verify: ./verify.sh",
-                "test: npm --workspace apps/desktop run test && cargo test --manifest-path apps/Cargo.toml",
+                "test: npm --workspace apps/desktop run test && cargo test --manifest-path apps/Cargo.toml && npm run check-types && npm run test:unit",
             ]
         );
         assert_eq!(
