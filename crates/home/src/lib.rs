@@ -31,5 +31,5 @@ pub use role_settings::{RoleSettings, Roles};
 pub use scrap::remove_folder;
 pub use settings::{AgentSettings, CheckSettings, FlagSettings, Policies, Policy, Settings};
 pub use utc::{now_ms, utc};
-pub use wake::{WakePipe, wake_worker};
+pub use wake::{WakePipe, hurry_worker, wake_worker};
 pub use worker::{ensure_worker, is_worker_there, wait_beside};

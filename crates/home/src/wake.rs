@@ -22,13 +22,26 @@ pub struct WakePipe {
 
 /// Wakes the worker of a state folder. Without one there is nobody to wake, which is no fault.
 pub fn wake_worker(home: &Home) {
+    send(home, WAKE);
+}
+
+/// Wakes the worker, and tells it not to wait any longer before it tries again what failed: somebody
+/// is looking, and may have cleared what stood in the way.
+pub fn hurry_worker(home: &Home) {
+    send(home, HURRY);
+}
+
+const WAKE: u8 = b'w';
+const HURRY: u8 = b'h';
+
+fn send(home: &Home, byte: u8) {
     let pipe = OpenOptions::new()
         .write(true)
         .custom_flags(OFlags::NONBLOCK.bits().cast_signed())
         .open(home.wake_pipe());
     if let Ok(mut pipe) = pipe {
         // A pipe that is full wakes its reader as well as one more byte would.
-        let _ = pipe.write(b"w");
+        let _ = pipe.write(&[byte]);
     }
 }
 
@@ -49,8 +62,9 @@ impl WakePipe {
         Ok(Self { pipe })
     }
 
-    /// Waits until somebody wakes us or the time is over, and takes all bytes that are there.
-    pub fn wait(&mut self, longest: Duration) {
+    /// Waits until somebody wakes us or the time is over, and takes all bytes that are there. Says
+    /// whether somebody wants us to hurry.
+    pub fn wait(&mut self, longest: Duration) -> bool {
         let time = Timespec {
             tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: longest.subsec_nanos().into(),
@@ -59,8 +73,13 @@ impl WakePipe {
         // An interrupted wait is a short one: whoever waits looks again anyway.
         if matches!(poll(&mut waits, Some(&time)), Ok(1..)) {
             let mut bytes = [0; 4096];
-            while matches!(self.pipe.read(&mut bytes), Ok(1..)) {}
+            let mut hurries = false;
+            while let Ok(count @ 1..) = self.pipe.read(&mut bytes) {
+                hurries |= bytes[..count].contains(&HURRY);
+            }
+            return hurries;
         }
+        false
     }
 }
 
@@ -81,10 +100,13 @@ mod tests {
         }
         let long = Duration::from_mins(10);
         let began = Instant::now();
-        pipe.wait(long);
+        assert!(!pipe.wait(long), "nobody hurries us");
         assert!(began.elapsed() < long, "the byte ended the wait");
         // All bytes were taken at once: this wait runs its full, short time.
         pipe.wait(Duration::from_millis(1));
+        wake_worker(&home);
+        hurry_worker(&home);
+        assert!(pipe.wait(long), "somebody hurries us");
         let again = WakePipe::open(&home).expect("the pipe of before");
         drop((pipe, again));
     }

@@ -183,6 +183,11 @@ impl Deeds {
         self.pauses.retain(|(of_loop, _), _| of_loop != loop_id);
     }
 
+    /// Ends all pauses: somebody is looking.
+    pub(crate) fn hurry_all(&mut self) {
+        self.pauses.clear();
+    }
+
     /// Forgets pauses that are long over, of orders that nobody owes any more.
     pub(crate) fn forget_old(&mut self) {
         let now = Instant::now();

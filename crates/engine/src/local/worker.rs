@@ -182,7 +182,11 @@ impl Worker {
             if !turn.moved {
                 let longest = self.rest(turn);
                 match &mut self.pipe {
-                    Some(pipe) => pipe.wait(longest),
+                    Some(pipe) => {
+                        if pipe.wait(longest) {
+                            self.deeds.hurry_all();
+                        }
+                    }
                     None => std::thread::sleep(longest.min(LOOK_AT_RUNS)),
                 }
             }

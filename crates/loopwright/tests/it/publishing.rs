@@ -212,3 +212,33 @@ fn two_loops_on_one_prd_are_started_only_if_somebody_says_so() {
     scene.env.write("gate", "");
     scene.wait_for(&["cancelled"]);
 }
+
+#[test]
+fn start_finds_accepted_work_whose_branch_somebody_removed() {
+    let scene = Scene::new(&["one"]);
+    assert_eq!(scene.start(&["--foreground"]).exit, 0);
+    let branch = format!("agent-loop/{}", id_of(&scene));
+    scene.git(&["branch", "--quiet", "-D", &branch]);
+    let prd = scene.env.read("project/prd.json");
+    let more = prd.replace(
+        "\n  ]",
+        ",\n    { \"id\": \"two\", \"title\": \"Two\", \"acceptance_criteria\": [\"it is there\"], \"passes\": false }\n  ]",
+    );
+    scene.env.write("project/prd.json", more);
+    let stopped = scene.start(&[]);
+    assert_eq!(stopped.exit, 2, "{}", stopped.whole());
+    let hint = format!("`--onto {branch}` makes its branch again");
+    assert!(stopped.stderr.contains(&hint), "{}", stopped.whole());
+    let onto = scene.start(&["--foreground", "--json", "--onto", &branch]);
+    assert_eq!(onto.exit, 0, "{}", onto.whole());
+    let view = onto.json()["result"].clone();
+    let files = scene.git(&[
+        "ls-tree",
+        "--name-only",
+        view["branch"].as_str().expect("a branch"),
+    ]);
+    assert!(
+        files.contains("one.txt") && files.contains("two.txt"),
+        "{files}"
+    );
+}

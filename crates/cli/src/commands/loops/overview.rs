@@ -63,6 +63,7 @@ pub(super) fn show(
     }
     let owes = |entry: &Entry| matches!(entry.what, What::Live { owes: true, .. });
     if entries.iter().any(owes) {
+        home::hurry_worker(home);
         serve::ensure_worker(home)?;
     }
     if entries.is_empty() {

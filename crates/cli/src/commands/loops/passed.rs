@@ -15,7 +15,7 @@ use home::Home;
 use kernel::{StorySpec, StoryStart};
 use workspace::{BranchTrailers, CommitId, trailers_beyond, trailers_of};
 
-use super::publishing::publish_earlier;
+use super::publishing::{Withheld, publish_earlier, removed_since};
 use super::start_request::{Passed, StartRequest};
 use crate::failure::Failure;
 use crate::output::{NextAction, Output};
@@ -60,7 +60,7 @@ pub(super) fn settle(
         |error| Failure::environment("cannot look for the commits of passed stories", &error);
     let here = trailers_of(root, base, TRAILER).map_err(fault)?;
     let absent: BTreeSet<String> = marked.difference(&here).cloned().collect();
-    let withheld = if absent.is_empty() {
+    let mut withheld = if absent.is_empty() {
         Vec::new()
     } else {
         publish_earlier(home, &super::lookup::open(home)?, root)?
@@ -69,9 +69,16 @@ pub(super) fn settle(
     if let Some(named) = named_branch {
         branches.extend(trailers_beyond(root, base, named, TRAILER).map_err(fault)?);
     }
+    let is_on_branch = |id: &&String| branches.iter().any(|branch| branch.values.contains(*id));
+    let unseen: Vec<&String> = absent.iter().filter(|id| !is_on_branch(id)).collect();
+    if !unseen.is_empty() {
+        let mut removed = removed_since(&super::lookup::open(home)?, root, &unseen)?;
+        removed.retain(|held| !withheld.iter().any(|known| known.loop_id == held.loop_id));
+        withheld.extend(removed);
+    }
     let is_elsewhere = |id: &&String| {
         let is_withheld = withheld.iter().any(|held| held.stories.contains(id));
-        is_withheld || branches.iter().any(|branch| branch.values.contains(*id))
+        is_withheld || is_on_branch(id)
     };
     let (elsewhere, unknown): (Vec<&String>, Vec<&String>) = absent.iter().partition(is_elsewhere);
     if !unknown.is_empty() {
@@ -102,17 +109,24 @@ pub(super) fn settle(
         }
         (false, Passed::Ask) => {
             let failure = choices(request, &elsewhere, &branches, output);
-            return Err(withheld.iter().fold(failure, |failure, held| {
-                failure.hint(format!(
-                    "loop {} holds {}, which it could not publish: {}; once it can, start again",
-                    held.loop_id,
-                    held.stories.join(", "),
-                    held.why
-                ))
-            }));
+            return Err(withheld.iter().map(where_held).fold(failure, Failure::hint));
         }
     }
     Ok(())
+}
+
+/// Where accepted work is that the project does not have, and how to get it.
+fn where_held(held: &Withheld) -> String {
+    let (id, stories) = (&held.loop_id, held.stories.join(", "));
+    match &held.why {
+        Some(why) => format!(
+            "loop {id} holds {stories}, which it could not publish: {why}; once it can, start again"
+        ),
+        None => format!(
+            "loop {id} holds {stories}; `--onto {}` makes its branch again and starts there",
+            held.branch
+        ),
+    }
 }
 
 fn joined(ids: &[&String]) -> String {

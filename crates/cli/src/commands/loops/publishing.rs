@@ -32,16 +32,19 @@ pub(super) fn see_to(home: &Home, journal: &Journal, loaded: &Loaded) -> Result<
         home::request(journal, loop_id, &Event::PublishRequested)
             .map_err(|error| Failure::environment("cannot ask for publishing", &error))?;
     }
+    home::hurry_worker(home);
     serve::ensure_worker(home)
 }
 
-/// Accepted work of an earlier loop that could not be published.
+/// Accepted work of an earlier loop that is only in its own repository.
 pub(super) struct Withheld {
     pub(super) loop_id: String,
+    /// Its branch.
+    pub(super) branch: String,
     /// The stories that it holds.
     pub(super) stories: Vec<String>,
-    /// Why it could not be published.
-    pub(super) why: String,
+    /// Why it could not be published; none where a person has removed it since.
+    pub(super) why: Option<String>,
 }
 
 /// Publishes what earlier loops of a project have accepted and not published. What cannot be
@@ -66,14 +69,69 @@ pub(super) fn publish_earlier(
         }
         see_to(home, journal, &loaded)?;
         if let Err(why) = publish(home, state, root) {
-            withheld.push(Withheld {
-                loop_id: row.loop_id.clone(),
-                stories: landed(state),
-                why,
-            });
+            withheld.push(Withheld::of(state, Some(why)));
         }
     }
     Ok(withheld)
+}
+
+/// The loops of a project that accepted these stories once, although no branch has them any more.
+pub(super) fn removed_since(
+    journal: &Journal,
+    root: &Path,
+    wanted: &[&String],
+) -> Result<Vec<Withheld>, Failure> {
+    let rows = journal
+        .loops()
+        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    let mut found: Vec<Withheld> = Vec::new();
+    for row in rows.iter().rev().take(LOOPS_MAX) {
+        let Ok(loaded) = load(journal, &row.loop_id) else {
+            continue;
+        };
+        let held = Withheld::of(&loaded.state, None);
+        let is_new = |id: &&&String| {
+            held.stories.contains(id) && !found.iter().any(|other| other.stories.contains(id))
+        };
+        if is_of(&loaded.state, root) && wanted.iter().any(|id| is_new(&id)) {
+            found.push(held);
+        }
+    }
+    Ok(found)
+}
+
+/// Makes the branch of an earlier loop again that somebody removed and now wants to start from. Says
+/// whether there is such a loop.
+pub(super) fn make_branch_again(
+    home: &Home,
+    journal: &Journal,
+    root: &Path,
+    branch: &str,
+) -> Result<bool, Failure> {
+    let rows = journal
+        .loops()
+        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    for row in rows.iter().rev().take(LOOPS_MAX) {
+        let Ok(loaded) = load(journal, &row.loop_id) else {
+            continue;
+        };
+        let state = &loaded.state;
+        if state.spec().branch == branch && is_of(state, root) {
+            return Ok(publish_from(home, state, root, None).is_ok());
+        }
+    }
+    Ok(false)
+}
+
+impl Withheld {
+    fn of(state: &State, why: Option<String>) -> Self {
+        Self {
+            loop_id: state.spec().loop_id.clone(),
+            branch: state.spec().branch.clone(),
+            stories: landed(state),
+            why,
+        }
+    }
 }
 
 fn is_of(state: &State, root: &Path) -> bool {
@@ -90,12 +148,22 @@ fn landed(state: &State) -> Vec<String> {
 
 /// The same move that the worker makes, and just as safe to make twice. The worker records it.
 fn publish(home: &Home, state: &State, root: &Path) -> Result<(), String> {
+    publish_from(home, state, root, state.published())
+}
+
+/// The same for a branch that must be at this commit, or must not exist.
+fn publish_from(
+    home: &Home,
+    state: &State,
+    root: &Path,
+    from: Option<&kernel::Commit>,
+) -> Result<(), String> {
     use workspace::Published::{AlreadyThere, CheckedOut, Done, MovedBySomebody};
     let spec = state.spec();
     let id = |commit: &kernel::Commit| CommitId::parse(commit.as_str());
     let published = || {
         let repository = LoopRepo::open(&home.repository(&spec.loop_id))?;
-        let before = state.published().map(id).transpose()?;
+        let before = from.map(id).transpose()?;
         repository.publish(root, &spec.branch, before.as_ref(), &id(state.head())?)
     };
     match published() {

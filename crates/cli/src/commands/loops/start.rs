@@ -11,6 +11,7 @@ use super::allowance::{allowance, prices, tell_of_stories};
 use super::casting::{Casting, cast, check_flow};
 use super::lookup::open;
 use super::promised::{self, Whole};
+use super::publishing::make_branch_again;
 use super::start_request::{StartMode, StartRequest};
 use super::stories::{assign, stories};
 use super::{found_checks, keys, look, passed, ready, same_prd, serve};
@@ -150,12 +151,7 @@ fn plan(home: &Home, request: &StartRequest, output: &mut Output) -> Result<Opti
         return Ok(None);
     };
     let whole = promised::whole(&prd);
-    let view = workspace::look_at_project(&project, request.base.as_deref()).map_err(|error| {
-        Failure::environment(
-            &format!("cannot start from `{}`", project.display()),
-            &error,
-        )
-    })?;
+    let view = look_at_base(home, &project, request.base.as_deref())?;
     if view.dirty {
         remarks.push("the work tree has changes that are not committed; they are left alone, and the loop starts without them".to_owned());
     }
@@ -223,6 +219,34 @@ fn whole_base(view: &workspace::ProjectView) -> Result<Vec<String>, Failure> {
             None => failure,
         }
     })
+}
+
+/// The project at the commit that the loop would start from. The branch of an earlier loop that
+/// somebody removed is made again.
+fn look_at_base(
+    home: &Home,
+    project: &Path,
+    base: Option<&str>,
+) -> Result<workspace::ProjectView, Failure> {
+    let fault = |error| {
+        Failure::environment(
+            &format!("cannot start from `{}`", project.display()),
+            &error,
+        )
+    };
+    let error = match (workspace::look_at_project(project, base), base) {
+        (Ok(view), _) => return Ok(view),
+        (Err(error), None) => return Err(fault(error)),
+        (Err(error), Some(_)) => error,
+    };
+    let (Ok(there), Some(base)) = (workspace::look_at_project(project, None), base) else {
+        return Err(fault(error));
+    };
+    let root = std::fs::canonicalize(&there.root).unwrap_or(there.root);
+    if make_branch_again(home, &open(home)?, &root, base)? {
+        return workspace::look_at_project(project, Some(base)).map_err(fault);
+    }
+    Err(fault(error))
 }
 
 /// The story to begin with, which must be there and open.
