@@ -11,6 +11,7 @@ pub(crate) mod found_checks;
 mod keys;
 mod look;
 mod lookup;
+mod loop_settings;
 mod overview;
 mod passed;
 mod prd_checks;

@@ -17,7 +17,7 @@ use super::found_checks::Base;
 use super::lookup::{find, load, open};
 use super::promised::{self, Whole};
 use super::refusal::refused;
-use super::{start, stories};
+use super::{loop_settings, start, stories};
 use crate::config;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
@@ -192,13 +192,13 @@ fn settings(
         commit: &commit,
         subdir: Path::new(&old.subdir),
     };
-    let places = start::Places {
+    let places = loop_settings::Places {
         view: &view,
         base,
         project,
         prd_path: Path::new(&spec.prd_path),
     };
-    let new = start::settings(config, whole, &places, &mut Vec::new())?;
+    let new = loop_settings::settings(config, whole, &places, &mut Vec::new())?;
     Ok(Settings {
         root: old.root.clone(),
         subdir: old.subdir.clone(),
