@@ -67,9 +67,11 @@ pub(crate) fn start(
     let (read, output) = lines::unbounded();
     let (tell_gone, gone) = oneshot::channel();
     let (tell_ended, ended) = mpsc::channel();
-    thread::spawn(move || write_lines(stdin, to_write));
-    thread::spawn(move || read_lines(stdout, &read, strange));
-    thread::spawn(move || watch(child, &tell_ended, tell_gone));
+    // A machine may have no thread left; whoever keeps us ends an agent that is left without one.
+    let start = |work: Box<dyn FnOnce() + Send>| thread::Builder::new().spawn(work).map(drop);
+    start(Box::new(move || write_lines(stdin, to_write)))?;
+    start(Box::new(move || read_lines(stdout, &read, strange)))?;
+    start(Box::new(move || watch(child, &tell_ended, tell_gone)))?;
     Ok(Agent {
         pipes: Pipes { input, output },
         gone,
@@ -160,12 +162,12 @@ pub(crate) fn signals() -> io::Result<Signals> {
     }
     let (tell_asked, asked) = oneshot::channel();
     let (tell_expired, expired) = oneshot::channel();
-    thread::spawn(move || {
+    thread::Builder::new().spawn(move || {
         let _ = seen.read_exact(&mut [0]);
         let _ = tell_asked.send(());
         thread::sleep(CANCELLATION);
         let _ = tell_expired.send(());
-    });
+    })?;
     Ok(Signals { asked, expired })
 }
 

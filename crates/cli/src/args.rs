@@ -73,6 +73,9 @@ pub(crate) enum Command {
     /// Let the system keep a worker running, also after a reboot
     #[command(subcommand)]
     Service(ServiceCommand),
+    /// Look at the worker, end it, or replace it
+    #[command(subcommand)]
+    Worker(WorkerCommand),
     /// Explain a diagnostic code such as PRD004
     ///
     /// Without a code, lists all codes.
@@ -184,6 +187,16 @@ pub(crate) enum ServiceCommand {
     Status,
     /// Stop the service's worker and remove the service; agents continue
     Uninstall,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkerCommand {
+    /// Say whether a worker is at work; exit code 1 if none is, 3 if it cannot work
+    Status,
+    /// End the worker; runs under way continue, and start a worker again when they end
+    Stop,
+    /// End the worker, if there is one, and start another; runs under way continue
+    Restart,
 }
 
 #[derive(Debug, Subcommand)]

@@ -6,10 +6,12 @@ mod commands;
 mod config;
 mod crash_report;
 mod failure;
+mod interrupt;
 mod output;
 mod prd_input;
 mod state_folder;
 mod words;
+mod worker_trouble;
 
 use std::process::ExitCode;
 
@@ -58,6 +60,7 @@ fn run(command: Command, output: &mut Output) -> Result<Exit, Failure> {
         Command::Agents { project } => commands::agents::run(&project, output),
         Command::Config(command) => commands::config::run(&command, output),
         Command::Service(command) => commands::service::run(&command, output),
+        Command::Worker(command) => commands::worker::run(&command, output),
         Command::Explain { code } => commands::explain::run(code.as_deref(), output),
         Command::Completions { shell } => {
             commands::completions::run(shell, &mut Args::command(), output)

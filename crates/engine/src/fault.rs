@@ -109,6 +109,20 @@ impl Fault {
         }
     }
 
+    /// What a person is asked, where only one can help.
+    pub(crate) fn question(&self) -> Option<String> {
+        match self {
+            Self::NeedsPerson { what, remedy } => {
+                Some(format!("{what}; {remedy}, then answer `retry`"))
+            }
+            Self::Transient { .. }
+            | Self::BadTree { .. }
+            | Self::DiskFull
+            | Self::Delayed { .. }
+            | Self::Aborted => None,
+        }
+    }
+
     /// The whole chain in one line, for people.
     pub fn words(&self) -> String {
         let mut words = self.to_string();

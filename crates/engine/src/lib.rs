@@ -26,7 +26,7 @@ pub use local::runs::KeptRuns;
 pub use local::slots::{Busy, Limits, RECORDS_PER_TURN_MAX, open_now};
 pub use local::sweep::Swept;
 pub use local::tracked::Tracked;
-pub use local::worker::{Turn, Worker, WorkerError};
+pub use local::worker::{Hindrance, Turn, Worker, WorkerError};
 pub use measure::measure;
 pub use ports::{Clock, Log, Look, Ports, Repositories, Repository, Runs, TreeFiles};
 pub use run::measurement::{CheckPlan, Report, Trees};

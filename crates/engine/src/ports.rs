@@ -79,6 +79,8 @@ pub trait Repositories: Send + Sync {
 pub trait Repository: Send + Sync {
     /// Where it is, for a check's own process.
     fn path(&self) -> &Path;
+    /// What is wrong with it as a whole, if anything is. It is asked after something failed in it.
+    fn damage(&self) -> Option<Fault>;
     /// Writes the files of a commit into a new folder.
     fn checkout(&self, commit: &CommitId, folder: &Path) -> Result<(), Fault>;
     /// Writes the files of a tree into a new folder.

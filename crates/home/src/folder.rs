@@ -86,6 +86,11 @@ impl Home {
         self.root.join("worker.log")
     }
 
+    /// What keeps the worker from its work just now; there is no file while nothing does.
+    pub fn worker_fault(&self) -> PathBuf {
+        self.root.join("worker.fault")
+    }
+
     /// The folders of all loops.
     pub fn loops(&self) -> PathBuf {
         self.root.join("loops")

@@ -9,6 +9,7 @@ mod folder;
 mod keys;
 mod load;
 mod prd_file;
+mod program;
 mod progress;
 mod requests;
 mod retention;
@@ -24,12 +25,16 @@ pub use folder::{Home, RunName};
 pub use keys::{Keys, forget_keys, keep_keys, read_keys};
 pub use load::{LoadError, Loaded, event_of, load};
 pub use prd_file::{PrdFile, read_prd, write_back};
+pub use program::our_program;
 pub use progress::{Ended, append_progress, one_line, progress};
 pub use requests::{RequestError, request, start, takes};
 pub use retention::{Expiry, expiry};
 pub use role_settings::{RoleSettings, Roles};
 pub use scrap::remove_folder;
 pub use settings::{AgentSettings, CheckSettings, FlagSettings, Policies, Policy, Settings};
-pub use utc::{now_ms, utc};
+pub use utc::{local, local_offset_secs, now_ms, utc};
 pub use wake::{WakePipe, hurry_worker, wake_worker};
-pub use worker::{ensure_worker, is_worker_there, wait_beside};
+pub use worker::{
+    WorkerState, ensure_worker, is_waking_off, is_worker_there, note_worker_fault, sign_lock,
+    wait_beside, worker_fault, worker_state,
+};

@@ -3,11 +3,12 @@
 //! Nobody talks to a worker. Whoever wants something writes it into the journal and sees to it that
 //! a worker lives.
 
-use std::fs::File;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use journal::Journal;
 use rustix::fs::{FlockOperation, flock};
@@ -21,6 +22,75 @@ const RUN_DIR_VARIABLE: &str = "LOOPWRIGHT_RUN_DIR";
 
 /// How often a process that waits for a time looks whether somebody else does already.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// How often it reads the waits again.
+const LOOK_AGAIN: Duration = Duration::from_mins(1);
+
+/// How often and after which first pause a process is started again where the machine has none left.
+const STARTS_MAX: u32 = 6;
+const START_PAUSE: Duration = Duration::from_millis(100);
+
+/// How the worker of a state folder stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorkerState {
+    /// There is none.
+    Absent,
+    /// One is at work. Its process is not known where it runs in another container.
+    AtWork {
+        /// Its process.
+        pid: Option<u32>,
+    },
+    /// Its process was stopped, by a signal or a debugger: it holds the lock and does nothing.
+    Stopped {
+        /// Its process.
+        pid: u32,
+    },
+}
+
+impl WorkerState {
+    /// Its process, where that is known.
+    pub fn pid(self) -> Option<u32> {
+        match self {
+            Self::Absent => None,
+            Self::AtWork { pid } => pid,
+            Self::Stopped { pid } => Some(pid),
+        }
+    }
+}
+
+/// Says how the worker stands: it holds the lock, and has written into it who it is.
+pub fn worker_state(home: &Home) -> WorkerState {
+    if !is_worker_there(home) {
+        return WorkerState::Absent;
+    }
+    let signed = fs::read_to_string(home.worker_lock()).unwrap_or_default();
+    let pid = signed.trim().parse().ok().filter(|pid| is_worker(*pid));
+    match pid {
+        Some(pid) if is_stopped(pid) => WorkerState::Stopped { pid },
+        pid => WorkerState::AtWork { pid },
+    }
+}
+
+/// Writes into the worker's lock, which the caller holds, who the worker is. Without it nobody knows
+/// the worker's process, and everything else goes on.
+pub fn sign_lock(mut lock: &File) {
+    let _ = lock
+        .set_len(0)
+        .and_then(|()| writeln!(lock, "{}", std::process::id()));
+}
+
+/// Whether a process is a worker. The number in the lock may be one of another container.
+fn is_worker(pid: u32) -> bool {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    line.split(|byte| *byte == 0).nth(1) == Some(b"serve")
+}
+
+/// Whether a process is stopped: the letter after its name, which may itself hold anything.
+fn is_stopped(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+    state.starts_with(['T', 't'])
+}
 
 /// Says whether a worker is at work: it holds the lock.
 pub fn is_worker_there(home: &Home) -> bool {
@@ -43,10 +113,51 @@ pub fn ensure_worker(home: &Home, program: &Path) -> io::Result<()> {
         .args(["serve", "--until-idle", "--detached"])
         .env("LOOPWRIGHT_HOME", home.root());
     // A worker serves all loops: it is no part of the run whose agent may have called us, and does
-    // not end with it.
-    command.env_remove(RUN_DIR_VARIABLE);
+    // not end with it. Nor is it meant by a Ctrl-C in our terminal, from its first moment on.
+    command.env_remove(RUN_DIR_VARIABLE).process_group(0);
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
+    start(&mut command)
+}
+
+/// Starts a process. A machine that has none left is asked again for a while.
+fn start(command: &mut Command) -> io::Result<()> {
+    let mut pause = START_PAUSE;
+    for _ in 1..STARTS_MAX {
+        match command.spawn() {
+            Err(error) if is_passing(&error) => std::thread::sleep(pause),
+            started => return started.map(drop),
+        }
+        pause *= 2;
+    }
     command.spawn().map(drop)
+}
+
+fn is_passing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory
+    )
+}
+
+/// Whoever keeps a worker alive by other means, such as a service manager, may want no other.
+pub fn is_waking_off() -> bool {
+    std::env::var_os("LOOPWRIGHT_WAKE").is_some_and(|value| value == "off")
+}
+
+/// Notes what keeps the worker from its work, for everybody who looks; none once nothing does.
+pub fn note_worker_fault(home: &Home, fault: Option<&str>) {
+    let path = home.worker_fault();
+    // Without room it is not told, and nothing else is lost.
+    let _ = match fault {
+        Some(fault) => fs::write(path, fault),
+        None => fs::remove_file(path),
+    };
+}
+
+/// What keeps the worker from its work just now.
+pub fn worker_fault(home: &Home) -> Option<String> {
+    let fault = fs::read_to_string(home.worker_fault()).ok()?;
+    Some(fault).filter(|fault| !fault.is_empty())
 }
 
 /// Waits beside a worker: until it has ended, and then until the first loop that waits must be looked
@@ -62,12 +173,21 @@ pub fn wait_beside(home: &Home) -> bool {
         if locked(&home.alive_lock(), FlockOperation::LockShared).is_none() {
             return false;
         }
-        let Some(until_ms) = first_wait(home) else {
+        let Some(left) = first_wait(home) else {
             return false;
         };
-        while now_ms() < until_ms && !is_worker_there(home) {
-            let left_ms = u64::try_from(until_ms - now_ms()).unwrap_or_default();
-            std::thread::sleep(LOOK.min(Duration::from_millis(left_ms)));
+        // Counted by a clock that nobody can set. It stands still while the machine sleeps, so the
+        // journal is looked at now and then.
+        let began = Instant::now();
+        let mut looked = began;
+        while began.elapsed() < left && !is_worker_there(home) {
+            std::thread::sleep(LOOK.min(left.saturating_sub(began.elapsed())));
+            if looked.elapsed() > LOOK_AGAIN {
+                looked = Instant::now();
+                if first_wait(home).is_none_or(|left| left.is_zero()) {
+                    break;
+                }
+            }
         }
         if !is_worker_there(home) {
             return true;
@@ -88,16 +208,24 @@ fn locked(path: &Path, how: FlockOperation) -> Option<File> {
     flock(&file, how).ok().map(|()| file)
 }
 
-/// When the first loop that only waits must be looked at.
-fn first_wait(home: &Home) -> Option<i64> {
-    let journal = Journal::open(home.root()).ok()?;
-    let heads = journal.heads().ok()?;
+/// How long it is until the first loop that only waits must be looked at. A journal that cannot be
+/// read now is looked at again soon: a worker would be wanted for that alone.
+fn first_wait(home: &Home) -> Option<Duration> {
+    let Ok(journal) = Journal::open(home.root()) else {
+        return home.root().exists().then_some(LOOK);
+    };
+    let Ok(heads) = journal.heads() else {
+        return Some(LOOK);
+    };
     let live = heads.into_iter().filter(|head| {
         head.row.quarantine.is_none() && !head.last_kind.as_deref().is_some_and(kernel::is_over)
     });
-    live.filter_map(|head| {
+    let left_ms = live.filter_map(|head| {
         let loaded = load(&journal, &head.row.loop_id).ok()?;
-        loaded.state.waits_until_ms()
-    })
-    .min()
+        loaded.state.waits_left_ms(now_ms())
+    });
+    let least = left_ms.min()?;
+    Some(Duration::from_millis(
+        u64::try_from(least).unwrap_or_default(),
+    ))
 }

@@ -1,26 +1,28 @@
 //! Opens the `SQLite` database with the settings that the journal needs. It knows no tables.
 
 use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{During, JournalError};
-use crate::files::{self, WAIT_MAX};
+use crate::files;
 use crate::schema;
 
 const DOING: &str = "open the journal";
 
-/// Opens the journal in a folder; creates or migrates it if needed.
-pub(crate) fn open(folder: &Path) -> Result<Connection, JournalError> {
+/// Opens the journal in a folder; creates or migrates it if needed. Nothing waits longer than
+/// `wait_max` for other processes.
+pub(crate) fn open(folder: &Path, wait_max: Duration) -> Result<Connection, JournalError> {
     files::prepare_folder(folder)?;
     // Held until this function returns, which covers the switch to WAL and the migration.
-    let lock = files::lock_for_open(folder)?;
+    let lock = files::lock_for_open(folder, wait_max)?;
     let path = files::create(folder, &lock)?;
     // Without `CREATE`, so that `SQLite` does not recreate a vanished file with the mode of the
     // umask. Without the mutex of `SQLite`, since the connection is behind ours.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).during(DOING)?;
-    connection.busy_timeout(WAIT_MAX).during(DOING)?;
+    connection.busy_timeout(wait_max).during(DOING)?;
     // This comes before any change, so that the file of a newer program is not touched.
     schema::refuse_newer(&connection)?;
     configure(&connection)?;
@@ -67,7 +69,7 @@ mod tests {
     #[test]
     fn the_settings_are_in_force() {
         let folder = tempfile::tempdir().unwrap();
-        let connection = open(folder.path()).unwrap();
+        let connection = open(folder.path(), files::WAIT_MAX).unwrap();
         for (name, expected) in [
             ("synchronous", 2),
             ("fullfsync", 1),

@@ -41,10 +41,23 @@ pub enum JournalError {
         mode: String,
     },
     /// Another process held the journal for too long. Nothing was changed; a later try may succeed.
-    #[error("cannot {doing}: the journal is held by somebody else")]
+    #[error("cannot {doing}: the journal is held by somebody else; try again in a moment")]
     Busy {
         /// What was attempted.
         doing: &'static str,
+    },
+    /// The files of the journal do not hold what was written to them. Once nobody has the journal
+    /// open, it can be read up to the last record that is whole, unless the damage is older.
+    #[error(
+        "cannot {doing}: the journal is damaged ({source}); end every loopwright command that has it \
+         open, and the next one reads it up to its last whole record; if that does not help, put \
+         the journal's files back from a copy"
+    )]
+    Damaged {
+        /// What was attempted.
+        doing: &'static str,
+        /// The error of `SQLite`.
+        source: rusqlite::Error,
     },
     /// The disk is full. Nothing was changed; a later try succeeds once there is room.
     #[error("cannot {doing}: the disk is full")]
@@ -116,6 +129,7 @@ impl JournalError {
             Some(error) if is_disk_full(*error) => Self::DiskFull { doing },
             // This is the primary code, so it covers `SQLITE_BUSY_SNAPSHOT` too.
             Some(error) if error.code == ErrorCode::DatabaseBusy => Self::Busy { doing },
+            Some(error) if is_damage(*error) => Self::Damaged { doing, source },
             _ => Self::Sqlite { doing, source },
         }
     }
@@ -154,6 +168,15 @@ fn is_disk_full(error: ffi::Error) -> bool {
         )
 }
 
+/// Whether the error means that the files were changed from outside: a page that makes no sense, or
+/// a file that is shorter than it must be.
+fn is_damage(error: ffi::Error) -> bool {
+    matches!(
+        error.code,
+        ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase
+    ) || error.extended_code == ffi::SQLITE_IOERR_SHORT_READ
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,18 +189,33 @@ mod tests {
             (ffi::SQLITE_IOERR_SHMSIZE, "cannot append: the disk is full"),
             (
                 ffi::SQLITE_BUSY,
-                "cannot append: the journal is held by somebody else",
+                "cannot append: the journal is held by somebody else; try again in a moment",
             ),
             (
                 ffi::SQLITE_BUSY_SNAPSHOT,
-                "cannot append: the journal is held by somebody else",
+                "cannot append: the journal is held by somebody else; try again in a moment",
             ),
             (ffi::SQLITE_IOERR_READ, "cannot append"),
-            (ffi::SQLITE_CORRUPT, "cannot append"),
         ] {
             let failure = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
             let seen = Err::<(), _>(failure).during("append").unwrap_err();
             assert_eq!(seen.to_string(), expected, "code {code}");
+        }
+    }
+
+    #[test]
+    fn damage_is_told_with_what_to_do() {
+        for code in [
+            ffi::SQLITE_CORRUPT,
+            ffi::SQLITE_NOTADB,
+            ffi::SQLITE_IOERR_SHORT_READ,
+        ] {
+            let failure = rusqlite::Error::SqliteFailure(ffi::Error::new(code), None);
+            let seen = Err::<(), _>(failure).during("append").unwrap_err();
+            assert!(matches!(seen, JournalError::Damaged { .. }), "{seen:?}");
+            let said = seen.to_string();
+            assert!(said.contains("the journal is damaged"), "{said}");
+            assert!(said.contains("end every loopwright command"), "{said}");
         }
     }
 

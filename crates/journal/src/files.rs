@@ -58,7 +58,7 @@ pub(crate) fn prepare_folder(folder: &Path) -> Result<(), JournalError> {
 }
 
 /// Waits until nobody else is opening the journal in this folder.
-pub(crate) fn lock_for_open(folder: &Path) -> Result<OpenLock, JournalError> {
+pub(crate) fn lock_for_open(folder: &Path, wait_max: Duration) -> Result<OpenLock, JournalError> {
     let path = folder.join(OPEN_LOCK);
     let file = OpenOptions::new()
         .create(true)
@@ -67,7 +67,7 @@ pub(crate) fn lock_for_open(folder: &Path) -> Result<OpenLock, JournalError> {
         .mode(FILE_MODE)
         .open(&path)
         .on("open", &path)?;
-    let give_up = Instant::now() + WAIT_MAX;
+    let give_up = Instant::now() + wait_max;
     loop {
         // A blocking `flock` has no timeout, so we poll.
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn the_journal_is_opened_by_one_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
-        let lock = lock_for_open(folder.path()).unwrap();
+        let lock = lock_for_open(folder.path(), WAIT_MAX).unwrap();
         let second = File::open(folder.path().join(OPEN_LOCK)).unwrap();
         let try_lock = || flock(&second, FlockOperation::NonBlockingLockExclusive);
         assert_eq!(try_lock(), Err(Errno::WOULDBLOCK));

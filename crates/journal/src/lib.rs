@@ -36,6 +36,7 @@ mod error;
 mod files;
 mod journal;
 mod lease;
+mod log_guard;
 mod loops;
 mod read;
 mod record;

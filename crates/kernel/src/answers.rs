@@ -88,7 +88,9 @@ impl State {
     }
 
     fn retry_asking(&mut self, id: &StoryId) -> Moved {
-        for lane in self.attempt_mut(id)?.lanes_mut() {
+        let attempt = self.attempt_mut(id)?;
+        attempt.hindered = None;
+        for lane in attempt.lanes_mut() {
             if matches!(lane.run.state, RunState::Asking { .. }) {
                 lane.run = lane.run.again();
             }

@@ -158,6 +158,11 @@ impl State {
             } => self.take_end(run, outcome, usage.as_ref(), at_ms),
             Event::WaitEnded { run } => self.end_wait(run),
             Event::AgentSwitched { run, from, to } => self.switch_agent(run, from, to),
+            Event::Hindered {
+                story,
+                attempt,
+                question,
+            } => self.hinder(story, *attempt, question),
             Event::StoryPlanned { .. }
             | Event::RecheckPlanned { .. }
             | Event::TestsMade { .. }
@@ -385,11 +390,11 @@ impl State {
             let base = &attempt.base;
             return Err(format!("{commit} stands on {base}, and the branch is at {head}").into());
         }
-        attempt.step = Step::Announce {
+        let step = Step::Announce {
             commit: commit.clone(),
         };
         self.head = commit.clone();
-        Ok(())
+        self.step(id, step)
     }
 
     fn announce(

@@ -37,6 +37,8 @@ pub struct Attempt {
     pub stand_ins: BTreeMap<Stage, AgentName>,
     /// How far it is.
     pub step: Step,
+    /// What a person is asked before this step can be done, where it could not.
+    pub hindered: Option<String>,
 }
 
 /// The last try of a stage.
@@ -228,7 +230,9 @@ pub enum RunState {
     },
     /// Waits until a time.
     Waiting {
-        /// Milliseconds since 1970.
+        /// When the wait began, in milliseconds since 1970.
+        since_ms: i64,
+        /// When it ends.
         until_ms: i64,
         /// What it waits for to pass.
         fault: RunFault,
@@ -299,12 +303,16 @@ impl Run {
         }
     }
 
-    pub(crate) fn wait(&mut self, until_ms: i64, cause: FaultCause, why: &str) {
+    pub(crate) fn wait(&mut self, since_ms: i64, until_ms: i64, cause: FaultCause, why: &str) {
         let fault = RunFault {
             cause,
             why: why.to_owned(),
         };
-        self.state = RunState::Waiting { until_ms, fault };
+        self.state = RunState::Waiting {
+            since_ms,
+            until_ms,
+            fault,
+        };
     }
 
     pub(crate) fn ask(&mut self, question: &str, free: bool) {
@@ -376,6 +384,7 @@ impl Attempt {
             tries: BTreeMap::new(),
             stand_ins: BTreeMap::new(),
             step: Step::Rejected,
+            hindered: None,
         }
     }
 
@@ -465,6 +474,44 @@ impl Attempt {
             "landing".to_owned()
         } else {
             words.join(" and ")
+        }
+    }
+}
+
+/// So much a clock that the network sets right may jump.
+const CLOCK_DRIFT_MS_MAX: i64 = 60_000;
+
+/// How much of a wait is left at this time. A time before the wait began means that the clock was
+/// set back. Nobody knows by how much, so the wait is over: whatever it was for is tried once early,
+/// and says itself when to come again.
+pub(crate) fn wait_left_ms(since_ms: i64, until_ms: i64, now_ms: i64) -> i64 {
+    if now_ms.saturating_add(CLOCK_DRIFT_MS_MAX) < since_ms {
+        return 0;
+    }
+    until_ms.saturating_sub(now_ms).max(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_wait_is_left() {
+        const DAY_MS: i64 = 24 * 3600 * 1000;
+        let (since_ms, until_ms) = (10 * DAY_MS, 11 * DAY_MS);
+        for (what, now_ms, expected) in [
+            ("at its beginning", since_ms, DAY_MS),
+            ("before its end", until_ms - 1, 1),
+            ("at its end", until_ms, 0),
+            ("long after it", until_ms + DAY_MS, 0),
+            (
+                "a clock set right by a second",
+                since_ms - 1000,
+                DAY_MS + 1000,
+            ),
+            ("a clock set back by two days", since_ms - 2 * DAY_MS, 0),
+        ] {
+            assert_eq!(wait_left_ms(since_ms, until_ms, now_ms), expected, "{what}");
         }
     }
 }

@@ -101,6 +101,10 @@ fn cancel(state: &State, why: &str) -> Vec<Deed> {
 impl Active<'_> {
     fn deeds(&self) -> Vec<Deed> {
         let attempt = self.attempt;
+        if attempt.hindered.is_some() {
+            // A person has the next word.
+            return Vec::new();
+        }
         let story = self.story.spec.id.clone();
         match &attempt.step {
             Step::Runs { .. } | Step::Arbitrate { .. } => self.runs(),
@@ -170,9 +174,12 @@ impl Active<'_> {
             RunState::Owed => Some(Deed::End {
                 reason: EndReason::BudgetExhausted,
             }),
-            RunState::Waiting { until_ms, .. } => Some(Deed::Wait(WaitOrder {
+            RunState::Waiting {
+                since_ms, until_ms, ..
+            } => Some(Deed::Wait(WaitOrder {
                 agent: self.attempt.agent(lane.stage).cloned(),
                 others: state.stand_ins_for(&run.story, lane.stage),
+                since_ms: *since_ms,
                 until_ms: *until_ms,
                 loop_until_ms: state.waits_until_ms(),
                 run,
@@ -238,7 +245,7 @@ impl Active<'_> {
             story: Arc::clone(&story.spec),
             resume: lane.run.resume.clone(),
             has_outgrown: last.is_some_and(|last| last.has_outgrown),
-            has_faulted: lane.run.faults > 0,
+            faults: lane.run.faults,
             has_bad_answer: lane.run.bad_answers > 0,
             told: self.told(lane.stage),
         }

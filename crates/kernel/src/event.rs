@@ -134,6 +134,15 @@ pub enum Event {
         /// What was found.
         why: String,
     },
+    /// A step of an attempt beside its runs cannot be done until a person helps.
+    Hindered {
+        /// The story's id.
+        story: StoryId,
+        /// The attempt's number.
+        attempt: u32,
+        /// What they are asked.
+        question: String,
+    },
     /// The loop's branch moved to an accepted commit.
     Integrated {
         /// The story's id.
@@ -226,6 +235,7 @@ impl Event {
             Self::TestsRefused { .. } => "tests-refused",
             Self::CandidateMade { .. } => "candidate-made",
             Self::NothingNew { .. } => "nothing-new",
+            Self::Hindered { .. } => "hindered",
             Self::Integrated { .. } => "integrated",
             Self::Announced { .. } => "announced",
             Self::PublishTried { .. } => "publish-tried",

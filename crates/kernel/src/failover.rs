@@ -168,7 +168,7 @@ impl State {
             && until_ms > now_ms
         {
             let why = format!("{agent} is at its limit");
-            run.wait(until_ms, FaultCause::UsageLimit, &why);
+            run.wait(now_ms, until_ms, FaultCause::UsageLimit, &why);
         }
         Ok(Lane { stage, run })
     }

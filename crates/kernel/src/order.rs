@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::attempt::Resume;
+use crate::attempt::{Resume, wait_left_ms};
 use crate::commit::Commit;
 use crate::event::{EndReason, Event, RunKey};
 use crate::failover::StandIn;
@@ -147,10 +147,6 @@ pub struct RunPlace {
 
 /// A run that was started, as far as the journal knows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each says one independent thing of the tries before"
-)]
 pub struct RunOrder {
     /// The run and its files.
     pub place: RunPlace,
@@ -181,8 +177,9 @@ pub struct RunOrder {
     pub resume: Option<Resume>,
     /// Whether a session of this stage grew larger than the model can take.
     pub has_outgrown: bool,
-    /// Whether the try before met a fault that was not the story's.
-    pub has_faulted: bool,
+    /// Faults in a row that were not the story's and that the tries before met.
+    #[serde(default)]
+    pub faults: u32,
     /// Whether the answer before could not be used.
     pub has_bad_answer: bool,
     /// What its prompt tells beside the story.
@@ -233,7 +230,10 @@ pub struct StopOrder {
 pub struct WaitOrder {
     /// The run.
     pub run: RunKey,
-    /// Until when, in milliseconds since 1970.
+    /// Since when, in milliseconds since 1970.
+    #[serde(default)]
+    pub since_ms: i64,
+    /// Until when.
     pub until_ms: i64,
     /// Its agent; checks have none.
     pub agent: Option<AgentName>,
@@ -327,6 +327,26 @@ impl Order {
         }
     }
 
+    /// The attempt that a step beside the runs is about, if it is about one.
+    pub fn attempt(&self) -> Option<(&StoryId, u32)> {
+        match &self.deed {
+            Deed::MakeTests(order) => Some((&order.place.run.story, order.place.run.attempt)),
+            Deed::MakeCandidate(order) => Some((&order.place.run.story, order.place.run.attempt)),
+            Deed::Integrate { story, attempt, .. } => Some((story, *attempt)),
+            Deed::Prepare { .. }
+            | Deed::Plan(_)
+            | Deed::StartRun { .. }
+            | Deed::Run(_)
+            | Deed::StopRun(_)
+            | Deed::Wait(_)
+            | Deed::Announce { .. }
+            | Deed::Publish(_)
+            | Deed::Skip { .. }
+            | Deed::Block { .. }
+            | Deed::End { .. } => None,
+        }
+    }
+
     /// The run that the order is about, if it is about one.
     pub fn run(&self) -> Option<&RunKey> {
         match &self.deed {
@@ -397,10 +417,10 @@ impl Deed {
 impl WaitOrder {
     /// What the wait comes to at this time: its end, another agent, or nothing yet.
     pub fn event(&self, now_ms: i64) -> Option<Event> {
-        let run = self.run.clone();
-        if now_ms >= self.until_ms {
-            return Some(Event::WaitEnded { run });
+        if wait_left_ms(self.since_ms, self.until_ms, now_ms) == 0 {
+            return Some(self.ended());
         }
+        let run = self.run.clone();
         let free = self
             .others
             .iter()
@@ -410,5 +430,17 @@ impl WaitOrder {
             from: self.agent.clone().unwrap_or_default(),
             to: free.agent.clone(),
         })
+    }
+
+    /// The end of the wait.
+    pub fn ended(&self) -> Event {
+        Event::WaitEnded {
+            run: self.run.clone(),
+        }
+    }
+
+    /// How much of the wait is left at this time.
+    pub fn left_ms(&self, now_ms: i64) -> i64 {
+        wait_left_ms(self.since_ms, self.until_ms, now_ms)
     }
 }

@@ -96,7 +96,7 @@ impl State {
                 let faults = limits_in_a_row.unwrap_or(run.faults);
                 let until_ms =
                     until_ms.unwrap_or(at_ms.saturating_add(wait_ms(first_wait, faults)));
-                run.wait(until_ms, *cause, why);
+                run.wait(at_ms, until_ms, *cause, why);
                 if *elsewhere {
                     self.take_limit(key, until_ms);
                 }
@@ -346,7 +346,19 @@ impl State {
     }
 
     pub(crate) fn step(&mut self, id: &StoryId, step: Step) -> Moved {
-        self.attempt_mut(id)?.step = step;
+        let attempt = self.attempt_mut(id)?;
+        attempt.step = step;
+        attempt.hindered = None;
+        Ok(())
+    }
+
+    /// Nothing more is done for an attempt until a person has answered. Runs ask for themselves.
+    pub(crate) fn hinder(&mut self, id: &StoryId, number: u32, question: &str) -> Moved {
+        let attempt = self.numbered_mut(id, number)?;
+        if !attempt.lanes().is_empty() {
+            return Err("the attempt's runs ask for themselves".into());
+        }
+        attempt.hindered = Some(question.to_owned());
         Ok(())
     }
 
@@ -477,7 +489,7 @@ impl Run {
         // Whatever kills it again and again is not helped by haste, and every start may cost money.
         let faults = self.faults - INTERRUPTIONS_AT_ONCE_MAX;
         let until_ms = at_ms.saturating_add(wait_ms(first_wait, faults));
-        self.wait(until_ms, crate::outcome::FaultCause::Ours, why);
+        self.wait(at_ms, until_ms, crate::outcome::FaultCause::Ours, why);
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::attempt::{Attempt, Lane, RunFault, RunState, Step};
+use crate::attempt::{Attempt, Lane, RunFault, RunState, Step, wait_left_ms};
 use crate::budget::Assumed;
 use crate::commit::Commit;
 use crate::event::{EndReason, RunKey};
@@ -206,7 +206,9 @@ pub struct Wait {
     pub run: RunKey,
     /// Its agent; checks have none.
     pub agent: Option<AgentName>,
-    /// Until when, in milliseconds since 1970.
+    /// Since when, in milliseconds since 1970.
+    pub since_ms: i64,
+    /// Until when.
     pub until_ms: i64,
     /// What it waits for to pass.
     pub fault: RunFault,
@@ -335,8 +337,13 @@ impl State {
     /// The runs that wait for a time.
     pub fn waits(&self) -> Vec<Wait> {
         let wait = |(run, state): (RunKey, &RunState)| match state {
-            RunState::Waiting { until_ms, fault } => Some(Wait {
+            RunState::Waiting {
+                since_ms,
+                until_ms,
+                fault,
+            } => Some(Wait {
                 agent: self.agent_of(&run).cloned(),
+                since_ms: *since_ms,
                 until_ms: *until_ms,
                 fault: fault.clone(),
                 run,
@@ -356,6 +363,14 @@ impl State {
             return None;
         }
         waits.iter().map(|wait| self.wakes_at_ms(wait)).min()
+    }
+
+    /// How long it is, at this time, until the first of the waits is over, if everything that is not
+    /// over waits.
+    pub fn waits_left_ms(&self, now_ms: i64) -> Option<i64> {
+        self.waits_until_ms()?;
+        let left = |wait: &Wait| wait_left_ms(wait.since_ms, self.wakes_at_ms(wait), now_ms);
+        self.waits().iter().map(left).min()
     }
 
     /// When a wait is over, or another agent could take the run over, whichever comes first.
@@ -454,6 +469,15 @@ const OF_RUN: &[Choice] = &[Choice::Retry, Choice::Skip, Choice::Cancel];
 const OF_CANDIDATE: &[Choice] = &[Choice::Approve, Choice::Reject, Choice::Cancel];
 
 fn questions_of(story: &StoryId, attempt: &Attempt) -> Vec<Question> {
+    if let Some(text) = &attempt.hindered {
+        return vec![Question {
+            story: story.clone(),
+            stage: None,
+            text: text.clone(),
+            choices: OF_RUN,
+            free: false,
+        }];
+    }
     if let Step::Approve { question, .. } = &attempt.step {
         return vec![Question {
             story: story.clone(),

@@ -2,10 +2,14 @@
 //! people do not.
 
 use std::path::Path;
+use std::time::Duration;
 
 use cli::{Exit, Failure, ensure_worker};
-use home::{Home, wait_beside, wake_worker};
+use home::{Home, is_waking_off, note_worker_fault, wait_beside, wake_worker};
 use sandbox::ExitOutcome;
+
+/// How often a keeper tries to start a worker, in some ten minutes.
+const STARTS_MAX: u32 = 9;
 
 /// `loopwright keeper FOLDER`: owns one run.
 pub(crate) fn run(folder: &Path) -> Result<Exit, Failure> {
@@ -39,7 +43,7 @@ pub(crate) fn wake() -> Result<Exit, Failure> {
 /// `loopwright measure FOLDER`: the work of a check's run. What fails here is no fault of a
 /// candidate.
 pub(crate) fn measure(folder: &Path) -> Result<Exit, Failure> {
-    let program = std::env::current_exe()
+    let program = home::our_program()
         .map_err(|error| Failure::environment("cannot find our own program", &error))?;
     match engine::measure(folder, &program) {
         Ok(()) => Ok(Exit::Done),
@@ -51,11 +55,6 @@ pub(crate) fn measure(folder: &Path) -> Result<Exit, Failure> {
     }
 }
 
-/// Whoever keeps a worker alive by other means, such as a service manager, may want no other.
-fn is_waking_off() -> bool {
-    std::env::var_os("LOOPWRIGHT_WAKE").is_some_and(|value| value == "off")
-}
-
 /// A run that ends wakes the worker, and one that finds no worker starts one: whoever killed the last
 /// need not know that an agent was still at work.
 fn tell_worker(run_folder: &Path) {
@@ -65,8 +64,17 @@ fn tell_worker(run_folder: &Path) {
     };
     let home = Home::at(root);
     if is_waking_off() {
-        wake_worker(&home);
-    } else {
-        let _ = ensure_worker(&home);
+        return wake_worker(&home);
+    }
+    // A machine that has no process left for a worker now may have one later. Nobody else is there to
+    // try it again.
+    let mut pause = Duration::from_secs(1);
+    for _ in 0..STARTS_MAX {
+        let Err(failure) = ensure_worker(&home) else {
+            return;
+        };
+        note_worker_fault(&home, Some(&failure.message));
+        std::thread::sleep(pause);
+        pause *= 2;
     }
 }

@@ -1,28 +1,33 @@
 //! `loopwright serve`: the worker.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cli::{Exit, Failure, Output, WorkerLimits, counted, read_worker_limits};
 use engine::{
-    Clock, Execution, GitRepositories, KeptRuns, Limits, Log, Ports, Swept, Turn, Worker,
-    WorkerError,
+    Clock, Execution, GitRepositories, Hindrance, KeptRuns, Limits, Log, Ports, Swept, Turn,
+    Worker, WorkerError,
 };
-use home::{Home, now_ms};
-use journal::Journal;
+use home::{Home, note_worker_fault, now_ms};
+use journal::{Journal, JournalError};
 
 use crate::{crash_switch, worker_log};
 
 /// How long a worker that was started on demand stays without a loop to work on.
 const IDLE: Duration = Duration::from_secs(3);
 
+/// How long a worker waits for a journal that somebody else holds before it says so. It goes on
+/// waiting after that.
+const JOURNAL_WAIT: Duration = Duration::from_secs(1);
+
+/// The first and the longest pause before a journal that failed is opened again.
+const PAUSE: Duration = Duration::from_secs(1);
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+
 pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Result<Exit, Failure> {
     output.command("serve");
-    if detached {
-        // Out of reach of the terminal that started us. It fails when we lead a group already: then
-        // it is not needed.
-        let _ = rustix::process::setsid();
+    if detached && leave_terminal() == Left::ToAnother {
+        return Ok(Exit::Done);
     }
     let home = cli::home()?;
     let limits = match (read_worker_limits(), detached) {
@@ -36,16 +41,46 @@ pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Resu
         }
         (Err(failure), false) => return Err(failure),
     };
-    let mut worker = match (wait_and_take(&home, limits, detached)?, detached) {
-        (Some(worker), _) => worker,
-        // Whoever woke us need not know that another one is at work.
-        (None, true) => return Ok(Exit::Done),
-        (None, false) => {
-            let error = WorkerError::AlreadyRunning(home.root().to_owned());
-            return Err(failure(&error));
-        }
-    };
-    worker_log::begin(&home);
+    let mut pause = PAUSE;
+    loop {
+        let served = serve(&home, limits, until_idle, detached, output);
+        let error = match served {
+            Ok(()) => return Ok(Exit::Done),
+            // Whoever woke us need not know that another one is at work.
+            Err(WorkerError::AlreadyRunning(_)) if detached => return Ok(Exit::Done),
+            Err(WorkerError::Journal(error)) if may_pass(&home, &error) => error,
+            Err(error) => return Err(failure(&error)),
+        };
+        // All that we had open is closed by now: a journal that was damaged is read anew.
+        let words = Failure::environment("the worker waits", &error).message;
+        output.talk(&format!("{words}\n"));
+        tracing::warn!(words, "worker waits");
+        note_worker_fault(&home, Some(&words));
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(PAUSE_MAX);
+    }
+}
+
+/// Whether the journal may be usable later, without another program. A folder that is gone must not
+/// be made again.
+fn may_pass(home: &Home, error: &JournalError) -> bool {
+    home.root().exists()
+        && !matches!(
+            error,
+            JournalError::NewerSchema { .. } | JournalError::NoWriteAheadLog { .. }
+        )
+}
+
+/// Works until there is nothing left to do, or the journal fails.
+fn serve(
+    home: &Home,
+    limits: WorkerLimits,
+    until_idle: bool,
+    detached: bool,
+    output: &mut Output,
+) -> Result<(), WorkerError> {
+    let mut worker = wait_and_take(home, limits, detached)?;
+    worker_log::begin(home);
     tracing::info!(
         pid = std::process::id(),
         agents_max = limits.agents_max,
@@ -56,30 +91,57 @@ pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Resu
         "worker at work in {}; Ctrl-C ends it, agents go on and are adopted by the next\n",
         home.root().display()
     ));
-    let mut watch = Watch::new(until_idle, detached);
+    note_worker_fault(home, None);
+    let mut watch = Watch::new(home, until_idle, detached);
     let ended = worker.run(|worker, turn| watch.look(worker, turn, output));
     tracing::info!("worker ended");
-    ended.map_err(|error| failure(&error))?;
-    Ok(Exit::Done)
+    ended
+}
+
+/// Who goes on as the worker.
+#[derive(Debug, PartialEq, Eq)]
+enum Left {
+    /// This process.
+    ToUs,
+    /// One that was started for it.
+    ToAnother,
+}
+
+/// Gets out of reach of the terminal that started us. Whoever leads a group of processes cannot leave
+/// its session, so another process of ours does it.
+fn leave_terminal() -> Left {
+    use rustix::process::{getpid, getsid, setsid};
+    let leads_session = getsid(None).is_ok_and(|session| session == getpid());
+    if leads_session || setsid().is_ok() {
+        return Left::ToUs;
+    }
+    let started = home::our_program().and_then(|program| {
+        let mut command = std::process::Command::new(program);
+        command.args(std::env::args_os().skip(1)).spawn()
+    });
+    // Without another process the group of our own has to do.
+    started.map_or(Left::ToUs, |_| Left::ToAnother)
 }
 
 /// What the worker tells of itself between turns, and when it may end.
-struct Watch {
+struct Watch<'a> {
+    home: &'a Home,
     until_idle: bool,
     /// Nobody waits for our end.
     detached: bool,
     idle_since: Option<Instant>,
-    was_full: bool,
+    hindered: Option<Hindrance>,
     n_sweeps: u32,
 }
 
-impl Watch {
-    fn new(until_idle: bool, detached: bool) -> Self {
+impl<'a> Watch<'a> {
+    fn new(home: &'a Home, until_idle: bool, detached: bool) -> Self {
         Self {
+            home,
             until_idle,
             detached,
             idle_since: None,
-            was_full: false,
+            hindered: None,
             n_sweeps: 0,
         }
     }
@@ -87,14 +149,19 @@ impl Watch {
     /// Says whether the worker should end.
     fn look(&mut self, worker: &Worker, turn: Turn, output: &mut Output) -> bool {
         self.tell_of_sweeps(worker, output);
-        if turn.disk_full != self.was_full {
-            self.was_full = turn.disk_full;
-            let words = if self.was_full {
-                "the disk is full; all loops wait for room\n"
-            } else {
-                "there is room again\n"
+        if turn.hindered != self.hindered {
+            self.hindered = turn.hindered;
+            let words = match self.hindered {
+                Some(Hindrance::DiskFull) => Some("the disk is full; all loops wait for room"),
+                Some(Hindrance::JournalBusy) => {
+                    Some("the journal is held by somebody else; all loops wait for it")
+                }
+                None => None,
             };
-            output.talk(words);
+            note_worker_fault(self.home, words);
+            let words = words.unwrap_or("all loops go on");
+            tracing::warn!(words, "worker hindered");
+            output.talk(&format!("{words}\n"));
         }
         // What is owed after a loop's end may need a person first; whoever waits for us does not wait
         // for that.
@@ -120,49 +187,37 @@ impl Watch {
     }
 }
 
-fn program() -> Result<PathBuf, Failure> {
-    std::env::current_exe()
-        .map_err(|error| Failure::environment("cannot find our own program", &error))
-}
-
 /// A worker that was started on demand looks again for a moment: the other one may be about to end
 /// for want of work.
-fn wait_and_take(
-    home: &Home,
-    limits: WorkerLimits,
-    patient: bool,
-) -> Result<Option<Worker>, Failure> {
+fn wait_and_take(home: &Home, limits: WorkerLimits, patient: bool) -> Result<Worker, WorkerError> {
     const TRIES: u32 = 8;
     const PAUSE: Duration = Duration::from_millis(250);
-    for _ in 0..if patient { TRIES } else { 1 } {
-        if let Some(worker) = take(home, limits)? {
-            return Ok(Some(worker));
-        }
-        if patient {
-            std::thread::sleep(PAUSE);
+    for _ in 1..if patient { TRIES } else { 1 } {
+        match take(home, limits) {
+            Err(WorkerError::AlreadyRunning(_)) => std::thread::sleep(PAUSE),
+            taken => return taken,
         }
     }
-    Ok(None)
+    take(home, limits)
 }
 
-/// Becomes the worker; none when another one is.
-fn take(home: &Home, limits: WorkerLimits) -> Result<Option<Worker>, Failure> {
-    let journal = Journal::open(home.root())
-        .map_err(|error| Failure::environment("cannot open the journal", &error))?;
+/// Becomes the worker.
+fn take(home: &Home, limits: WorkerLimits) -> Result<Worker, WorkerError> {
+    let journal = Journal::open_within(home.root(), JOURNAL_WAIT)?;
     let log: Arc<dyn Log> = crash_switch::watched(Arc::new(journal));
     let limits = Limits {
         agents_max: limits.agents_max,
         checks_max: limits.checks_max,
     };
-    match Worker::take(ports(home)?, log, limits, Execution::Threads) {
-        Ok(worker) => Ok(Some(worker)),
-        Err(WorkerError::AlreadyRunning(_)) => Ok(None),
-        Err(error) => Err(failure(&error)),
-    }
+    Worker::take(ports(home)?, log, limits, Execution::Threads)
 }
 
-fn ports(home: &Home) -> Result<Ports, Failure> {
-    let program = program()?;
+fn ports(home: &Home) -> Result<Ports, WorkerError> {
+    let program = home::our_program().map_err(|source| WorkerError::Io {
+        attempt: "find our own program",
+        path: "/proc/self/exe".into(),
+        source,
+    })?;
     let clock: Clock = match crash_switch::stopped_clock() {
         Some(stopped_ms) => Arc::new(move || stopped_ms),
         None => Arc::new(now_ms),

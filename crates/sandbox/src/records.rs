@@ -132,6 +132,10 @@ pub enum ExitCause {
     CannotStart {
         /// The reason, for people.
         why: String,
+        /// Whether the machine had no process or thread left, so that a later try may succeed.
+        // Added later: an older record does not have it.
+        #[serde(default)]
+        is_passing: bool,
     },
 }
 

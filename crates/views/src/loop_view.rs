@@ -157,7 +157,8 @@ pub struct StoryView {
 pub fn loop_view(state: &State) -> LoopView {
     let (status, reason) = status_of(state);
     let spec = state.spec();
-    let is_over = state.ended().is_some();
+    // A loop that is cancelled owes nothing but its end.
+    let is_over = state.ended().is_some() || state.cancel_reason().is_some();
     let questions: Vec<QuestionView> = state.questions().iter().map(question_view).collect();
     LoopView {
         loop_id: spec.loop_id.clone(),
@@ -172,9 +173,9 @@ pub fn loop_view(state: &State) -> LoopView {
         stories: state
             .stories()
             .iter()
-            .map(|story| story_view(story, state.ended().is_some()))
+            .map(|story| story_view(story, is_over))
             .collect(),
-        waiting_until_ms: state.waits_until_ms().filter(|_| state.ended().is_none()),
+        waiting_until_ms: state.waits_until_ms().filter(|_| !is_over),
         choices: questions
             .first()
             .map(|first| first.choices.clone())
@@ -252,6 +253,9 @@ fn status_of(state: &State) -> (&'static str, String) {
         Some(EndReason::Failed { why }) => return ("failed", why.clone()),
         None => {}
     }
+    if let Some(why) = state.cancel_reason() {
+        return ("running", format!("it is being cancelled: {why}"));
+    }
     if let Some(question) = state.questions().first() {
         return ("needs_human", question.text.clone());
     }
@@ -296,6 +300,7 @@ fn story_view(story: &StoryProgress, ended: bool) -> StoryView {
         duration_ms: story
             .began_at_ms
             .zip(story.ended_at_ms)
-            .map(|(began, ended)| ended - began),
+            // A clock that was set back gives no negative time.
+            .map(|(began, ended)| (ended - began).max(0)),
     }
 }

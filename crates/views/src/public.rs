@@ -97,6 +97,9 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
         } => retry(record, story, *attempt, why, after),
         Event::Announced { story, .. } => passed(record, story, after),
         Event::StorySkipped { story, reason, .. } => skipped(record, story, reason, before, after),
+        Event::Hindered {
+            story, question, ..
+        } => one("agent/loop.needs_human", asked(loop_id, story, question)),
         Event::CancelRequested { reason } => one(
             "agent/loop.cancel",
             json!({ "loopId": loop_id, "reason": reason }),
@@ -193,10 +196,14 @@ fn run_ended(
         RunOutcome::Interrupted { why, .. } if until.is_some() => waiting(why),
         RunOutcome::NeedsHuman { question, .. } => one(
             "agent/loop.needs_human",
-            json!({ "loopId": loop_id, "storyId": run.story, "question": question }),
+            asked(loop_id, &run.story, question),
         ),
         _ => rejected(),
     }
+}
+
+fn asked(loop_id: &str, story: &kernel::StoryId, question: &str) -> Value {
+    json!({ "loopId": loop_id, "storyId": story, "question": question })
 }
 
 fn judge(run: &kernel::RunKey, after: &State) -> Value {
@@ -256,7 +263,7 @@ fn passed(record: &Stamped, story: &str, after: &State) -> Vec<PublicEvent> {
     let StoryStatus::Passed(Some(commit)) = &progress.status else {
         return Vec::new();
     };
-    let duration = progress.began_at_ms.map(|began| record.at_ms - began);
+    let duration = progress.began_at_ms.map(|began| lasted(began, record));
     let data = json!({ "loopId": after.spec().loop_id, "storyId": story, "commitSha": commit,
                        "attempt": progress.attempts, "durationMs": duration,
                        "tokens": progress.spent.known_tokens(), "costUsd": usd(progress.spent) });
@@ -281,7 +288,7 @@ fn skipped(
     let Some(progress) = after.story(story).filter(|_| !recheck) else {
         return Vec::new();
     };
-    let duration = progress.began_at_ms.map(|began| record.at_ms - began);
+    let duration = progress.began_at_ms.map(|began| lasted(began, record));
     let data = json!({ "loopId": after.spec().loop_id, "storyId": story, "reason": reason,
                        "attempts": progress.attempts, "durationMs": duration,
                        "tokens": progress.spent.known_tokens(), "costUsd": usd(progress.spent) });
@@ -315,7 +322,7 @@ fn complete(reason: &EndReason, record: &Stamped, after: &State) -> Value {
             "summary": format!("{completed} passed, {skipped} skipped, {blocked} blocked"),
             "storiesCompleted": completed, "storiesFailed": skipped, "storiesSkipped": skipped, "cancelled": cancelled,
             "reason": word, "branch": spec.branch, "headSha": after.head(),
-            "durationMs": record.at_ms - after.started_at_ms(),
+            "durationMs": lasted(after.started_at_ms(), record),
             "tokens": after.spent().known_tokens(), "costUsd": usd(after.spent()) })
 }
 
@@ -326,4 +333,9 @@ fn complete(reason: &EndReason, record: &Stamped, after: &State) -> Value {
 )]
 pub(crate) fn usd(spent: kernel::Spent) -> Option<f64> {
     spent.known_micro_usd().map(|micro| micro as f64 / 1e6)
+}
+
+/// The time from a moment to a record. A clock that was set back makes it unknown, and not negative.
+fn lasted(since_ms: i64, record: &Stamped) -> i64 {
+    (record.at_ms - since_ms).max(0)
 }

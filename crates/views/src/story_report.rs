@@ -92,7 +92,8 @@ pub struct AttemptReport {
     /// What the arbiter said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ruling: Option<String>,
-    /// `passed`, `rejected`, `set aside`, or nothing while it is under way.
+    /// `passed`, `rejected`, `set aside`, `not finished` where the loop ended first, or nothing while
+    /// it is under way.
     pub ended: &'static str,
     /// Why it was rejected: what the next attempt was told.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -254,9 +255,17 @@ fn take_outcome(stage: Stage, outcome: &RunOutcome, attempt: &mut AttemptReport)
     }
 }
 
-fn report(state: &State, id: &str, attempts: Vec<AttemptReport>) -> Option<StoryReport> {
+fn report(state: &State, id: &str, mut attempts: Vec<AttemptReport>) -> Option<StoryReport> {
     let story = state.story(id)?;
-    let (status, phase, mut reason, commit) = standing(&story.status, state.ended().is_some());
+    // A loop that is cancelled owes nothing but its end.
+    let is_over = state.ended().is_some() || state.cancel_reason().is_some();
+    let (status, phase, mut reason, commit) = standing(&story.status, is_over);
+    if let Some(last) = attempts.last_mut()
+        && last.ended.is_empty()
+        && is_over
+    {
+        last.ended = "not finished";
+    }
     // What a person is asked, or what the loop waits for, is why the story at hand does not go on.
     let asked = state
         .questions()

@@ -78,12 +78,14 @@ impl Process {
         };
         // Nobody needs standard error, but a full pipe would block git. The thread ends with the
         // process.
-        thread::spawn(move || io::copy(&mut stderr, &mut io::sink()));
-        Ok(Self {
+        let started = thread::Builder::new().spawn(move || io::copy(&mut stderr, &mut io::sink()));
+        let process = Self {
             child,
             questions,
             answers: BufReader::new(answers),
-        })
+        };
+        // Where no thread is to be had, dropping the process ends it.
+        started.map(|_| process).map_err(broke)
     }
 
     fn read(&mut self, id: &ObjectId, bytes_max: usize) -> Result<Blob, GitError> {

@@ -304,16 +304,21 @@ impl Git {
         let stderr = child.stderr.take();
         let watchdog = Watchdog::new(&child);
         let (written, stdout, stderr) = thread::scope(|scope| {
+            // A machine may have no thread left. Then git is ended: its pipes would block it.
             let watch = watchdog.watch(scope, self.time_max);
-            let stdout = scope
-                .spawn(move || stdout.map_or(Ok(Vec::new()), |pipe| read_start(pipe, bytes_max)));
-            let stderr = scope.spawn(move || stderr.map_or(Ok(Vec::new()), read_end));
+            let read = move || stdout.map_or(Ok(Vec::new()), |pipe| read_start(pipe, bytes_max));
+            let stdout = thread::Builder::new().spawn_scoped(scope, read);
+            let read = move || stderr.map_or(Ok(Vec::new()), read_end);
+            let stderr = thread::Builder::new().spawn_scoped(scope, read);
+            if watch.is_err() || stdout.is_err() || stderr.is_err() {
+                watchdog.kill();
+            }
             let written = feed_all(stdin, feed);
             let (stdout, stderr) = (joined(stdout), joined(stderr));
             // The watchdog must be off before `child.wait` below: from then on the kernel may give
             // the process id to somebody else.
             watchdog.wait_for_exit();
-            drop(watch);
+            let stdout = watch.and(stdout);
             (written, stdout, stderr)
         });
         let status = child.wait();
@@ -420,8 +425,10 @@ fn read_end(mut pipe: impl Read) -> io::Result<Vec<u8>> {
     }
 }
 
-fn joined(reader: thread::ScopedJoinHandle<'_, io::Result<Vec<u8>>>) -> io::Result<Vec<u8>> {
-    reader
+fn joined(
+    reader: io::Result<thread::ScopedJoinHandle<'_, io::Result<Vec<u8>>>>,
+) -> io::Result<Vec<u8>> {
+    reader?
         .join()
         .unwrap_or_else(|_| Err(io::Error::other("the reader of a pipe panicked")))
 }

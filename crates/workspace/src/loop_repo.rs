@@ -83,6 +83,24 @@ impl LoopRepo {
         &self.git_dir
     }
 
+    /// What is wrong with the repository as a whole: refs that point nowhere, objects that are
+    /// missing. None where nothing is found, and where git cannot tell.
+    pub fn damage(&self) -> Option<String> {
+        let arguments = [
+            "fsck",
+            "--connectivity-only",
+            "--no-dangling",
+            "--no-progress",
+        ];
+        let found = self.git().args(arguments).outcome().ok()?;
+        if matches!(found.code, None | Some(0)) {
+            return None;
+        }
+        let said = String::from_utf8_lossy(&found.stdout).into_owned() + &found.stderr;
+        let mut lines = said.lines().filter(|line| !line.starts_with("notice: "));
+        Some(lines.next().unwrap_or("`git fsck` fails").to_owned())
+    }
+
     pub(crate) fn git(&self) -> Git {
         Git::of_ours(&self.git_dir)
     }

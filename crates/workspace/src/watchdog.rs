@@ -5,11 +5,12 @@
 //! kernel cannot give the same id to another group.
 
 use std::cell::RefCell;
+use std::io;
 use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread::Scope;
+use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -51,15 +52,16 @@ impl Watchdog {
         }
     }
 
-    /// Kills the process group after `time_max`, unless the returned sender is dropped before.
+    /// Kills the process group after `time_max`, unless the returned sender is dropped before. The
+    /// error is that no thread was to be had.
     pub(crate) fn watch<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
         time_max: Duration,
-    ) -> Sender<()> {
+    ) -> io::Result<Sender<()>> {
         let (watch, is_over) = mpsc::channel();
         let abort = ABORT.with(|abort| abort.borrow().clone());
-        scope.spawn(move || {
+        let look = move || {
             // Nothing is ever sent. Dropping the sender disconnects the channel, which also covers
             // a caller that returns early or panics.
             let reason = match wait(&is_over, time_max, abort.as_deref()) {
@@ -68,10 +70,16 @@ impl Watchdog {
                 None => return,
             };
             reason.store(true, Ordering::Release);
-            // It fails only if the group is gone already.
-            let _ = kill_process_group(self.child, Signal::KILL);
-        });
-        watch
+            self.kill();
+        };
+        thread::Builder::new().spawn_scoped(scope, look)?;
+        Ok(watch)
+    }
+
+    /// Kills the process group now.
+    pub(crate) fn kill(&self) {
+        // It fails only if the group is gone already.
+        let _ = kill_process_group(self.child, Signal::KILL);
     }
 
     /// Waits until the child has exited, but leaves it a zombie (`NOWAIT`), so that its id stays

@@ -43,6 +43,13 @@ pub(crate) fn run(keep: Option<&Path>, output: &mut Output) -> Result<Exit, Fail
     };
     let exit = super::loops::start_in(&home, &arguments, output)?;
     output.command("demo");
+    if exit == Exit::Interrupted {
+        output.talk(&format!(
+            "for these commands, set LOOPWRIGHT_HOME={}\n",
+            home.root().display()
+        ));
+        return Ok(exit);
+    }
     let view = super::loops::newest_in(&home)?;
     output.talk("\n== What landed, each commit judged before it did\n");
     for story in view

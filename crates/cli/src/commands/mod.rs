@@ -13,6 +13,7 @@ mod preflight;
 mod programs;
 pub(crate) mod service;
 pub(crate) mod setup;
+pub(crate) mod worker;
 
 use std::process::ExitCode;
 

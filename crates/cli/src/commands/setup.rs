@@ -4,6 +4,8 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::Path;
 
+use home::{Home, WorkerState};
+use journal::Journal;
 use serde_json::json;
 
 use super::finding::{Finding, failure_of};
@@ -14,6 +16,7 @@ use crate::config;
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
+use crate::worker_trouble::{Trouble, trouble};
 
 const TEMPLATE: &str = include_str!("../../demo/loopwright.toml");
 
@@ -97,6 +100,8 @@ pub(crate) fn doctor(project: &Path, output: &mut Output) -> Result<Exit, Failur
     let mut findings = preflight::of_machine(&home);
     findings.push(preflight::repository(project));
     findings.push(preflight::clock(&home));
+    findings.extend(damage(&home));
+    findings.push(worker(&home));
     findings.extend(configuration(project));
     output.data(&findings.iter().map(Finding::text).collect::<String>())?;
     let all: Vec<_> = findings.iter().map(Finding::json).collect();
@@ -110,6 +115,35 @@ pub(crate) fn doctor(project: &Path, output: &mut Output) -> Result<Exit, Failur
         ..failure
     });
     Ok(Exit::Environment)
+}
+
+/// A journal that can be opened may still be damaged, which only reading all of it tells.
+fn damage(home: &Home) -> Option<Finding> {
+    let checked = Journal::open(home.root()).and_then(|journal| journal.check());
+    let error = checked.err()?;
+    let files = format!("the journal's files are in {}", home.root().display());
+    Some(Finding::bad("journal", error.to_string(), files))
+}
+
+/// Whether a worker works, where one is needed.
+fn worker(home: &Home) -> Finding {
+    if let Some(Trouble { what, remedy }) = trouble(home) {
+        return Finding::bad("worker", what, remedy);
+    }
+    match home::worker_state(home) {
+        WorkerState::AtWork { pid: Some(pid) } => {
+            Finding::well("worker", format!("process {pid} is at work"))
+        }
+        WorkerState::AtWork { pid: None } | WorkerState::Stopped { .. } => {
+            Finding::well("worker", "one is at work")
+        }
+        WorkerState::Absent if super::loops::is_work_owed(home) => Finding::bad(
+            "worker",
+            "none is at work, and loops are owed something",
+            "start one: `loopwright worker restart`",
+        ),
+        WorkerState::Absent => Finding::well("worker", "none, and none is needed"),
+    }
 }
 
 /// The configuration, and what a loop with it would need.

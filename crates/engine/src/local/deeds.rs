@@ -20,6 +20,9 @@ const AT_ONCE_MAX: usize = 16;
 const PAUSE: Duration = Duration::from_millis(250);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
+/// How often a step of a loop is tried before a person is asked: it takes some seven minutes.
+const TRIES_MAX: u32 = 20;
+
 /// Where deeds are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Execution {
@@ -48,6 +51,8 @@ struct Pause {
     is_ending: bool,
     until: Instant,
     length: Duration,
+    /// How often it has failed in a row.
+    tries: u32,
 }
 
 type Address = (String, String);
@@ -130,10 +135,12 @@ impl Deeds {
 
     /// The deeds that are done since the last call.
     pub(crate) fn finished(&mut self) -> Vec<Done> {
-        let done: Vec<Done> = self.receiver.try_iter().collect();
-        for done in &done {
+        let mut done: Vec<Done> = self.receiver.try_iter().collect();
+        for done in &mut done {
             let address = (done.order.loop_id.clone(), done.order.key());
             self.under_way.remove(&address);
+            let tries = self.pauses.get(&address).map_or(0, |pause| pause.tries);
+            ask_after(tries + 1, done);
             self.pace(address, done);
         }
         done
@@ -147,23 +154,29 @@ impl Deeds {
             self.pauses.remove(&address);
             return;
         }
-        let before = self.pauses.get(&address).map(|pause| pause.length);
-        let length = match result {
-            Ok(_) | Err(Fault::Aborted) => PAUSE / 5,
-            Err(_) => before.map_or(PAUSE, |before| (before * 2).min(PAUSE_MAX)),
+        let before = self.pauses.get(&address);
+        let (length, tries) = match result {
+            Ok(_) | Err(Fault::Aborted) => (PAUSE / 5, 0),
+            Err(_) => before.map_or((PAUSE, 1), |before| {
+                ((before.length * 2).min(PAUSE_MAX), before.tries + 1)
+            }),
         };
         let until = Instant::now() + length;
         let pause = Pause {
             is_ending: is_ending(&done.order),
             until,
             length,
+            tries,
         };
         self.pauses.insert(address, pause);
     }
 
-    /// When the first pause ends.
+    /// When the first pause ends. One that is over is nothing to wait for: its deed is under way, or
+    /// nobody owes it any more.
     pub(crate) fn next_due(&self) -> Option<Instant> {
-        self.pauses.values().map(|pause| pause.until).min()
+        let now = Instant::now();
+        let ends = self.pauses.values().map(|pause| pause.until);
+        ends.filter(|until| *until > now).min()
     }
 
     /// Breaks off what is under way for a loop: somebody wants it to end. What ends it goes on, and
@@ -197,6 +210,18 @@ impl Deeds {
     /// Whether anything is under way.
     pub(crate) fn is_idle(&self) -> bool {
         self.under_way.is_empty()
+    }
+}
+
+/// Makes a question of a fault that does not pass.
+fn ask_after(tries: u32, done: &mut Done) {
+    if tries >= TRIES_MAX
+        && let Err(fault @ Fault::Transient { .. }) = &done.result
+    {
+        done.result = Err(Fault::NeedsPerson {
+            what: format!("{} ({tries} times in a row)", fault.words()),
+            remedy: "mend that".to_owned(),
+        });
     }
 }
 
@@ -238,4 +263,46 @@ fn traced(order: &Order, ports: &Ports) -> Result<Option<Event>, Fault> {
         Err(fault) => tracing::warn!(fault = fault.words(), "order failed"),
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed() -> Done {
+        let base = kernel::Commit::new(&"a".repeat(40)).expect("a commit");
+        Done {
+            order: Order {
+                loop_id: "loop".to_owned(),
+                project: "project".to_owned(),
+                settings: "{}".into(),
+                deed: Deed::Prepare { base },
+            },
+            issued_at: 1,
+            result: Err(Fault::transient("make it", "no thread is left")),
+        }
+    }
+
+    #[test]
+    fn a_fault_that_does_not_pass_is_asked_about_in_the_end() {
+        let mut deeds = Deeds::new(Execution::Threads);
+        for tries in 1..=TRIES_MAX {
+            deeds.sender.send(failed()).expect("sent");
+            let done = deeds.finished().pop().expect("one");
+            let is_asked = matches!(done.result, Err(Fault::NeedsPerson { .. }));
+            assert_eq!(is_asked, tries == TRIES_MAX, "try {tries}");
+        }
+    }
+
+    #[test]
+    fn a_pause_that_is_over_is_nothing_to_wait_for() {
+        let mut deeds = Deeds::new(Execution::Threads);
+        deeds.sender.send(failed()).expect("sent");
+        deeds.finished();
+        assert!(deeds.next_due().is_some(), "the pause");
+        for pause in deeds.pauses.values_mut() {
+            pause.until = Instant::now();
+        }
+        assert_eq!(deeds.next_due(), None, "it is over");
+    }
 }

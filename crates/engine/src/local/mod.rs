@@ -2,6 +2,7 @@
 
 pub(crate) mod deeds;
 pub(crate) mod log;
+pub(crate) mod patience;
 pub(crate) mod repository;
 pub(crate) mod runs;
 pub(crate) mod slots;

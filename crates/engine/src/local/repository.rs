@@ -66,14 +66,32 @@ impl Repositories for GitRepositories {
 }
 
 impl GitRepository {
+    /// A command that fails in a repository that is damaged fails for ever, so that is looked at.
     fn done<T>(&self, done: Result<T, GitError>) -> Result<T, Fault> {
-        done.map_err(|error| Fault::git(self.git.path(), error))
+        done.map_err(|error| match &error {
+            GitError::Failed { code: Some(_), .. } | GitError::Garbled { .. } => self
+                .damage()
+                .unwrap_or_else(|| Fault::git(self.git.path(), error)),
+            _ => Fault::git(self.git.path(), error),
+        })
     }
 }
 
 impl Repository for GitRepository {
     fn path(&self) -> &Path {
         self.git.path()
+    }
+
+    fn damage(&self) -> Option<Fault> {
+        let path = self.git.path().display();
+        let what = self.git.damage()?;
+        Some(Fault::NeedsPerson {
+            what: format!("the loop's repository {path} is damaged: {what}"),
+            remedy: format!(
+                "`git -C {path} fsck` names what is wrong; put that back from a copy, or bring back \
+                 what your project has with `git -C {path} fetch --refetch PROJECT COMMIT`"
+            ),
+        })
     }
 
     fn checkout(&self, commit: &CommitId, folder: &Path) -> Result<(), Fault> {

@@ -12,13 +12,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use home::{LoadError, WakePipe, now_ms};
+use home::{LoadError, WakePipe, now_ms, sign_lock};
 use journal::{AppendError, Fence, JournalError, NewRecord};
-use kernel::{Deed, Event, Order, Stamped, decide};
+use kernel::{Deed, EndReason, Event, Order, Stamped, decide};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::fault::Fault;
 use crate::local::deeds::{Deeds, Done, Execution};
+use crate::local::patience::Patience;
 use crate::local::slots::{Busy, Limits, RECORDS_PER_TURN_MAX, open_now, running_stages};
 use crate::local::sweep::{SweepScope, Sweeper, Swept};
 use crate::local::tracked::Tracked;
@@ -33,8 +34,9 @@ const LEASE_MS: i64 = 30_000;
 const LOOK_AT_RUNS: Duration = Duration::from_millis(500);
 const LOOK_AROUND: Duration = Duration::from_secs(2);
 
-/// How long it sleeps while the disk is full: whatever is tried costs something each time.
-const FULL_DISK: Duration = Duration::from_secs(1);
+/// How long it sleeps while something keeps all loops from going on: whatever is tried costs
+/// something each time.
+const HINDERED: Duration = Duration::from_secs(1);
 
 /// Why there is no worker.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +63,15 @@ pub enum WorkerError {
     Record(#[from] serde_json::Error),
 }
 
+/// What keeps all loops from going on, until it passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hindrance {
+    /// There is no room for what must be written.
+    DiskFull,
+    /// Somebody else holds the journal.
+    JournalBusy,
+}
+
 /// What a turn did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
@@ -72,8 +83,8 @@ pub struct Turn {
     pub owing: usize,
     /// Runs under way.
     pub running: usize,
-    /// Something could not be written because the disk is full; it waits for room.
-    pub disk_full: bool,
+    /// What kept it from doing more.
+    pub hindered: Option<Hindrance>,
 }
 
 /// The one worker of a state folder.
@@ -88,6 +99,7 @@ pub struct Worker {
     limits: Limits,
     deeds: Deeds,
     disk_full: bool,
+    patience: Patience,
     waker: Waker,
     sweeper: Sweeper,
     pipe: Option<WakePipe>,
@@ -110,6 +122,7 @@ impl Worker {
             FlockOperation::NonBlockingLockExclusive,
         )?;
         let lock = lock.ok_or_else(already)?;
+        sign_lock(&lock);
         let alive = locked(&home.alive_lock(), FlockOperation::LockExclusive)?;
         let alive = alive.ok_or_else(already)?;
         // The lock says that no other worker of this folder lives, so a lease that is still open is
@@ -125,6 +138,7 @@ impl Worker {
             limits,
             deeds: Deeds::new(execution),
             disk_full: false,
+            patience: Patience::default(),
             waker: Waker::default(),
             sweeper: Sweeper::default(),
             pipe: WakePipe::open(&home).ok(),
@@ -132,20 +146,22 @@ impl Worker {
         })
     }
 
-    /// Goes once over all loops and does everything that can be done now. A full disk is no fault:
-    /// everything waits.
+    /// Goes once over all loops and does everything that can be done now. A full disk is no fault,
+    /// nor is a journal that somebody else holds: everything waits.
     pub fn turn(&mut self) -> Result<Turn, WorkerError> {
         self.disk_full = false;
-        match self.go_over_loops() {
-            Err(WorkerError::Journal(JournalError::DiskFull { .. })) => Ok(Turn {
-                moved: false,
-                live: self.loops.len().max(1),
-                owing: 0,
-                running: 0,
-                disk_full: true,
-            }),
-            turn => turn,
-        }
+        let hindrance = match self.go_over_loops() {
+            Err(WorkerError::Journal(JournalError::DiskFull { .. })) => Hindrance::DiskFull,
+            Err(WorkerError::Journal(JournalError::Busy { .. })) => Hindrance::JournalBusy,
+            turn => return turn,
+        };
+        Ok(Turn {
+            moved: false,
+            live: self.loops.len().max(1),
+            owing: 0,
+            running: 0,
+            hindered: Some(hindrance),
+        })
     }
 
     fn go_over_loops(&mut self) -> Result<Turn, WorkerError> {
@@ -166,7 +182,7 @@ impl Worker {
                 .values()
                 .map(|tracked| running_stages(&tracked.state).len())
                 .sum(),
-            disk_full: self.disk_full,
+            hindered: self.disk_full.then_some(Hindrance::DiskFull),
         })
     }
 
@@ -195,8 +211,8 @@ impl Worker {
 
     /// How long nothing is to be done, if nobody wakes us.
     fn rest(&self, turn: Turn) -> Duration {
-        if turn.disk_full {
-            return FULL_DISK;
+        if turn.hindered.is_some() {
+            return HINDERED;
         }
         let mut rest = if turn.running > 0 || !self.deeds.is_idle() || turn.live == 0 {
             LOOK_AT_RUNS
@@ -361,7 +377,10 @@ impl Worker {
             return self.record(&order.loop_id, event, issued_at);
         }
         if let Deed::Wait(wait) = &order.deed {
-            return match wait.event((self.ports.clock)()) {
+            let now_ms = (self.ports.clock)();
+            let is_over = self.patience.is_over(&order.loop_id, wait, now_ms);
+            let ended = || is_over.then(|| wait.ended());
+            return match wait.event(now_ms).or_else(ended) {
                 Some(event) => self.record(&order.loop_id, event, issued_at),
                 None => {
                     self.waker.see_to(&self.ports.program, &self.ports.home);
@@ -397,8 +416,14 @@ impl Worker {
                 Ok(false)
             }
             Err(fault) => {
-                let _ = std::fs::write(fault_file, fault.words());
-                Ok(false)
+                let _ = std::fs::write(&fault_file, fault.words());
+                match question_of(&done.order, &fault) {
+                    Some(event) => {
+                        let _ = std::fs::remove_file(fault_file);
+                        self.record(loop_id, event, done.issued_at)
+                    }
+                    None => Ok(false),
+                }
             }
         }
     }
@@ -456,6 +481,23 @@ impl Worker {
             Err(AppendError::Journal(error)) => Err(WorkerError::Journal(error)),
         }
     }
+}
+
+/// What is recorded of a step that only a person can help with: a question, or the end of a loop that
+/// has not begun. Runs ask for themselves, and whatever ends a loop goes on trying.
+fn question_of(order: &Order, fault: &Fault) -> Option<Event> {
+    let question = fault.question()?;
+    if let Deed::Prepare { .. } = &order.deed {
+        let why = format!("{fault}, then start it again");
+        let reason = EndReason::Failed { why };
+        return Some(Event::LoopEnded { reason });
+    }
+    let (story, attempt) = order.attempt()?;
+    Some(Event::Hindered {
+        story: story.clone(),
+        attempt,
+        question,
+    })
 }
 
 /// Opens and locks a file; none if somebody else has it.

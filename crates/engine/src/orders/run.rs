@@ -13,6 +13,10 @@ use crate::run::outcome::EndedRun;
 use crate::run::preparing::Preparing;
 use crate::settings_of::settings_of;
 
+/// How many faults of ours in a row a run may meet before a person is asked. The waits between them
+/// grow, so that it takes more than an hour.
+const FAULTS_MAX: u32 = 10;
+
 /// Says whether a run is under way, so that nothing is to be done for it now.
 pub(crate) fn is_under_way(order: &Order, run: &RunOrder, ports: &Ports) -> bool {
     let files = RunFiles::of(&ports.home, &order.loop_id, &run.place);
@@ -123,13 +127,20 @@ fn give_credentials_back(ended: &EndedRun<'_>) {
 /// The record of a run that could not be seen to, by the kind of the fault; none where it is owed
 /// again without a record.
 pub(crate) fn end_by_fault(run: &RunOrder, fault: &Fault) -> Option<Event> {
+    let ask = |question| RunOutcome::NeedsHuman {
+        question,
+        free: false,
+    };
     let outcome = match fault {
+        // What did not pass in more than an hour does not pass by itself.
+        Fault::Transient { .. } if run.faults + 1 >= FAULTS_MAX => ask(format!(
+            "{} ({} times in a row); mend that, then answer `retry`",
+            fault.words(),
+            run.faults + 1
+        )),
         Fault::Transient { .. } => RunOutcome::fault(FaultCause::Ours, fault.words()),
         Fault::BadTree { why } => RunOutcome::Failed { why: why.clone() },
-        Fault::NeedsPerson { what, remedy } => RunOutcome::NeedsHuman {
-            question: format!("{what}; {remedy}, then answer `retry`"),
-            free: false,
-        },
+        Fault::NeedsPerson { .. } => ask(fault.question().unwrap_or_default()),
         Fault::DiskFull | Fault::Aborted | Fault::Delayed { .. } => return None,
     };
     // Only an author can be blamed for files that cannot be used.

@@ -49,7 +49,7 @@ pub(crate) fn summarize(
         ExitCause::WallTimeout => Ended::WallTimeout,
         ExitCause::IdleTimeout => Ended::IdleTimeout,
         ExitCause::Stopped => Ended::Stopped,
-        ExitCause::CannotStart { why } => Ended::CannotStart { why: why.clone() },
+        ExitCause::CannotStart { why, .. } => Ended::CannotStart { why: why.clone() },
     };
     let exit = Exit {
         ended,
@@ -179,7 +179,7 @@ impl Unhappy<'_> {
     fn is_long(&self, until_ms: Option<i64>) -> bool {
         match until_ms {
             Some(until_ms) => until_ms.saturating_sub(self.now_ms) > LONG_WAIT_MS,
-            None => self.order.has_faulted,
+            None => self.order.faults > 0,
         }
     }
 

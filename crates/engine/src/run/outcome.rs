@@ -38,6 +38,13 @@ impl EndedRun<'_> {
     /// What its end means, and what it used. A run that failed on a full disk failed for a reason of
     /// ours, and costs no attempt.
     pub(crate) fn outcome(&self, exit: &ExitRecord) -> (RunOutcome, Option<RunUsage>) {
+        if let ExitCause::CannotStart {
+            why,
+            is_passing: true,
+        } = &exit.cause
+        {
+            return (RunOutcome::fault(FaultCause::Ours, why), None);
+        }
         let (outcome, usage) = match self.cli() {
             Some(kind) => self.cli_outcome(kind, exit),
             None => (self.plain_outcome(exit), None),
@@ -144,7 +151,7 @@ impl EndedRun<'_> {
 
     fn plain_outcome(&self, exit: &ExitRecord) -> RunOutcome {
         let stage = self.run.place.run.stage;
-        if let ExitCause::CannotStart { why } = &exit.cause {
+        if let ExitCause::CannotStart { why, .. } = &exit.cause {
             return RunOutcome::NeedsHuman {
                 question: format!(
                     "the program of `{}` cannot be started ({why}); mend that, then answer `retry`",
@@ -155,8 +162,10 @@ impl EndedRun<'_> {
         }
         if stage.is_check() {
             return self.checked(exit).unwrap_or_else(|fault| {
-                let why = format!("the checks could not be made: {}", fault.words());
-                RunOutcome::fault(FaultCause::Checks, why)
+                self.damage().unwrap_or_else(|| {
+                    let why = format!("the checks could not be made: {}", fault.words());
+                    RunOutcome::fault(FaultCause::Checks, why)
+                })
             });
         }
         match (&exit.cause, exit.exit_code) {
@@ -175,6 +184,20 @@ impl EndedRun<'_> {
                 why: self.failure_words(exit),
             },
         }
+    }
+
+    /// What people are asked where the loop's repository is damaged, so that no check can be made.
+    fn damage(&self) -> Option<RunOutcome> {
+        let repository = self.ports.repositories.open(&self.order.loop_id);
+        let fault = match repository {
+            Ok(repository) => repository.damage()?,
+            Err(fault) => fault,
+        };
+        let question = fault.question()?;
+        Some(RunOutcome::NeedsHuman {
+            question,
+            free: false,
+        })
     }
 
     /// What an agent that ended well says.

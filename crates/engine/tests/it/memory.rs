@@ -203,6 +203,10 @@ impl Repository for MemoryRepositories {
         Path::new("memory")
     }
 
+    fn damage(&self) -> Option<Fault> {
+        None
+    }
+
     fn checkout(&self, commit: &CommitId, folder: &Path) -> Result<(), Fault> {
         let tree = lock(&self.objects).tree_of(commit);
         self.checkout_tree(&tree, folder)

@@ -657,7 +657,8 @@ impl Actor<'_> {
             "timeout" => self.exit(ExitCause::WallTimeout, None, &output),
             "cannot-start" => {
                 let why = "no such program".to_owned();
-                self.exit(ExitCause::CannotStart { why }, None, &output)
+                let is_passing = false;
+                self.exit(ExitCause::CannotStart { why, is_passing }, None, &output)
             }
             "lost" => Ends::Lost,
             "reboot" => Ends::Rebooted,

@@ -1,8 +1,10 @@
 //! Damage done behind the journal's back: it is found and named, and it affects only its own loop.
 
-use journal::ReadError;
+use std::fs::File;
 
-use crate::support::{Scratch, append, bodies, shown};
+use journal::{AppendError, JournalError, ReadError};
+
+use crate::support::{Scratch, append, append_at, bodies, shown};
 
 const CHECKSUM: &str = "its checksum fits neither its content nor the record before it";
 const MISSING: &str = "it is missing";
@@ -189,4 +191,30 @@ fn a_flipped_bit_in_the_file_is_found() {
         format!("record 2 is corrupt: {CHECKSUM}")
     );
     assert_eq!(bodies(&journal, "good"), ["a"]);
+}
+
+/// What was written behind the cut would leave a hole, which the database would later be filled from.
+#[test]
+fn a_log_that_is_cut_under_an_open_journal_is_noticed_and_read_as_far_as_it_goes() {
+    let scratch = Scratch::new();
+    let journal = scratch.open();
+    for body in ["a", "b", "c", "d", "e", "f"] {
+        append(&journal, "one", &[body]).unwrap();
+    }
+    let log = scratch.state_dir().join("journal.db-wal");
+    let log = File::options().write(true).open(log).unwrap();
+    let length = log.metadata().unwrap().len();
+    log.set_len(length - 1000).unwrap();
+    let damaged = |error: &JournalError| matches!(error, JournalError::Damaged { .. });
+    assert!(journal.change_mark().is_err_and(|error| damaged(&error)));
+    assert!(journal.loops().is_err_and(|error| damaged(&error)));
+    let appended = append_at(&journal, "one", 6, &["g"]);
+    assert!(
+        matches!(&appended, Err(AppendError::Journal(error)) if damaged(error)),
+        "{appended:?}"
+    );
+    drop(journal);
+    let again = scratch.open();
+    again.check().unwrap();
+    assert_eq!(bodies(&again, "one"), ["a", "b", "c", "d", "e"]);
 }

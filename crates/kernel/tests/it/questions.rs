@@ -265,3 +265,62 @@ fn a_run_that_is_not_the_asking_one_is_not_retried_by_an_answer() {
     );
     played.record(ended(run, written()));
 }
+
+/// A story whose candidate cannot be made, because the loop's repository is damaged.
+fn hindered() -> Played {
+    let mut spec = spec(vec![story("a", 0, &[])]);
+    spec.flow = Flow::Judged;
+    let mut played = Played::start(spec);
+    played.record(Event::LoopPrepared);
+    played.begin("a");
+    played.end_stage_of("a", Stage::Baseline, checked(true));
+    played.end_stage_of("a", Stage::Implement, worked());
+    played.record(Event::Hindered {
+        story: "a".into(),
+        attempt: 1,
+        question: "an object is missing".to_owned(),
+    });
+    played
+}
+
+#[test]
+fn a_step_that_cannot_be_done_is_asked_about_and_nothing_is_owed() {
+    let played = hindered();
+    let question = Question {
+        story: "a".into(),
+        stage: None,
+        text: "an object is missing".to_owned(),
+        choices: OF_RUN,
+        free: false,
+    };
+    assert_eq!(played.state.questions(), [question]);
+    assert!(played.owed().is_empty(), "{:?}", played.owed_words());
+}
+
+#[test]
+fn an_answer_to_a_step_that_could_not_be_done_leads_to() {
+    for (choice, expected) in [
+        ("retry", "make candidate a 1"),
+        ("skip", "skip a"),
+        (
+            "cancel",
+            "end Cancelled { why: \"cancelled by an answer\" }",
+        ),
+    ] {
+        let mut played = hindered();
+        played.answer(choice);
+        assert_eq!(played.owed_words(), [expected], "{choice}");
+        assert_eq!(played.state.questions(), [], "{choice}");
+    }
+}
+
+#[test]
+fn runs_ask_for_themselves() {
+    let mut played = two_asking();
+    let why = played.refused(Event::Hindered {
+        story: "a".into(),
+        attempt: 1,
+        question: "an object is missing".to_owned(),
+    });
+    assert_eq!(why, "the attempt's runs ask for themselves");
+}

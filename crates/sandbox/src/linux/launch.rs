@@ -6,7 +6,7 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::path::{self, Path};
+use std::path::{self, Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use rustix::process::setsid;
@@ -54,7 +54,13 @@ pub(super) fn relaunch(folder: &RunFolder) -> Result<(), KeeperError> {
     // The keeper starts its own session too, but only later. Leaving the caller's session here
     // closes the gap in which its terminal could still signal the keeper.
     setsid().map_err(KeeperError::process("leave the session"))?;
-    let program = env::current_exe().map_err(KeeperError::process("find our own program"))?;
+    let path = env::current_exe().map_err(KeeperError::process("find our own program"))?;
+    // An upgrade may have taken our file's name away; the file itself can still be started.
+    let program = if path.exists() {
+        path
+    } else {
+        PathBuf::from("/proc/self/exe")
+    };
     keeper_command(&program, folder)
         .env_remove(RELAUNCH_VARIABLE)
         .spawn()

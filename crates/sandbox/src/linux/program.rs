@@ -47,7 +47,24 @@ pub(super) fn run(folder: &RunFolder, spec: &RunSpec, streams: [Keeping; 2]) -> 
             let cause = running.watch();
             running.end(cause, begun)
         }
-        Err(why) => begun.without_program(ExitCause::CannotStart { why }),
+        Err(Refusal { why, is_passing }) => {
+            begun.without_program(ExitCause::CannotStart { why, is_passing })
+        }
+    }
+}
+
+/// Why the program was not started.
+struct Refusal {
+    why: String,
+    is_passing: bool,
+}
+
+impl From<String> for Refusal {
+    fn from(why: String) -> Self {
+        Self {
+            why,
+            is_passing: false,
+        }
     }
 }
 
@@ -75,21 +92,25 @@ struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    /// Starts the program. The error is a reason for people, which goes into the exit record.
+    /// Starts the program. The error goes into the exit record.
     fn start(
         folder: &'a RunFolder,
         spec: &'a RunSpec,
         streams: [Keeping; 2],
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Refusal> {
         // Checked here, because `spawn` reports a missing folder as if the program were missing.
         if !spec.cwd.is_dir() {
-            return Err(format!(
-                "there is no folder `{}` to start it in",
-                spec.cwd.display()
-            ));
+            let why = format!("there is no folder `{}` to start it in", spec.cwd.display());
+            return Err(why.into());
         }
         let stdin = open_stdin(spec)?;
-        let refused = |error: io::Error| format!("cannot start `{}`: {error}", spec.program);
+        let refused = |error: io::Error| Refusal {
+            why: format!("cannot start `{}`: {error}", spec.program),
+            is_passing: matches!(
+                error.kind(),
+                io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory
+            ),
+        };
         let [stdout, stderr] = streams;
         let (stdout, stdout_end) = capture(stdout).map_err(refused)?;
         let (stderr, stderr_end) = capture(stderr).map_err(refused)?;

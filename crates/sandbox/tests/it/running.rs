@@ -119,7 +119,7 @@ fn what_cannot_start_says_why() {
             spec.stdin = stdin.map(Into::into);
         });
         let exit = scene.launch().exit();
-        let ExitCause::CannotStart { why } = exit.cause else {
+        let ExitCause::CannotStart { why, .. } = exit.cause else {
             panic!("{program}: {:?}", exit.cause)
         };
         assert!(why.starts_with(expected), "{why}");

@@ -54,7 +54,7 @@ fn a_loop_stands() {
         ("ask", "needs_human", "which colour?"),
         ("ask pause", "needs_human", "which colour?"),
         // It will end, so nobody needs to answer any more.
-        ("ask cancel", "running", ""),
+        ("ask cancel", "running", "it is being cancelled: not wanted"),
         ("ask cancel settle", "cancelled", "not wanted"),
         ("wait cancel settle", "cancelled", "not wanted"),
         ("pass settle", "completed", ""),
@@ -66,6 +66,16 @@ fn a_loop_stands() {
             (status, reason),
             "{words}"
         );
+        // A loop that is cancelled or over works on no story.
+        let is_over = ["cancel", "settle", "break"]
+            .iter()
+            .any(|word| words.ends_with(word));
+        let n_running = view
+            .stories
+            .iter()
+            .filter(|story| story.status == "running")
+            .count();
+        assert!(!is_over || n_running == 0, "{words}: {:?}", view.stories);
         // Only what a person can answer now is a question, and only what goes on can wait.
         let n_questions = usize::from(status == "needs_human");
         assert_eq!(view.questions.len(), n_questions, "{words}");

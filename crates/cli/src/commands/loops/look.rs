@@ -5,18 +5,20 @@ use std::time::Duration;
 
 use home::{DiskUse, ENTRIES_MAX, Ended, Home, disk_use, progress};
 use journal::Journal;
-use kernel::State;
+use kernel::{State, decide};
 use serde_json::{Value, json};
-use views::{LoopView, PublicEvent, PublicFold, StoryView, loop_view, public_events};
+use views::{LoopView, PublicEvent, PublicFold, StoryView, WaitView, loop_view, public_events};
 
 use super::follow::has_news;
 use super::lookup::{catch_up, find, load, open};
 use super::overview::{self, Which};
 use super::publishing;
 use crate::failure::{Exit, Failure};
+use crate::interrupt::Interrupt;
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
 use crate::words::room;
+use crate::worker_trouble::{Trouble, as_json, trouble};
 
 pub(super) fn status(id: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {
     output.command("status");
@@ -26,8 +28,27 @@ pub(super) fn status(id: Option<&str>, output: &mut Output) -> Result<Exit, Fail
         return overview::show(&home, &journal, Which::Recent, output);
     };
     let loop_id = find(&journal, id)?;
+    see_to_worker(&home, &load(&journal, &loop_id)?.state, output)?;
     result_of(&home, &journal, &loop_id, output)?;
     Ok(Exit::Done)
+}
+
+/// Says where no worker is alive for a loop, and starts one if the loop is owed anything: nobody else
+/// might.
+fn see_to_worker(home: &Home, state: &State, output: &mut Output) -> Result<(), Failure> {
+    let is_owed = !decide(state).is_empty();
+    if home::is_worker_there(home) || (state.ended().is_some() && !is_owed) {
+        return Ok(());
+    }
+    if !is_owed {
+        output.talk("note: no worker is at work, and the loop needs none now\n");
+    } else if home::is_waking_off() {
+        output.talk("note: no worker is at work; `loopwright serve` goes on with the loop\n");
+    } else {
+        super::serve::ensure_worker(home)?;
+        output.talk("note: no worker was at work; one was started\n");
+    }
+    Ok(())
 }
 
 /// Shows one loop, and says by the exit code how it stands.
@@ -54,11 +75,19 @@ pub(super) fn result_of(
     if let Some(fault) = &fault {
         output.data(&format!("fault   {fault}\n"))?;
     }
+    if loaded.state.ended().is_none()
+        && let Some(Trouble { what, remedy }) = trouble(home)
+    {
+        output.data(&format!("worker  {what}; {remedy}\n"))?;
+    }
     output.result(|| {
         let mut value = with_disk(json!(view), disk);
         value["progress"] = ended.iter().map(progress_json).collect();
         if let Some(fault) = &fault {
             value["fault"] = fault.clone().into();
+        }
+        if loaded.state.ended().is_none() {
+            value["worker"] = as_json(home);
         }
         value
     })?;
@@ -77,6 +106,11 @@ pub(super) fn seen(home: &Home, state: &State) -> LoopView {
             "the disk with {} is full; free some room there, and the loop goes on by itself",
             home.root().display()
         );
+    } else if matches!(view.status, "running" | "waiting")
+        && let Some(Trouble { what, remedy }) = trouble(home)
+    {
+        view.status = "waiting";
+        view.reason = format!("{what}; {remedy}");
     }
     let prd = Path::new(&view.prd_path);
     if state.ended().is_none() && !prd.exists() {
@@ -127,6 +161,7 @@ fn text(home: &Home, view: &LoopView) -> String {
     for story in &view.stories {
         out.push_str(&story_line(story));
     }
+    out.extend(view.waits.iter().map(wait_line));
     out.push_str(&used(view));
     if !is_over(view) {
         out.push_str(
@@ -144,7 +179,7 @@ fn heading(home: &Home, view: &LoopView) -> String {
     };
     let until = view.waiting_until_ms.filter(|_| view.status == "waiting");
     let until = until
-        .map(|until_ms| format!(" until {}", home::utc(until_ms)))
+        .map(|until_ms| format!(" until {}", home::local(until_ms)))
         .unwrap_or_default();
     let mut out = format!(
         "loop {}  {}{until}{reason}\nproject {}\nbranch  {}\n",
@@ -237,6 +272,21 @@ fn story_line(story: &StoryView) -> String {
     format!(
         "  {:<8} {}  {}{commit}{attempts}{detail}\n",
         story.status, story.id, story.title
+    )
+}
+
+/// A run that waits, and until when in the time of this machine.
+fn wait_line(wait: &WaitView) -> String {
+    let agent = wait.agent.as_ref();
+    let agent = agent
+        .map(|agent| format!(" by {agent}"))
+        .unwrap_or_default();
+    format!(
+        "waits   {} {}{agent} until {}: {}\n",
+        wait.story_id,
+        wait.stage,
+        home::local(wait.until_ms),
+        wait.cause.lines().next().unwrap_or_default()
     )
 }
 
@@ -382,11 +432,13 @@ pub(super) fn watch(id: Option<&str>, output: &mut Output) -> Result<Exit, Failu
         Some(id) => find(&journal, id)?,
         None => latest(&journal)?,
     };
+    let mut interrupt = Interrupt::watch()?;
+    interrupt.has_something_to_say();
     output.talk(&format!(
         "Ctrl-C leaves it; `loopwright watch {loop_id}` comes back\n"
     ));
     super::serve::ensure_worker(&home)?;
-    follow(&home, &loop_id, output)
+    follow(&home, &loop_id, &interrupt, output)
 }
 
 pub(super) fn latest(journal: &Journal) -> Result<String, Failure> {
@@ -401,7 +453,12 @@ pub(super) fn latest(journal: &Journal) -> Result<String, Failure> {
 }
 
 /// Shows events as they come until the loop is over or asks for a person.
-pub(super) fn follow(home: &Home, loop_id: &str, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn follow(
+    home: &Home,
+    loop_id: &str,
+    interrupt: &Interrupt,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     const REST: Duration = Duration::from_millis(100);
     let journal = open(home)?;
     let mut loaded = load(&journal, loop_id)?;
@@ -426,8 +483,27 @@ pub(super) fn follow(home: &Home, loop_id: &str, output: &mut Output) -> Result<
             return result_of(home, &journal, loop_id, output);
         }
         while !has_news(&journal, loop_id, &loaded)? {
+            if interrupt.is_wanted() {
+                return left(&seen(home, &loaded.state), output);
+            }
             std::thread::sleep(REST);
         }
         catch_up(&mut loaded, &journal, loop_id)?;
     }
+}
+
+/// Says what becomes of a loop that nobody follows any more, and how to end it.
+fn left(view: &LoopView, output: &mut Output) -> Result<Exit, Failure> {
+    let (id, status) = (&view.loop_id, view.status);
+    output.talk(&format!(
+        "interrupted: loop {id} ({status}) goes on in the background; `loopwright watch {id}` follows \
+         it, `loopwright cancel {id}` ends it\n"
+    ));
+    output.result(|| json!(view))?;
+    output.next(NextAction::new(
+        format!("loopwright watch {id}"),
+        "follow it",
+    ));
+    output.next(NextAction::new(format!("loopwright cancel {id}"), "end it"));
+    Ok(Exit::Interrupted)
 }

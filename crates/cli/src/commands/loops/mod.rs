@@ -99,6 +99,19 @@ pub(crate) fn newest_in(home: &Home) -> Result<views::LoopView, Failure> {
     Ok(views::loop_view(&load(&journal, &loop_id)?.state))
 }
 
+/// Whether any loop that can be read is owed something now.
+pub(crate) fn is_work_owed(home: &Home) -> bool {
+    let Ok(journal) = open(home) else {
+        return false;
+    };
+    let heads = journal.heads().unwrap_or_default();
+    let live = heads.into_iter().filter(|head| {
+        head.row.quarantine.is_none() && !head.last_kind.as_deref().is_some_and(kernel::is_over)
+    });
+    live.filter_map(|head| home::load(&journal, &head.row.loop_id).ok())
+        .any(|loaded| !kernel::decide(&loaded.state).is_empty())
+}
+
 /// Every run of an agent in every loop that can be read.
 pub(crate) fn all_traces(home: &Home) -> Result<Vec<trace::Trace>, Failure> {
     let journal = open(home)?;

@@ -21,6 +21,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::state_folder::home;
 use crate::words::{counted, room};
+use crate::worker_trouble::{Trouble, as_json, trouble};
 
 /// Loops that are over and that `status` shows.
 const RECENT_MAX: usize = 10;
@@ -58,8 +59,8 @@ pub(super) fn show(
     };
     count_sizes(home, &mut entries);
     let is_live = |entry: &Entry| matches!(entry.what, What::Live { .. });
-    if entries.iter().any(is_live) && !home::is_worker_there(home) {
-        output.talk("note: no worker is at work; `loopwright serve` goes on with the loops\n");
+    if entries.iter().any(is_live) {
+        tell_of_worker(home, output);
     }
     let owes = |entry: &Entry| matches!(entry.what, What::Live { owes: true, .. });
     if entries.iter().any(owes) {
@@ -76,7 +77,12 @@ pub(super) fn show(
     }
     if output.is_json() {
         let loops = memory.whole(home, journal, &entries)?;
-        output.result(|| Overview { loops, n_hidden })?;
+        let worker = as_json(home);
+        output.result(|| Overview {
+            loops,
+            n_hidden,
+            worker,
+        })?;
     }
     Ok(Exit::Done)
 }
@@ -87,6 +93,17 @@ struct Overview {
     /// Loops that are over and not shown.
     #[serde(rename = "notShown", skip_serializing_if = "is_zero")]
     n_hidden: usize,
+    worker: serde_json::Value,
+}
+
+/// Says why loops that are not over stand still, if they do.
+fn tell_of_worker(home: &Home, output: &mut Output) {
+    if !home::is_worker_there(home) {
+        output.talk("note: no worker is at work; `loopwright serve` goes on with the loops\n");
+    }
+    if let Some(Trouble { what, remedy }) = trouble(home) {
+        output.talk(&format!("note: {what}; {remedy}\n"));
+    }
 }
 
 #[expect(

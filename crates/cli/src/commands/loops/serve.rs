@@ -17,6 +17,5 @@ pub fn ensure_worker(home: &Home) -> Result<(), Failure> {
 }
 
 fn program() -> Result<PathBuf, Failure> {
-    std::env::current_exe()
-        .map_err(|error| Failure::environment("cannot find our own program", &error))
+    home::our_program().map_err(|error| Failure::environment("cannot find our own program", &error))
 }

@@ -19,6 +19,7 @@ use crate::args::StartArgs;
 use crate::commands::preflight;
 use crate::config::{self, Config};
 use crate::failure::{Exit, Failure};
+use crate::interrupt::Interrupt;
 use crate::output::{NextAction, Output};
 use crate::words::counted;
 
@@ -43,6 +44,7 @@ pub(super) fn carry_out(
     request: &StartRequest,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
+    let mut interrupt = Interrupt::watch_if(request.mode == StartMode::Foreground)?;
     let planned = plan(home, request, output);
     if planned.is_err() {
         ready::look(home, request, None, output)?;
@@ -64,6 +66,7 @@ pub(super) fn carry_out(
         .iter()
         .filter(|story| story.start == StoryStart::Open)
         .count();
+    Interrupt::before_a_loop(interrupt.as_mut())?;
     keys::keep(home, &spec)?;
     let recorded = if request.again {
         same_prd::record(&journal, spec)
@@ -94,12 +97,12 @@ pub(super) fn carry_out(
         format!("loopwright cancel {loop_id}"),
         "end it",
     ));
-    if request.mode == StartMode::Foreground {
+    if let Some(interrupt) = &interrupt {
         output.talk(&format!(
             "Ctrl-C leaves the loop running; `loopwright cancel {loop_id}` ends it\n"
         ));
         serve::ensure_worker(home)?;
-        return look::follow(home, &loop_id, output);
+        return look::follow(home, &loop_id, interrupt, output);
     }
     serve::ensure_worker(home)?;
     output.talk(&format!(
