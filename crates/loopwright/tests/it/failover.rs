@@ -74,7 +74,7 @@ fn without_the_policy_the_loop_waits_and_a_person_can_cut_it_short() {
     let id = view["loopId"].as_str().expect("a loop").to_owned();
     let said = scene.env.run(&["status", &id]).stdout;
     assert!(
-        said.contains(&format!("waiting until {}: ", home::utc(until_ms))),
+        said.contains(&format!("waiting until {}: ", home::local(until_ms))),
         "{said}"
     );
     assert!(said.contains("agents  run on this host"), "{said}");

@@ -203,7 +203,10 @@ impl Drop for OldScene {
 fn is_shown_as_before(case: &str) {
     let scene = OldScene::restore(case);
     let shown = scene.case.join("shown");
-    for file in files_below(&shown) {
+    // `status` gets a worker for a loop that is owed something, so it comes last.
+    let mut files = files_below(&shown);
+    files.sort_by_key(|file| file.ends_with("status.json"));
+    for file in files {
         let name = file.file_name().expect("a name").to_str().expect("UTF-8");
         // The text for people may be worded anew; its content is in the JSON.
         let Some(stem) = name.strip_suffix(".json") else {
@@ -328,6 +331,12 @@ fn missing(before: &Value, now: &Value, at: &str) -> Vec<String> {
                 .collect()
         }
         (before, now) if before == now => Vec::new(),
+        // An attempt that never ended because its loop did was shown without a word.
+        (Value::String(before), Value::String(now))
+            if at.ends_with("/ended") && before.is_empty() && now == "not finished" =>
+        {
+            Vec::new()
+        }
         (before, now) => vec![format!("{at}: was {before}, is {now}")],
     }
 }

@@ -484,6 +484,9 @@ pub(super) fn follow(
         }
         while !has_news(&journal, loop_id, &loaded)? {
             if interrupt.is_wanted() {
+                // The same Ctrl-C may have met a worker that was just being started and not yet out of
+                // its reach.
+                super::serve::ensure_worker(home)?;
                 return left(&seen(home, &loaded.state), output);
             }
             std::thread::sleep(REST);
