@@ -179,6 +179,8 @@ pub struct Candidate {
     pub checked: Option<Checked>,
     /// What the prover showed of its work on it, where one worked on it.
     pub proof: Option<Box<Proof>>,
+    /// Why the prover showed none, where it did its work and said nothing usable.
+    pub proof_missing: Option<String>,
     /// What the reviewer said, once it did.
     pub review: Option<Review>,
     /// What the judge said, once it did.
@@ -360,6 +362,7 @@ impl Candidate {
             ask,
             checked: None,
             proof: None,
+            proof_missing: None,
             review: None,
             verdict: None,
         }

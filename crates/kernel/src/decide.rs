@@ -281,6 +281,8 @@ impl Active<'_> {
         let mut notes = Vec::new();
         if let Some(candidate) = candidate {
             notes.extend(candidate.notes.iter().cloned());
+            let missing = candidate.proof_missing.iter();
+            notes.extend(missing.map(|why| format!("the prover showed no proof of work: {why}")));
         }
         if self.attempt.flow.row(stage).base == Base::Candidate {
             let tests = self.story.tests.iter();

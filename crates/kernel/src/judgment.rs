@@ -130,7 +130,12 @@ impl State {
             Stage::Arbitrate => self.take_ruling(id, false, why),
             Stage::Judge => self.reject(id, format!("the judge gave no usable verdict: {why}")),
             Stage::Review => self.reject(id, format!("the reviewer gave no usable review: {why}")),
-            Stage::Prove => self.reject(id, format!("the prover failed: {why}")),
+            // The prover gives no verdict, so its silence rejects nobody's work: what it left is
+            // checked and judged, and the judge knows that it showed nothing.
+            Stage::Prove => {
+                self.candidate_mut(id)?.proof_missing = Some(why.to_owned());
+                self.settle(id)
+            }
             Stage::Baseline | Stage::Implement | Stage::Check => {
                 Err(format!("a {} run gives no answers", key.stage.word()).into())
             }

@@ -458,6 +458,7 @@ impl State {
             Step::MakeCandidate { at, author } => {
                 if let Author::Prover(before) = author {
                     candidate.proof = before.proof;
+                    candidate.proof_missing = before.proof_missing;
                 }
                 self.enter(id, at + 1, Material::Candidate(Box::new(candidate)))
             }

@@ -17,6 +17,9 @@ use crate::project::common_git_dir;
 use crate::refs::{check_ref, read_ref, update_ref};
 use crate::scratch::absolute;
 
+/// Branches that hold the id of a loop in their name.
+const OURS: &str = "agent-loop/";
+
 /// The result of publishing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Published {
@@ -55,6 +58,11 @@ impl LoopRepo {
         let name = format!("refs/heads/{branch}");
         check_ref(&name)?;
         let theirs = common_git_dir(&absolute(project_root)?)?;
+        let early = match last_published {
+            None => self.made_early(&theirs, branch, &name, commit)?,
+            Some(_) => None,
+        };
+        let last_published = last_published.or(early.as_ref());
         if let Some(refused) = obstacle(&theirs, &name, last_published, commit)? {
             return Ok(refused);
         }
@@ -69,6 +77,33 @@ impl LoopRepo {
             // since git's message is not for parsing.
             Err(error) => obstacle(&theirs, &name, last_published, commit)?.ok_or(error),
         }
+    }
+
+    /// Where somebody made the loop's branch before us, on our way: moving it on loses nothing. The name
+    /// holds the loop's id, so it can be meant for nothing else.
+    fn made_early(
+        &self,
+        theirs: &Path,
+        branch: &str,
+        name: &str,
+        commit: &CommitId,
+    ) -> Result<Option<CommitId>, GitError> {
+        if !branch.starts_with(OURS) {
+            return Ok(None);
+        }
+        let Some(found) = read_ref(Git::of_operator(theirs), name)? else {
+            return Ok(None);
+        };
+        let is_behind = self
+            .git()
+            .args([
+                "merge-base",
+                "--is-ancestor",
+                found.as_str(),
+                commit.as_str(),
+            ])
+            .outcome()?;
+        Ok((is_behind.code == Some(0)).then_some(found))
     }
 
     /// Makes the operator's repository fetch from ours. A fetch sends exactly what is missing

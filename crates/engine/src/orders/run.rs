@@ -3,7 +3,9 @@
 //! Looking always comes before doing. Whatever an earlier worker started is adopted, and what it
 //! only prepared is launched as it is.
 
-use kernel::{Event, FaultCause, InterruptCause, Order, RunOrder, RunOutcome, RunUsage, Stage};
+use kernel::{
+    Event, FaultCause, InterruptCause, Order, RunOrder, RunOutcome, RunUsage, Stage, Writes,
+};
 
 use crate::fault::Fault;
 use crate::ports::{Look, Ports};
@@ -98,10 +100,13 @@ fn cut_short(
 fn end(ended: &EndedRun<'_>, outcome: RunOutcome, usage: Option<RunUsage>) -> Event {
     let (order, run, ports) = (ended.order, ended.run, ended.ports);
     give_credentials_back(ended);
-    let has_written = matches!(
-        outcome,
-        RunOutcome::Worked { .. } | RunOutcome::TestsWritten(_)
-    );
+    // A prover's work counts although it says nothing usable of it.
+    let is_mute = matches!(outcome, RunOutcome::BadAnswer { .. }) && run.row.writes == Writes::Code;
+    let has_written = is_mute
+        || matches!(
+            outcome,
+            RunOutcome::Worked { .. } | RunOutcome::TestsWritten(_)
+        );
     let is_resumed = usage.as_ref().is_some_and(|usage| usage.resumable);
     // What an author made or resumes is still needed; every other checkout has done its duty.
     if !has_written && !is_resumed && !ended.settings.keep_checkouts {

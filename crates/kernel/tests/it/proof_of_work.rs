@@ -2,7 +2,7 @@
 
 use kernel::{CriterionVerdict, Event, Flow, Proof, RunOutcome, Stage};
 
-use crate::support::{Played, checked, green, spec, story, strings, worked};
+use crate::support::{Played, bad_answer, checked, green, spec, story, strings, worked};
 
 fn proof() -> Proof {
     Proof {
@@ -45,6 +45,17 @@ fn a_prover_of_an_older_journal_shows_nothing() {
     played.end_stage(Stage::Prove, worked());
     played.end_stage(Stage::Check, green());
     assert_eq!(played.run_order(Stage::Judge).told.proof, None);
+}
+
+#[test]
+fn a_prover_that_shows_nothing_is_asked_once_more_and_rejects_nobody() {
+    let mut played = proving();
+    played.end_stage(Stage::Prove, bad_answer("prose"));
+    played.end_stage(Stage::Prove, bad_answer("prose"));
+    played.end_stage(Stage::Check, green());
+    let told = played.run_order(Stage::Judge).told;
+    assert_eq!(told.proof, None);
+    assert_eq!(told.notes, ["the prover showed no proof of work: prose"]);
 }
 
 #[test]

@@ -180,10 +180,15 @@ fn calm() -> Calm {
 fn dies_at_each(calm: &Calm, kinds: &[&str], is_of_worker: bool) {
     let mut chosen = Vec::new();
     for kind in kinds {
-        for when in ["before", "after", "beside"] {
-            if let Some(moments) = calm.kinds.get(&format!("{when} {kind}")) {
-                chosen.extend(sample(&format!("{when} {kind}"), moments));
-            }
+        let of_kind = ["before", "after", "beside"].map(|when| format!("{when} {kind}"));
+        let moments: Vec<Nth> = of_kind
+            .iter()
+            .filter_map(|name| calm.kinds.get(name))
+            .flatten()
+            .cloned()
+            .collect();
+        if !moments.is_empty() {
+            chosen.extend(sample(kind, &moments));
         }
     }
     let (some, others) = chosen.split_at(chosen.len() / 2);

@@ -356,7 +356,7 @@ fn a_provers_proof_of_work_reaches_the_judge_and_the_story() {
             assert!(landed.contains("$2 * 2"), "{landed}");
         })
         .hang_in(&mut gallery);
-    let mut silent = Piece::new("prover that shows no proof of work", "skipped 1").options(&[
+    let mut silent = Piece::new("prover that shows no proof of work", "passed 1").options(&[
         "--flow",
         "proof",
         "--max-retries",
@@ -364,7 +364,12 @@ fn a_provers_proof_of_work_reaches_the_judge_and_the_story() {
     ]);
     silent.prove = "echo looks good".to_owned();
     silent
-        .says(&["the prover failed: there is no JSON object in the answer"])
+        .implement(HONEST)
+        .then(|hung| {
+            let asked = hung.env.read("prompt-judge-1");
+            let told = "the prover showed no proof of work: there is no JSON object in the answer";
+            assert!(asked.contains(told), "{asked}");
+        })
         .hang_in(&mut gallery);
     gallery.show();
 }
