@@ -102,6 +102,7 @@ pub(crate) fn doctor(project: &Path, output: &mut Output) -> Result<Exit, Failur
     findings.push(preflight::clock(&home));
     findings.extend(damage(&home));
     findings.push(worker(&home));
+    findings.extend(asking(&home));
     findings.extend(configuration(project));
     output.data(&findings.iter().map(Finding::text).collect::<String>())?;
     let all: Vec<_> = findings.iter().map(Finding::json).collect();
@@ -144,6 +145,16 @@ fn worker(home: &Home) -> Finding {
         ),
         WorkerState::Absent => Finding::well("worker", "none, and none is needed"),
     }
+}
+
+/// Loops that stand still until somebody answers or repairs something.
+fn asking(home: &Home) -> impl Iterator<Item = Finding> {
+    super::loops::needing_a_person(home)
+        .into_iter()
+        .map(|(loop_id, why)| {
+            let remedy = format!("`loopwright status {loop_id}` says what can be done");
+            Finding::warning("loop", format!("{loop_id} needs a person: {why}"), remedy)
+        })
 }
 
 /// The configuration, and what a loop with it would need.

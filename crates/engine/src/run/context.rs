@@ -111,12 +111,18 @@ fn guides(preparing: &Preparing<'_>, base: &TreeId) -> Result<Vec<(String, Strin
 /// The files that the story names, as the base has them. What cannot be a path in the project is
 /// left to the list of names in the prompt.
 fn excerpts(preparing: &Preparing<'_>, base: &TreeId) -> Result<Vec<Excerpt>, Fault> {
-    let named = &preparing.run.story.files;
-    if named.is_empty() {
-        return Ok(Vec::new());
-    }
     let files = preparing.repository.reader(base)?;
     let subdir = Path::new(&preparing.settings.subdir);
+    let mut named = preparing.run.story.files.clone();
+    let is_there = |name: &String| {
+        let path = inside(name).map(|path| subdir.join(path));
+        path.is_some_and(|path| files.entry(&path).is_some())
+    };
+    for name in paths_in_words(&preparing.run.story) {
+        if !named.contains(&name) && is_there(&name) {
+            named.push(name);
+        }
+    }
     let mut excerpts = Vec::new();
     for (name, inside) in named
         .iter()
@@ -149,6 +155,20 @@ fn excerpts(preparing: &Preparing<'_>, base: &TreeId) -> Result<Vec<Excerpt>, Fa
     Ok(excerpts)
 }
 
+/// What may be a path in the words of a story, such as `src/engine.py` in a description.
+fn paths_in_words(story: &kernel::StorySpec) -> Vec<String> {
+    const WORDS_MAX: usize = 2_000;
+    let texts = std::iter::once(&story.description).chain(&story.criteria);
+    let words = texts.flat_map(|text| text.split_whitespace());
+    let trimmed = words.take(WORDS_MAX).map(|word| {
+        let is_path = |letter: char| letter.is_alphanumeric() || "/._-".contains(letter);
+        let word = word.trim_matches(|letter: char| !is_path(letter));
+        word.trim_end_matches(['.', '/', '-'])
+    });
+    let may_be_path = |word: &&str| word.contains(['/', '.']) && !word.contains("://");
+    trimmed.filter(may_be_path).map(str::to_owned).collect()
+}
+
 /// A path that stays in the project; none for anything else, such as a pattern or a home folder.
 fn inside(name: &str) -> Option<PathBuf> {
     let mut path = PathBuf::new();
@@ -169,6 +189,20 @@ fn inside(name: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_are_found_in_the_words_of_a_story() {
+        let story = serde_json::json!({
+            "id": "a", "title": "A", "rank": 1, "depends_on": [], "start": "open",
+            "description": "Change `src/engine.py`, as (docs/brake.md) says.",
+            "criteria": ["see https://example.org/x.html and main.rs."],
+        });
+        let story: kernel::StorySpec = serde_json::from_value(story).expect("a story");
+        assert_eq!(
+            paths_in_words(&story),
+            ["src/engine.py", "docs/brake.md", "main.rs"]
+        );
+    }
 
     #[test]
     fn only_paths_inside_the_project_are_read() {

@@ -202,5 +202,12 @@ fn patterns(project: &Path) -> Option<String> {
     let text = std::fs::read_to_string(project.join("progress.txt")).ok()?;
     let section = text.split_once("## Codebase Patterns")?.1;
     let section = section.split("\n## ").next().unwrap_or(section).trim();
-    (!section.is_empty()).then(|| section.chars().take(PATTERN_CHARS_MAX).collect())
+    if section.is_empty() {
+        return None;
+    }
+    let mut kept: String = section.chars().take(PATTERN_CHARS_MAX).collect();
+    if kept.len() < section.len() {
+        kept.push_str("\n[shortened: progress.txt has more]");
+    }
+    Some(kept)
 }

@@ -112,6 +112,28 @@ pub(crate) fn is_work_owed(home: &Home) -> bool {
         .any(|loaded| !kernel::decide(&loaded.state).is_empty())
 }
 
+/// The loops that cannot go on without a person, each with the reason.
+pub(crate) fn needing_a_person(home: &Home) -> Vec<(String, String)> {
+    let Ok(journal) = open(home) else {
+        return Vec::new();
+    };
+    let heads = journal.heads().unwrap_or_default().into_iter();
+    let asking = heads.filter_map(|head| {
+        let loop_id = head.row.loop_id;
+        if let Some(why) = head.row.quarantine {
+            return Some((loop_id, why));
+        }
+        if head.last_kind.as_deref().is_some_and(kernel::is_over) {
+            return None;
+        }
+        let state = home::load(&journal, &loop_id).ok()?.state;
+        let question = state.questions().into_iter().next()?;
+        let first = question.text.lines().next().unwrap_or_default().to_owned();
+        Some((loop_id, first))
+    });
+    asking.collect()
+}
+
 /// Every run of an agent in every loop that can be read.
 pub(crate) fn all_traces(home: &Home) -> Result<Vec<trace::Trace>, Failure> {
     let journal = open(home)?;

@@ -5,6 +5,8 @@
 
 use prd::Check;
 
+use crate::commands::programs::find_program;
+
 /// What a PRD names for every story.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct PrdChecks {
@@ -84,7 +86,11 @@ const ORDER: [&str; 5] = ["setup", "typecheck", "build", "format", "lint"];
 pub(super) fn sort_out(checks: &[Check]) -> PrdChecks {
     let mut sorted = PrdChecks::default();
     for Check { name, text } in checks {
-        if !is_command(text) {
+        let is_check = match name {
+            Some(_) => is_named_command(text),
+            None => is_command(text),
+        };
+        if !is_check {
             sorted.rules.push(match name {
                 Some(name) => format!("{name}: {text}"),
                 None => text.clone(),
@@ -114,8 +120,24 @@ pub(super) fn place_of(name: &str) -> usize {
     }
 }
 
+/// Commands of the shell itself.
+const BUILTINS: [&str; 6] = ["!", "[", "echo", "false", "test", "true"];
+
 /// Whether a text is a command that can be run as it is.
 pub(super) fn is_command(text: &str) -> bool {
+    is_command_of(text, |program| PROGRAMS.contains(&program))
+}
+
+/// The same for what stands under a name such as `test_command`: there it may be any program.
+fn is_named_command(text: &str) -> bool {
+    is_command_of(text, |program| {
+        PROGRAMS.contains(&program)
+            || BUILTINS.contains(&program)
+            || find_program(program).is_some()
+    })
+}
+
+fn is_command_of(text: &str, is_program: impl Fn(&str) -> bool) -> bool {
     const COMMAND_CHARS_MAX: usize = 400;
     let is_one_line = !text.contains(['\n', '\r']) && text.chars().count() <= COMMAND_CHARS_MAX;
     // `CI=1 npm test` begins with a setting.
@@ -126,7 +148,7 @@ pub(super) fn is_command(text: &str) -> bool {
         return false;
     };
     let is_path = program.contains('/') && !program.contains("://") && !program.ends_with('/');
-    let is_known = PROGRAMS.contains(&program) || is_path;
+    let is_known = is_path || is_program(program);
     let speaks = words.any(|word| {
         let word = word.trim_matches(|letter: char| !letter.is_alphanumeric());
         PROSE.contains(&word.to_lowercase().as_str())
@@ -218,6 +240,20 @@ mod tests {
         ] {
             assert_eq!(is_command(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn under_a_name_any_program_is_a_command() {
+        for (text, expected) in [
+            ("echo ran", true),
+            ("true", true),
+            ("git diff --exit-code", true),
+            ("all tests pass", false),
+            ("no-such-program-anywhere --all", false),
+        ] {
+            assert_eq!(is_named_command(text), expected, "{text}");
+        }
+        assert!(!is_command("echo ran"), "without one it may be a sentence");
     }
 
     #[test]
