@@ -252,7 +252,7 @@ fn a_branch_name_that_cannot_be_used_is_said_and_the_loop_has_its_own() {
 
 #[test]
 fn a_dropped_dependency_is_refused_or_said_at_start() {
-    let unknown = scene_of(&json!({ "stories": [story(json!({ "depends_on": ["onw"] }))] }));
+    let unknown = scene_of(&json!({ "stories": [story(json!({ "depends_on": ["nobody"] }))] }));
     let answer = unknown.start(&[]);
     assert_eq!(answer.exit, 2, "{}", answer.whole());
     assert!(answer.stderr.contains("PRD004"), "{}", answer.whole());
