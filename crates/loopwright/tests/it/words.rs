@@ -74,7 +74,9 @@ fn nuke_dead_goes_on_past_a_loop_that_it_may_not_remove_and_reports_it() {
     let scene = Scene::new(&["one"]);
     // Somebody has a branch of that name, so what lands is in the loop's own repository alone.
     let kept = "01AAAAAAAAAAAAAAAAAAAAAAAA";
-    scene.git(&["branch", &format!("agent-loop/{kept}")]);
+    let me = ["-c", "user.name=T", "-c", "user.email=t@t"];
+    let theirs = scene.git(&[&me[..], &["commit-tree", "HEAD^{tree}", "-m", "theirs"]].concat());
+    scene.git(&["branch", &format!("agent-loop/{kept}"), &theirs]);
     let data =
         format!("{{\"project\": \"project\", \"prdPath\": \"prd.json\", \"loopId\": \"{kept}\"}}");
     let sent = scene
