@@ -44,14 +44,114 @@ pub struct Facts {
     /// Whether no check speaks for the candidate: none is green, and none tells its tests apart.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub silent: bool,
-    /// Older tests that the change itself made red, removed or skipped.
+    /// Older tests that the change itself made red, removed or skipped, as journals kept them before
+    /// there were typed obligations. Nothing new is written here.
     pub obliged: Vec<String>,
+    /// What a PASS must answer, one by one, by naming the criterion that asks for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub obligations: Vec<Obligation>,
+    /// What only a judge can weigh, with its place.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<Flag>,
+    /// Tests that were stable on the base and are not on the candidate.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unstable: Vec<String>,
+    /// Why the measurement itself cannot be trusted; any entry makes it red.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub voided: Vec<String>,
+    /// How many small faults in the changed lines the story's own tests noticed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mutants: Option<Mutants>,
     /// The results in words, for the next attempt.
     pub feedback: String,
     /// The results in words, for the test writer, where its tests are at fault.
     pub for_writer: String,
     /// The whole comparison as JSON. The kernel does not look inside.
     pub evidence: String,
+}
+
+/// Something that the measurements cannot settle: a PASS must name the criterion that asks for it.
+///
+/// It is known by kind and subject. The numbers that a judge answers by live in the prompt alone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Obligation {
+    /// What kind of thing it is.
+    pub kind: ObligationKind,
+    /// The test or the file that it is about.
+    pub subject: String,
+}
+
+/// The kinds of obligations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ObligationKind {
+    /// An older test is red in its old form on the candidate's code.
+    OldTestRed,
+    /// An older test is gone.
+    OldTestRemoved,
+    /// An older test no longer runs.
+    OldTestSkipped,
+    /// The proof rests on a file that is not known as product code: configuration, a build script, a
+    /// helper of the harness.
+    Harness,
+    /// A test is green only with what the implementor made of the files that tests stand on.
+    TestSupport,
+    /// A test shows that behaviour stays, and no small fault of ours turned it red.
+    Characterisation,
+}
+
+/// Something in a candidate that a judge should look at. It decides nothing by itself.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Flag {
+    /// What kind of thing it is.
+    pub kind: FlagKind,
+    /// A path, with a line number where one is known (`src/a.py:3`).
+    pub place: String,
+    /// What is there, in words.
+    pub text: String,
+}
+
+/// The kinds of flags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlagKind {
+    /// Product code asks whether it is being tested or checked.
+    SeesTests,
+    /// Product code reaches into a test runner or an assertion library.
+    PatchesRunner,
+    /// Product code overrides equality.
+    OverridesEquality,
+    /// Product code reads tests, or looks whether they are there.
+    ReadsTests,
+    /// Product code depends on the date or the time.
+    WaitsForDate,
+    /// Product code depends on chance.
+    Random,
+    /// Product code ends its process or takes over its output.
+    EndsProcess,
+    /// A file that a judge cannot read: binary, too large, or with bytes that hide text.
+    Unreadable,
+    /// A change of configuration, build scripts or other files that are not known as product code.
+    Harness,
+    /// A link.
+    Link,
+    /// A command changed tracked files on the candidate and not on the base.
+    ChangesFiles,
+    /// A command left something running.
+    LeftRunning,
+    /// The story's own tests noticed none of the small faults in the changed lines.
+    NothingNoticed,
+    /// Something else about how the measurement went.
+    Measurement,
+}
+
+/// How the story's own tests did against small faults in the changed lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Mutants {
+    /// How many were tried.
+    pub tried: u32,
+    /// How many were noticed.
+    pub noticed: u32,
 }
 
 /// Whether the project could be prepared.

@@ -36,7 +36,9 @@ pub use attempt::{
 pub use commit::{Commit, NotACommit};
 pub use decide::decide;
 pub use event::{EndReason, Event, PublishResult, RunKey, Stamped, WriteBack};
-pub use facts::{Facts, Setup, StoredGate};
+pub use facts::{
+    Facts, Flag, FlagKind, Mutants, Obligation, ObligationKind, Setup, StoredGate,
+};
 pub use failover::StandIn;
 pub use flow::{Answer, Base, Flow, FlowStep, Role, Stage, StageRow, Writes};
 pub use gate::{Closed, Finding, Gate, Situation, gate};
