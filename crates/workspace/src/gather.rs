@@ -9,7 +9,7 @@ use std::io::Read as _;
 
 use crate::entry::{Entries, below};
 use crate::error::{GitError, failed};
-use crate::ignore::{Ignored, RULES_BYTES_MAX, Rules};
+use crate::ignore::{Ignored, RULES_BYTES_MAX, Rules, Untracked};
 use crate::loop_repo::LoopRepo;
 use crate::reserved::is_reserved;
 use crate::scratch::Scratch;
@@ -25,6 +25,21 @@ const ENTRIES_MAX: usize = 2_000_000;
 /// our shadow folders use whole paths, which the system limits. The difference to that limit is
 /// left for the path of the checkout itself.
 const PATH_BYTES_MAX: usize = if cfg!(target_os = "macos") { 700 } else { 3000 };
+
+/// Folders that package managers and test runners fill, for projects that do not ignore them. No
+/// honest source lies in a folder of such a name; `dist`, `build` or `target` may well hold some.
+const BUILD_FOLDERS: &[&[u8]] = &[
+    b"node_modules",
+    b".venv",
+    b"venv",
+    b"__pycache__",
+    b".tox",
+    b".pytest_cache",
+    b".mypy_cache",
+];
+
+/// What cargo writes into each folder that it builds in.
+const CARGO_MARKS: [&[u8]; 2] = [b"CACHEDIR.TAG", b".rustc_info.json"];
 
 /// A name in the checkout.
 #[derive(Debug)]
@@ -148,11 +163,14 @@ impl Gathering<'_> {
     /// folders of the next level.
     fn sort_out(&mut self, found: Vec<Found>) -> Result<Vec<Vec<u8>>, GitError> {
         // As in git, a rule has no effect on what is tracked.
-        let untracked: Vec<_> = found
-            .iter()
-            .filter(|found| !self.is_tracked(&found.path))
-            .map(|found| (found.path.as_slice(), found.kind))
-            .collect();
+        let mut untracked = Vec::new();
+        for found in found.iter().filter(|found| !self.is_tracked(&found.path)) {
+            untracked.push(Untracked {
+                path: &found.path,
+                kind: found.kind,
+                is_build_folder: self.is_build_folder(found)?,
+            });
+        }
         let ignored = self.rules.ignored(&untracked)?;
         self.gathered
             .newly_ignored
@@ -161,7 +179,6 @@ impl Gathering<'_> {
         for found in found {
             match (ignored.get(&found.path), found.kind) {
                 (Some(Ignored::Rightly | Ignored::Newly), _) => {}
-                (Some(Ignored::NoLonger), _) => self.leave_out(&found.path, Reason::IgnoredByBase),
                 (Some(Ignored::BuildFolder), _) => self.leave_out(&found.path, Reason::BuildFolder),
                 (None, Kind::Folder) if self.keep_gitlink(&found.path)? => {}
                 (None, Kind::Folder) => folders.push(found.path),
@@ -170,6 +187,32 @@ impl Gathering<'_> {
             }
         }
         Ok(folders)
+    }
+
+    /// Whether a tool filled this folder. A link counts too: it stands for a folder elsewhere.
+    fn is_build_folder(&self, found: &Found) -> Result<bool, GitError> {
+        let (folder, name) = split(&found.path);
+        Ok(match found.kind {
+            Kind::Folder if name == b"target" => {
+                self.has_file(&join(folder, b"Cargo.toml"))?
+                    && self.has_any_file(&found.path, &CARGO_MARKS)?
+            }
+            Kind::Folder | Kind::Link => BUILD_FOLDERS.contains(&name),
+            Kind::File | Kind::Special => false,
+        })
+    }
+
+    fn has_any_file(&self, folder: &[u8], names: &[&[u8]]) -> Result<bool, GitError> {
+        for name in names {
+            if self.has_file(&join(folder, name))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn has_file(&self, path: &[u8]) -> Result<bool, GitError> {
+        Ok(matches!(self.tree.file(path)?, Got::It(_)))
     }
 
     /// Whether the base has this path or something below it.

@@ -18,16 +18,13 @@ use crate::error::{GitError, failed};
 use crate::git::pipe_broke;
 use crate::loop_repo::LoopRepo;
 use crate::scratch::Scratch;
-use crate::walk::{Kind, split};
+use crate::walk::Kind;
 
 /// Put before every path, because a file may be called `:(top)`, which is a pattern to git if it
 /// comes first.
 const HERE: &[u8] = b"./";
 /// Git does not read larger rule files either.
 pub(crate) const RULES_BYTES_MAX: usize = 100 * 1024 * 1024;
-/// Folders that package managers and compilers fill, for projects that do not ignore them.
-const BUILD_FOLDERS: &[&[u8]] = &[b"node_modules", b".venv", b"target", b"__pycache__"];
-
 /// Why a name is ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ignored {
@@ -35,10 +32,17 @@ pub(crate) enum Ignored {
     Rightly,
     /// Only the checkout's rules ignore it.
     Newly,
-    /// Only the base's rules ignore it.
-    NoLonger,
-    /// No rule ignores it, but it has the name of a build folder.
+    /// The checkout's rules do not ignore it, but it is a build folder.
     BuildFolder,
+}
+
+/// A name that the base does not track.
+#[derive(Debug)]
+pub(crate) struct Untracked<'a> {
+    pub(crate) path: &'a [u8],
+    pub(crate) kind: Kind,
+    /// Whether a tool filled it.
+    pub(crate) is_build_folder: bool,
 }
 
 /// The rules of the base and of the checkout, in the folders entered so far.
@@ -103,14 +107,14 @@ impl<'a> Rules<'a> {
     /// The ignored ones among these names, and why. The folders they are in must have been entered.
     pub(crate) fn ignored(
         &self,
-        names: &[(&[u8], Kind)],
+        names: &[Untracked<'_>],
     ) -> Result<BTreeMap<Vec<u8>, Ignored>, GitError> {
         // A rule such as `target/` matches folders only, so git must find a folder there.
-        for (path, _) in names.iter().filter(|(_, kind)| *kind == Kind::Folder) {
-            self.before.add_folder(path)?;
-            self.now.add_folder(path)?;
+        for name in names.iter().filter(|name| name.kind == Kind::Folder) {
+            self.before.add_folder(name.path)?;
+            self.now.add_folder(name.path)?;
         }
-        let paths: Vec<_> = names.iter().map(|(path, _)| *path).collect();
+        let paths: Vec<_> = names.iter().map(|name| name.path).collect();
         let before = self.before.ignored(&paths)?;
         let now = if self.differ {
             self.now.ignored(&paths)?
@@ -118,14 +122,14 @@ impl<'a> Rules<'a> {
             before.clone()
         };
         let mut ignored = BTreeMap::new();
-        for (path, kind) in names {
+        for name in names {
             let reason = classify(
-                before.contains(*path),
-                now.contains(*path),
-                is_build_folder(path, *kind),
+                before.contains(name.path),
+                now.contains(name.path),
+                name.is_build_folder,
             );
             if let Some(reason) = reason {
-                ignored.insert(path.to_vec(), reason);
+                ignored.insert(name.path.to_vec(), reason);
             }
         }
         Ok(ignored)
@@ -135,16 +139,12 @@ impl<'a> Rules<'a> {
 fn classify(before: bool, now: bool, is_build_folder: bool) -> Option<Ignored> {
     match (before, now, is_build_folder) {
         (true, true, _) | (false, true, true) => Some(Ignored::Rightly),
-        (true, false, _) => Some(Ignored::NoLonger),
         (false, true, false) => Some(Ignored::Newly),
-        (false, false, true) => Some(Ignored::BuildFolder),
-        (false, false, false) => None,
+        (_, false, true) => Some(Ignored::BuildFolder),
+        // The agent may stop ignoring what the base ignores: a story may ask for a folder to be
+        // tracked.
+        (_, false, false) => None,
     }
-}
-
-/// Whether this is a build folder by its name. A link counts too: it stands for a folder elsewhere.
-fn is_build_folder(path: &[u8], kind: Kind) -> bool {
-    matches!(kind, Kind::Folder | Kind::Link) && BUILD_FOLDERS.contains(&split(path).1)
 }
 
 /// A folder of ours with the checkout's folders and one set of rules.

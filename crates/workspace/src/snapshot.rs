@@ -4,13 +4,14 @@
 //! We read the files and send their bytes to git. Git itself never works in the checkout, so hooks,
 //! configuration, filters and attributes there have no effect.
 //!
-//! What the base tracks is read, whatever any `.gitignore` says. For all other files there are two
-//! sets of rules:
+//! What the base tracks is read, whatever any `.gitignore` says. For all other files the rules of
+//! the checkout decide, since a story may rightly change them:
 //!
-//! - What the base's rules ignore stays out even if the agent changed the rules. Otherwise an agent
-//!   could commit a `node_modules` that no install replaces.
-//! - What only the agent's rules ignore stays out too, because a story may rightly introduce a new
-//!   build folder. But it is reported, or an agent could hide a file from its judge.
+//! - What they ignore stays out. If the base's rules do not ignore it, it is reported, or an agent
+//!   could hide a file from its judge.
+//! - What they no longer ignore is taken.
+//! - A folder that a tool fills (`node_modules`, `.venv`, cargo's `target`) stays out whatever the
+//!   rules say. Otherwise an agent could commit a `node_modules` that no install replaces.
 //!
 //! The caller must have stopped the agent.
 
@@ -71,10 +72,8 @@ pub enum Reason {
     Unreadable,
     /// It is a file where a path that is kept from the base needs a folder.
     InTheWay,
-    /// The rules of the base ignore it; those of the checkout no longer do.
-    IgnoredByBase,
-    /// No rule ignores it, but by its name (`node_modules`, `.venv`, `target`, `__pycache__`) a
-    /// tool filled it, and the base tracks nothing in it.
+    /// No rule of the checkout ignores it, but a tool filled it, and the base tracks nothing in it.
+    /// Its name says so (`node_modules`, `.venv`, `__pycache__`), or it is cargo's `target`.
     BuildFolder,
 }
 

@@ -94,7 +94,6 @@ fn message_of(subject: &str, left: &Snapshot) -> String {
         Reason::InSubmodule => "in a submodule",
         Reason::Unreadable => "it cannot be read",
         Reason::InTheWay => "in the way of a file that is kept",
-        Reason::IgnoredByBase => "the base ignores it",
         Reason::BuildFolder => "such folders are filled by tools",
     };
     let one_line = |path: &Path| path.to_string_lossy().replace(['\n', '\r'], " ");

@@ -61,7 +61,7 @@ fn paths(names: &[&str]) -> Vec<PathBuf> {
 }
 
 #[test]
-fn an_agent_cannot_plant_what_the_base_ignores() {
+fn what_the_base_ignores_stays_out_until_the_agent_tracks_it() {
     for case in [
         Case {
             what: "the rules are the base's",
@@ -77,23 +77,34 @@ fn an_agent_cannot_plant_what_the_base_ignores() {
             newly_ignored: &[],
         },
         Case {
-            what: "un-ignored and planted",
+            what: "un-ignored, except what tools fill",
             base: BASE,
             done: &[
-                (".gitignore", "!node_modules/\n!*.log\n"),
+                (".gitignore", "!node_modules/\n!*.log\n/.env\n"),
                 ("node_modules/evil/x", "x"),
                 ("deep/er/node_modules/x", "x"),
                 ("a.log", "x"),
                 (".env", "x"),
                 ("src/b", "b"),
             ],
-            taken: &[".gitignore", "src/b"],
+            taken: &[".gitignore", "a.log", "src/b"],
             left_out: &[
-                (".env", Reason::IgnoredByBase),
-                ("a.log", Reason::IgnoredByBase),
-                ("deep/er/node_modules", Reason::IgnoredByBase),
-                ("node_modules", Reason::IgnoredByBase),
+                ("deep/er/node_modules", Reason::BuildFolder),
+                ("node_modules", Reason::BuildFolder),
             ],
+            newly_ignored: &[],
+        },
+        Case {
+            what: "a story that tracks a folder, but not all of it",
+            base: &[(".gitignore", "dist/\n"), ("a", "a\n")],
+            done: &[
+                (".gitignore", "dist/*.tmp\n"),
+                ("dist/app.sh", "x"),
+                ("dist/b.tmp", "x"),
+                ("dist/__pycache__/x", "x"),
+            ],
+            taken: &[".gitignore", "dist/app.sh"],
+            left_out: &[("dist/__pycache__", Reason::BuildFolder)],
             newly_ignored: &[],
         },
         Case {
@@ -105,11 +116,13 @@ fn an_agent_cannot_plant_what_the_base_ignores() {
                 ("sub/.gitignore", ""),
                 ("sub/local/x", "x"),
             ],
-            taken: &["src/.gitignore", "sub/.gitignore"],
-            left_out: &[
-                ("src/a.log", Reason::IgnoredByBase),
-                ("sub/local", Reason::IgnoredByBase),
+            taken: &[
+                "src/.gitignore",
+                "src/a.log",
+                "sub/.gitignore",
+                "sub/local/x",
             ],
+            left_out: &[],
             newly_ignored: &[],
         },
     ] {
@@ -122,14 +135,14 @@ fn some_names_are_left_out_without_a_rule() {
     for case in [
         Case {
             what: "a tracked folder of that name takes what no rule ignores",
-            base: &[("target/mod.rs", "m\n"), ("x/target.rs", "t\n")],
+            base: &[("p/venv/mod.py", "m\n"), ("x/venv.py", "t\n")],
             done: &[
-                ("target/new.rs", "n\n"),
-                ("x/target/debug/y", "y"),
-                ("y/target", "a file"),
+                ("p/venv/new.py", "n\n"),
+                ("x/venv/bin/y", "y"),
+                ("y/venv", "a file"),
             ],
-            taken: &["target/new.rs", "y/target"],
-            left_out: &[("x/target", Reason::BuildFolder)],
+            taken: &["p/venv/new.py", "y/venv"],
+            left_out: &[("x/venv", Reason::BuildFolder)],
             newly_ignored: &[],
         },
         Case {
@@ -138,16 +151,21 @@ fn some_names_are_left_out_without_a_rule() {
             done: &[
                 ("node_modules/x", "x"),
                 (".venv/bin/x", "x"),
+                ("venv/bin/x", "x"),
+                (".tox/x", "x"),
+                (".pytest_cache/x", "x"),
+                (".mypy_cache/x", "x"),
                 ("p/__pycache__/x", "x"),
-                ("p/target/x", "x"),
-                ("p/targets/x", "x"),
             ],
-            taken: &["p/targets/x"],
+            taken: &[],
             left_out: &[
+                (".mypy_cache", Reason::BuildFolder),
+                (".pytest_cache", Reason::BuildFolder),
+                (".tox", Reason::BuildFolder),
                 (".venv", Reason::BuildFolder),
                 ("node_modules", Reason::BuildFolder),
                 ("p/__pycache__", Reason::BuildFolder),
-                ("p/target", Reason::BuildFolder),
+                ("venv", Reason::BuildFolder),
             ],
             newly_ignored: &[],
         },
@@ -157,7 +175,56 @@ fn some_names_are_left_out_without_a_rule() {
 }
 
 #[test]
-fn the_rules_of_the_base_outlive_their_file() {
+fn honest_files_may_lie_in_folders_that_builds_often_use() {
+    for case in [
+        Case {
+            what: "names that honest files have too",
+            base: &[("Cargo.toml", ""), ("a", "a\n")],
+            done: &[
+                ("src/target/mod.rs", "x"),
+                ("target/by-hand.rs", "x"),
+                ("src/target/CACHEDIR.TAG", "x"),
+                ("dist/app.sh", "x"),
+                ("build/x.py", "x"),
+                ("python/x.py", "x"),
+                ("out/x", "x"),
+            ],
+            taken: &[
+                "build/x.py",
+                "dist/app.sh",
+                "out/x",
+                "python/x.py",
+                "src/target/CACHEDIR.TAG",
+                "src/target/mod.rs",
+                "target/by-hand.rs",
+            ],
+            left_out: &[],
+            newly_ignored: &[],
+        },
+        Case {
+            what: "where cargo builds",
+            base: &[("Cargo.toml", ""), ("t/target/a", ""), ("t/Cargo.toml", "")],
+            done: &[
+                ("target/CACHEDIR.TAG", "x"),
+                ("target/debug/x", "x"),
+                ("new/Cargo.toml", ""),
+                ("new/target/.rustc_info.json", "{}"),
+                ("t/target/.rustc_info.json", "{}"),
+            ],
+            taken: &["new/Cargo.toml", "t/target/.rustc_info.json"],
+            left_out: &[
+                ("new/target", Reason::BuildFolder),
+                ("target", Reason::BuildFolder),
+            ],
+            newly_ignored: &[],
+        },
+    ] {
+        check(&case, |_| ());
+    }
+}
+
+#[test]
+fn rules_that_are_gone_no_longer_ignore() {
     let case = |what| Case {
         what,
         base: BASE,
@@ -166,11 +233,8 @@ fn the_rules_of_the_base_outlive_their_file() {
             ("src/a.log", "x"),
             ("src/b", "b"),
         ],
-        taken: &[".gitignore", "src/b"],
-        left_out: &[
-            ("node_modules", Reason::IgnoredByBase),
-            ("src/a.log", Reason::IgnoredByBase),
-        ],
+        taken: &[".gitignore", "src/a.log", "src/b"],
+        left_out: &[("node_modules", Reason::BuildFolder)],
         newly_ignored: &[],
     };
     check(&case("removed"), |dir| {
@@ -178,7 +242,7 @@ fn the_rules_of_the_base_outlive_their_file() {
     });
     check(&case("made a link"), |dir| {
         fs::remove_file(dir.join(".gitignore")).expect("removed");
-        symlink("/dev/null", dir.join(".gitignore")).expect("linked");
+        symlink("src/a", dir.join(".gitignore")).expect("linked");
     });
     let folder = Case {
         done: &[
@@ -186,11 +250,7 @@ fn the_rules_of_the_base_outlive_their_file() {
             (".gitignore/b.log", "x"),
             ("node_modules/evil/x", "x"),
         ],
-        taken: &[".gitignore", ".gitignore/sub/x"],
-        left_out: &[
-            (".gitignore/b.log", Reason::IgnoredByBase),
-            ("node_modules", Reason::IgnoredByBase),
-        ],
+        taken: &[".gitignore", ".gitignore/b.log", ".gitignore/sub/x"],
         ..case("made a folder")
     };
     check(&folder, |dir| {
@@ -265,7 +325,7 @@ fn what_only_the_agents_rules_ignore_is_named() {
         Case {
             what: "a rule for what is left out anyway",
             base: &[("a", "a\n")],
-            done: &[(".gitignore", "target/\n"), ("target/x", "x")],
+            done: &[(".gitignore", "venv/\n"), ("venv/x", "x")],
             taken: &[".gitignore"],
             left_out: &[],
             newly_ignored: &[],
@@ -286,7 +346,7 @@ fn any_name_can_be_ignored() {
             fs::write(path, name).expect("written");
         }
     }
-    write(&dir.join(".gitignore"), "/new/*\n!/new/-rf\n");
+    write(&dir.join(".gitignore"), "/old/\n/new/*\n!/new/-rf\n");
     let Snapshot {
         newly_ignored,
         n_newly_ignored,
@@ -294,13 +354,7 @@ fn any_name_can_be_ignored() {
         tree,
         ..
     } = snapshot(&repo, &dir, &base);
-    assert_eq!(
-        left_out,
-        [LeftOut {
-            path: "old".into(),
-            reason: Reason::IgnoredByBase
-        }]
-    );
+    assert_eq!(left_out, []);
     assert_eq!(
         (newly_ignored.len(), n_newly_ignored),
         (HOSTILE.len() - 1, HOSTILE.len() - 1)
