@@ -238,7 +238,7 @@ impl Gathering<'_> {
     }
 }
 
-fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
+pub(crate) fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
     if folder.is_empty() {
         name.to_vec()
     } else {

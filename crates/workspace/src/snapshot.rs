@@ -21,6 +21,7 @@ use crate::entry::{Entries, above, below, git_path};
 use crate::error::GitError;
 use crate::gather::gather;
 use crate::id::{CommitId, TreeId};
+use crate::links::BadLink;
 use crate::loop_repo::LoopRepo;
 use crate::scratch::{Scratch, absolute};
 use crate::store::store;
@@ -46,6 +47,8 @@ pub struct Snapshot {
     pub newly_ignored: Vec<PathBuf>,
     /// The number of all such paths.
     pub n_newly_ignored: usize,
+    /// The links among the left-out paths, with their targets: the first thousand, sorted.
+    pub bad_links: Vec<BadLink>,
 }
 
 /// A path that is in the checkout and not in the tree.
@@ -75,6 +78,8 @@ pub enum Reason {
     /// No rule of the checkout ignores it, but a tool filled it, and the base tracks nothing in it.
     /// Its name says so (`node_modules`, `.venv`, `__pycache__`), or it is cargo's `target`.
     BuildFolder,
+    /// It is a new or changed link whose target will not be there; see [`Snapshot::bad_links`].
+    BadLink,
 }
 
 impl LeftOut {
@@ -117,6 +122,7 @@ impl LoopRepo {
             let in_the_way = restore(&git_path(path)?, &base_entries, &mut gathered.entries);
             gathered.left_out.extend(in_the_way);
         }
+        let bad_links = self.remove_bad_links(&base_entries, &mut gathered)?;
         let tree = self.write_tree(&gathered.entries, &scratch)?;
         let (left_out, n_left_out) = first(gathered.left_out);
         let newly_ignored = gathered
@@ -132,6 +138,7 @@ impl LoopRepo {
             n_left_out,
             newly_ignored,
             n_newly_ignored,
+            bad_links: first(bad_links).0,
         })
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use home::Settings;
 use kernel::Commit;
-use workspace::{CommitId, Reason, Snapshot, TreeId};
+use workspace::{CommitId, LinkTrouble, Reason, Snapshot, TreeId};
 
 use crate::fault::Fault;
 use crate::ports::Repository;
@@ -13,6 +13,9 @@ use crate::run::trees::commit_id;
 
 /// Notes on an author's work that are kept.
 pub(crate) const NOTES_MAX: usize = 40;
+
+/// Characters of a link's target that a note shows.
+const TARGET_CHARS_MAX: usize = 200;
 
 /// What an author left: its files, and what of its work is not among them.
 pub(crate) struct Authored {
@@ -87,7 +90,25 @@ impl Authoring<'_> {
 }
 
 fn message_of(subject: &str, left: &Snapshot) -> String {
-    let why = |reason: Reason| match reason {
+    let mut notes = Vec::new();
+    for left_out in left.left_out.iter().take(NOTES_MAX) {
+        let why = match left_out.reason {
+            Reason::BadLink => link_words(left, &left_out.path),
+            reason => words_of(reason).to_owned(),
+        };
+        let path = one_line(&left_out.path.to_string_lossy());
+        notes.push(format!("`{path}` was left out: {why}"));
+    }
+    for path in left.newly_ignored.iter().take(NOTES_MAX) {
+        let path = one_line(&path.to_string_lossy());
+        notes.push(format!("its own new rules ignore `{path}`"));
+    }
+    let subject = subject.trim_end().replace('\n', " ");
+    format!("{subject}\n\n{}\n", notes.join("\n"))
+}
+
+fn words_of(reason: Reason) -> &'static str {
+    match reason {
         Reason::Special => "a pipe, a socket or a device",
         Reason::TooLarge => "too large",
         Reason::ReservedName => "a name of git's own",
@@ -95,16 +116,94 @@ fn message_of(subject: &str, left: &Snapshot) -> String {
         Reason::Unreadable => "it cannot be read",
         Reason::InTheWay => "in the way of a file that is kept",
         Reason::BuildFolder => "such folders are filled by tools",
+        Reason::BadLink => "a link whose target will not be there",
+    }
+}
+
+/// Says what is wrong with a link, and where it points.
+fn link_words(left: &Snapshot, path: &Path) -> String {
+    let Some(bad) = left.bad_links.iter().find(|bad| bad.path == path) else {
+        return words_of(Reason::BadLink).to_owned();
     };
-    let one_line = |path: &Path| path.to_string_lossy().replace(['\n', '\r'], " ");
-    let mut notes = Vec::new();
-    for left_out in left.left_out.iter().take(NOTES_MAX) {
-        let path = one_line(&left_out.path);
-        notes.push(format!("`{path}` was left out: {}", why(left_out.reason)));
+    let what = match bad.why {
+        LinkTrouble::LeadsOut => "a link that leads out of the project",
+        LinkTrouble::Dangles => "a link to something that will not be there",
+        LinkTrouble::Endless => "a link that leads to itself or through too many others",
+    };
+    let whole = one_line(&bad.target);
+    let mut target: String = whole.chars().take(TARGET_CHARS_MAX).collect();
+    if target.len() < whole.len() {
+        target.push('…');
     }
-    for path in left.newly_ignored.iter().take(NOTES_MAX) {
-        notes.push(format!("its own new rules ignore `{}`", one_line(path)));
+    format!("{what} ({target})")
+}
+
+/// The text without line breaks: each note is one line of a commit's message.
+fn one_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use workspace::{BadLink, LeftOut};
+
+    use super::*;
+
+    #[test]
+    fn what_was_left_out_is_told() {
+        let long = "x".repeat(TARGET_CHARS_MAX + 1);
+        let cut = format!("{}…", "x".repeat(TARGET_CHARS_MAX));
+        for (reason, link, expected) in [
+            (
+                Reason::TooLarge,
+                None,
+                "`a b` was left out: too large".to_owned(),
+            ),
+            (
+                Reason::BadLink,
+                Some((LinkTrouble::LeadsOut, "/tmp/y")),
+                "`a b` was left out: a link that leads out of the project (/tmp/y)".to_owned(),
+            ),
+            (
+                Reason::BadLink,
+                Some((LinkTrouble::Dangles, "made\n/x")),
+                "`a b` was left out: a link to something that will not be there (made /x)"
+                    .to_owned(),
+            ),
+            (
+                Reason::BadLink,
+                Some((LinkTrouble::Endless, &long[..])),
+                format!(
+                    "`a b` was left out: a link that leads to itself or through too many others ({cut})"
+                ),
+            ),
+            (
+                Reason::BadLink,
+                None,
+                "`a b` was left out: a link whose target will not be there".to_owned(),
+            ),
+        ] {
+            let path = PathBuf::from("a\nb");
+            let bad_links = link.map(|(why, target)| BadLink {
+                path: path.clone(),
+                target: target.to_owned(),
+                why,
+            });
+            let left = Snapshot {
+                tree: TreeId::parse(&"1".repeat(40)).expect("an id"),
+                changed: true,
+                left_out: vec![LeftOut { path, reason }],
+                n_left_out: 1,
+                newly_ignored: vec![PathBuf::from("c")],
+                n_newly_ignored: 1,
+                bad_links: bad_links.into_iter().collect(),
+            };
+            assert_eq!(
+                message_of("feat: a\n", &left),
+                format!("feat: a\n\n{expected}\nits own new rules ignore `c`\n")
+            );
+        }
     }
-    let subject = subject.trim_end().replace('\n', " ");
-    format!("{subject}\n\n{}\n", notes.join("\n"))
 }

@@ -274,6 +274,7 @@ impl Repository for MemoryRepositories {
             n_left_out: 0,
             newly_ignored: Vec::new(),
             n_newly_ignored: 0,
+            bad_links: Vec::new(),
         })
     }
 

@@ -9,6 +9,7 @@ mod compose;
 mod content;
 mod create;
 mod ignore;
+mod links;
 mod overlay;
 mod project;
 mod publish;
