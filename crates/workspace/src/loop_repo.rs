@@ -239,22 +239,12 @@ impl LoopRepo {
         CommitId::parse(&self.ask_line(&["rev-parse", "--verify", "--end-of-options", &parent])?)
     }
 
-    /// The difference between two commits as a patch. A patch longer than `bytes_max` is cut and
-    /// ends in a note that says so.
+    /// The difference between two trees as a patch. A patch longer than `bytes_max` is cut and ends
+    /// in a note that says so. Unless `path` is empty, the patch is limited to that path and what is
+    /// below it.
     ///
     /// Bytes that are not UTF-8 are replaced. No attribute in either tree can hide a file or run a
     /// program.
-    pub fn diff(
-        &self,
-        from: &CommitId,
-        to: &CommitId,
-        bytes_max: usize,
-    ) -> Result<String, GitError> {
-        self.patch(from, to, &[], bytes_max)
-    }
-
-    /// Like [`LoopRepo::diff`], for any two trees. Unless `path` is empty, the patch is limited to
-    /// that path and what is below it.
     pub(crate) fn patch(
         &self,
         from: &dyn TreeLike,
@@ -365,4 +355,24 @@ fn cut_with_note(mut bytes: Vec<u8>, bytes_max: usize) -> String {
     }
     let shown = String::from_utf8_lossy(&bytes);
     format!("{shown}\n[the difference goes on; only its first {bytes_max} bytes are shown]\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_falls_between_characters() {
+        for (bytes, expected) in [
+            (&b"abc"[..], "abc"),
+            ("ä".as_bytes(), "ä"),
+            (&"aä".as_bytes()[..2], "a"),
+            (&"日".as_bytes()[..2], ""),
+            (b"a\xff\xffb", "a\u{fffd}\u{fffd}b"),
+        ] {
+            let note = "\n[the difference goes on; only its first 9 bytes are shown]\n";
+            let cut = cut_with_note(bytes.to_vec(), 9);
+            assert_eq!(cut.strip_suffix(note), Some(expected), "{bytes:?}");
+        }
+    }
 }

@@ -11,7 +11,7 @@ use crate::run::preparing::Preparing;
 use crate::run::test_rules::TestRules;
 use crate::run::trees::{commit_id, inventory};
 
-/// Bytes of a diff that a judge is shown.
+/// Bytes that a judge is shown of the listing of all changed files, and as many of their patches.
 const DIFF_BYTES_MAX: usize = 200 * 1024;
 
 /// Bytes of a guide or of a named file that are read; the prompt shortens what is too long for it.

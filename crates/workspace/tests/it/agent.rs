@@ -98,7 +98,7 @@ fn nothing_that_an_agent_plants_is_run_or_changes_what_is_read() {
     assert!(
         repo.diff(&base, &commit, 100_000)
             .expect("a diff")
-            .contains("+$Id: no$\r\n+b\n")
+            .contains("+$Id: no$\\r\n+b\n")
     );
     repo.checkout(&commit, &world.at("state/fresh"))
         .expect("checked out");

@@ -253,27 +253,3 @@ fn the_same_inputs_give_the_same_commit() {
             .expect("a commit")
     );
 }
-
-#[test]
-fn a_diff_hides_nothing_and_is_bounded() {
-    let world = World::with(&[("a.txt", "one\n")]);
-    let (repo, base, dir) = world.checkout();
-    write(&dir.join(".gitattributes"), "* -diff\n");
-    write(&dir.join("a.txt"), "zwei äöü\n");
-    let commit = candidate(&repo, &dir, &base);
-    let whole = repo.diff(&base, &commit, 10_000).expect("a diff");
-    assert!(whole.contains("-one\n+zwei äöü\n"), "{whole}");
-    for bytes_max in 0..whole.len() {
-        let cut = repo.diff(&base, &commit, bytes_max).expect("a diff");
-        let (shown, note) = cut.split_once("\n[the difference goes on").expect("a note");
-        assert!(
-            whole.starts_with(shown) && shown.len() <= bytes_max,
-            "{cut}"
-        );
-        assert!(note.contains(&format!("first {bytes_max} bytes")), "{cut}");
-    }
-    assert_eq!(
-        repo.diff(&base, &commit, whole.len()).expect("a diff"),
-        whole
-    );
-}
