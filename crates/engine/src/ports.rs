@@ -104,10 +104,12 @@ pub trait Repository: Send + Sync {
     fn parent_of(&self, commit: &CommitId) -> Result<CommitId, Fault>;
     /// A commit's message.
     fn message_of(&self, commit: &CommitId) -> Result<String, Fault>;
-    /// The difference between two commits as a bounded patch.
+    /// The difference between two commits: a listing of all changed files, then bounded patches.
     fn diff(&self, from: &CommitId, to: &CommitId, bytes_max: usize) -> Result<String, Fault>;
     /// Every path that differs between two trees.
     fn tree_changes(&self, from: &TreeId, to: &TreeId) -> Result<Vec<Change>, Fault>;
+    /// The files that have the same content at another path in the second tree, old path first.
+    fn renames(&self, from: &TreeId, to: &TreeId) -> Result<Vec<(PathBuf, PathBuf)>, Fault>;
     /// The tree that another becomes by edits.
     fn compose(&self, base: &TreeId, edits: &[Edit]) -> Result<TreeId, Fault>;
     /// Lays the tests of one author over the code of another.

@@ -145,6 +145,10 @@ impl Repository for GitRepository {
         self.done(self.git.tree_changes(from, to))
     }
 
+    fn renames(&self, from: &TreeId, to: &TreeId) -> Result<Vec<(PathBuf, PathBuf)>, Fault> {
+        self.done(self.git.renames(from, to))
+    }
+
     fn compose(&self, base: &TreeId, edits: &[Edit]) -> Result<TreeId, Fault> {
         self.done(self.git.compose(base, edits))
     }

@@ -333,6 +333,24 @@ impl Repository for MemoryRepositories {
             .collect())
     }
 
+    fn renames(&self, from: &TreeId, to: &TreeId) -> Result<Vec<(PathBuf, PathBuf)>, Fault> {
+        let changes = self.tree_changes(from, to)?;
+        let (gone, new): (Vec<_>, Vec<_>) = changes
+            .into_iter()
+            .filter(|change| change.before.is_none() || change.after.is_none())
+            .partition(|change| change.after.is_none());
+        let mut new: Vec<_> = new.into_iter().map(Some).collect();
+        let mut renames = Vec::new();
+        for old in gone {
+            let same =
+                |new: &&mut Option<Change>| new.as_ref().is_some_and(|new| new.after == old.before);
+            if let Some(new) = new.iter_mut().find(same).and_then(Option::take) {
+                renames.push((old.path, new.path));
+            }
+        }
+        Ok(renames)
+    }
+
     fn compose(&self, base: &TreeId, edits: &[Edit]) -> Result<TreeId, Fault> {
         let mut objects = lock(&self.objects);
         let mut tree = objects.files(base);
