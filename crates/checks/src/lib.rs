@@ -9,6 +9,8 @@
 pub mod compare;
 pub mod detect;
 pub mod instrument;
+pub mod items;
+mod lex;
 pub mod results;
 pub mod rules;
 mod runner;
