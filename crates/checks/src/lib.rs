@@ -8,6 +8,7 @@
 
 pub mod compare;
 pub mod detect;
+pub mod flags;
 pub mod instrument;
 pub mod items;
 mod lex;

@@ -14,6 +14,8 @@ mod swap;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use crate::lex::Language;
 use crate::text::{NAME_BYTES_MAX, clip};
 
@@ -70,6 +72,15 @@ pub fn test_items(path: &str, text: &str) -> Vec<(String, String)> {
     };
     found.truncate(ITEMS_MAX);
     found
+}
+
+/// The bytes of what exists for tests alone in a product file, in order.
+pub(crate) fn test_spans(language: Language, text: &str) -> Vec<Range<usize>> {
+    match language {
+        Language::Rust => rust::test_spans(text),
+        Language::Script => script::blocks(text).unwrap_or_default(),
+        Language::Python | Language::Shell | Language::Ruby | Language::Braces => Vec::new(),
+    }
 }
 
 fn bounded(mut names: Vec<String>) -> Vec<String> {

@@ -91,6 +91,19 @@ pub(super) fn tests(text: &str) -> Vec<(String, String)> {
         .collect()
 }
 
+/// The bytes of the items that exist for tests alone.
+pub(super) fn test_spans(text: &str) -> Vec<Range<usize>> {
+    let Some(file) = File::read(text) else {
+        return Vec::new();
+    };
+    if file.is_for_tests() {
+        return std::iter::once(0..text.len()).collect();
+    }
+    let items = file.items();
+    let tests = items.iter().filter(|item| item.gate == Gate::Test);
+    tests.map(|item| file.span(item)).collect()
+}
+
 /// The name of an item with the modules that it stands in, as cargo shows tests.
 pub(super) fn full_name(item: &Item) -> String {
     let modules = item

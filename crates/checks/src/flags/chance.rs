@@ -1,0 +1,164 @@
+//! Product code that decides by the time or by chance.
+//!
+//! Only decisions count. A time stamp in a log, a duration, a random pick or an id is ordinary.
+
+use super::Found;
+use super::signs::{has, has_any, parts};
+use super::source::Source;
+use crate::lex::{Kind, Language};
+
+/// How many lines after a time was taken a decision about it is looked for.
+const TIME_LINES: usize = 12;
+const DICE_LINES: usize = 3;
+
+const NOW: [&str; 23] = [
+    "Date.now()",
+    "new Date()",
+    "Temporal.Now",
+    "datetime.now(*",
+    "datetime.utcnow(*",
+    "datetime.today(*",
+    "date.today(*",
+    "time.time()",
+    "time.time_ns()",
+    "time.localtime(*",
+    "time.gmtime(*",
+    "time.strftime(*",
+    "SystemTime::now()",
+    "Utc::now()",
+    "Local::now()",
+    "Instant::now()",
+    "time.Now()",
+    "Time.now",
+    "Date.today",
+    "process.uptime()",
+    "performance.now()",
+    "OffsetDateTime::now_utc()",
+    "Timestamp::now()",
+];
+const DICE: [&str; 26] = [
+    "random.random(*",
+    "random.randint(*",
+    "random.randrange(*",
+    "random.choice(*",
+    "random.getrandbits(*",
+    "random.uniform(*",
+    "randint(",
+    "randrange(",
+    "os.urandom(*",
+    "uuid.uuid4(*",
+    "uuid4()",
+    "secrets.*",
+    "Math.random()",
+    "randomBytes(",
+    "randomInt(",
+    "randomUUID(",
+    "getRandomValues(",
+    "rand::random*",
+    "thread_rng()",
+    "rand::rng()",
+    "fastrand::*",
+    "getrandom(",
+    "rand.Intn(",
+    "rand.Float64(",
+    "rand.Int(",
+    "SecureRandom",
+];
+
+pub(super) fn look_at_time(source: &Source<'_>, index: usize) -> Found {
+    if source.language == Language::Shell {
+        let code = &source.lines[index].code;
+        let is_now = [
+            "$(date",
+            "`date",
+            "$EPOCHSECONDS",
+            "${EPOCHSECONDS",
+            "$(printf '%(",
+        ]
+        .iter()
+        .any(|now| code.contains(now));
+        return (is_now && shell_decides(source, index, TIME_LINES))
+            .then_some("decides by the time");
+    }
+    let decides = decides(source, index, &NOW, TIME_LINES);
+    (decides || names_year(source, index)).then_some("decides by the time")
+}
+
+pub(super) fn look_at_dice(source: &Source<'_>, index: usize) -> Found {
+    if source.language == Language::Shell {
+        let code = &source.lines[index].code;
+        let is_dice = has(code, "RANDOM") || code.contains("/dev/urandom") || has(code, "shuf");
+        return (is_dice && shell_decides(source, index, DICE_LINES))
+            .then_some("decides by chance");
+    }
+    decides(source, index, &DICE, DICE_LINES).then_some("decides by chance")
+}
+
+/// Says whether a line takes such a value and decides by it, at once or by its name a little later.
+fn decides(source: &Source<'_>, index: usize, values: &[&str], n_lines: usize) -> bool {
+    let taken: Vec<_> = parts(source, index)
+        .into_iter()
+        .filter(|part| has_any(&part.text, values))
+        .collect();
+    if taken.iter().any(|part| part.decides) {
+        return true;
+    }
+    let names: Vec<&str> = taken.iter().filter_map(|part| part.name).collect();
+    let end = source.lines.len().min(index + 1 + n_lines);
+    !names.is_empty()
+        && (index + 1..end).any(|later| {
+            let code = &source.lines[later].bare;
+            names.iter().any(|name| has(code, name))
+                && parts(source, later)
+                    .iter()
+                    .any(|part| part.decides && names.iter().any(|name| has(&part.text, name)))
+        })
+}
+
+/// Says whether a time stands beside a year of these days.
+fn names_year(source: &Source<'_>, index: usize) -> bool {
+    let bare = &source.lines[index].bare;
+    if !has_any(bare, &NOW) {
+        return false;
+    }
+    let end = source.lines.len().min(index + 3);
+    (index..end).any(|near| {
+        source.pieces(near).iter().any(|token| {
+            token.kind == Kind::Number
+                && token
+                    .text
+                    .parse::<u32>()
+                    .is_ok_and(|year| (2024..=2040).contains(&year))
+        })
+    })
+}
+
+const SHELL_TESTS: [&str; 10] = [
+    " -lt ", " -gt ", " -le ", " -ge ", " -eq ", " -ne ", " = ", " == ", " != ", " < ",
+];
+
+fn shell_decides(source: &Source<'_>, index: usize, n_lines: usize) -> bool {
+    let asks = |code: &str| {
+        let is_test = code.contains('[') || has(code, "test") || code.contains("((");
+        let compares = SHELL_TESTS.iter().any(|mark| code.contains(mark))
+            || code.contains(" > ") && code.contains("((")
+            || code.contains('%')
+                && code.contains("((")
+                && (code.contains("&&") || has(code, "if"));
+        (is_test && compares) || code.trim_start().starts_with("case ")
+    };
+    let code = source.lines[index].code.as_str();
+    if asks(code) {
+        return true;
+    }
+    let Some((name, _)) = code.split_once('=') else {
+        return false;
+    };
+    let name = name.rsplit([' ', ';']).next().unwrap_or("");
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let end = source.lines.len().min(index + 1 + n_lines);
+    is_name
+        && source.lines[index + 1..end]
+            .iter()
+            .any(|line| has(&line.code, name) && asks(&line.code))
+}
