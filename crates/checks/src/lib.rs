@@ -8,10 +8,13 @@
 
 pub mod compare;
 pub mod detect;
+mod dice;
 pub mod flags;
+mod fresh;
 pub mod instrument;
 pub mod items;
 mod lex;
+pub mod mutants;
 pub mod results;
 pub mod rules;
 mod runner;

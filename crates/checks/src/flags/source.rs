@@ -1,8 +1,8 @@
 //! A product file line by line, each without comments, and which lines are new.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::fresh::new_lines;
 use crate::items::test_spans;
 use crate::lex::{Kind, Language, Token, lex, pairs};
 use crate::text::head;
@@ -46,7 +46,7 @@ impl<'a> Source<'a> {
         let mut tokens = lex(text, language);
         tokens.retain(|token| token.kind != Kind::Comment);
         let partners = pairs(&tokens).unwrap_or_else(|| (0..tokens.len()).collect());
-        let mut lines = new_lines(base, text, &test_spans(language, text));
+        let mut lines = marked_lines(base, text, &test_spans(language, text));
         let mut at = Cursor::default();
         let mut depth = 0_usize;
         for (index, token) in tokens.iter().enumerate() {
@@ -95,23 +95,17 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The lines of a text; new are those that the base has fewer of.
-fn new_lines<'a>(base: &str, text: &'a str, tests: &[Range<usize>]) -> Vec<Line<'a>> {
-    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
-    for line in base.lines() {
-        *known.entry(line.trim()).or_default() += 1;
-    }
+/// The lines of a text; new are those that the base does not have and no test holds.
+fn marked_lines<'a>(base: &str, text: &'a str, tests: &[Range<usize>]) -> Vec<Line<'a>> {
     let mut found = Vec::new();
     let mut at = 0;
-    for whole in text.split_inclusive('\n') {
+    for (whole, is_new) in text.split_inclusive('\n').zip(new_lines(base, text)) {
         let raw = head(whole.trim_end_matches(['\n', '\r']), LINE_BYTES_MAX);
         let before = tests.partition_point(|span| span.start <= at + raw.len());
         let is_test = before > 0 && tests[before - 1].end > at;
-        let count = known.get_mut(raw.trim()).filter(|count| **count > 0);
-        let is_known = count.map(|count| *count -= 1).is_some();
         found.push(Line {
             raw,
-            is_new: !is_known && !is_test,
+            is_new: is_new && !is_test,
             ..Line::default()
         });
         at += whole.len();
