@@ -13,7 +13,7 @@ const SITES_MAX: usize = 20_000;
 pub(super) fn sites(text: &str, language: Language) -> Vec<Site> {
     let mut tokens = code(text, language);
     if language == Language::Rust {
-        tokens = without_attributes(tokens);
+        tokens = without_attributes(&tokens);
     }
     let mut found = Vec::new();
     let mut start = 0;
@@ -30,9 +30,9 @@ pub(super) fn sites(text: &str, language: Language) -> Vec<Site> {
 }
 
 /// The pieces of Rust outside of attributes.
-fn without_attributes(tokens: Vec<Token<'_>>) -> Vec<Token<'_>> {
-    let Some(partners) = pairs(&tokens) else {
-        return Vec::new();
+fn without_attributes<'a>(tokens: &[Token<'a>]) -> Vec<Token<'a>> {
+    let Some(partners) = pairs(tokens) else {
+        return tokens.to_vec();
     };
     let mut kept = Vec::with_capacity(tokens.len());
     let mut at = 0;

@@ -141,7 +141,6 @@ fn rust_can_have_these_faults() {
             ("#[serde(rename = \"a\")]", &[]),
             ("use a::b;", &[]),
             ("#[a(\n    b = \"c\",\n)]\nfn f() -> u8 { 1 }", &["1 => 2"]),
-            ("fn f() { 1 + 2", &[]),
             ("pub use a::{b, c};", &[]),
             ("const A: char = 'a';", &[]),
             ("    s += &t;", &[]),
