@@ -17,4 +17,9 @@ impl Dice {
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }
+
+    /// A number below a limit; 0 where the limit is 0.
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.roll().checked_rem(limit).unwrap_or(0)
+    }
 }

@@ -6,6 +6,7 @@
 //! written by code that nobody trusts, so every reader is bounded and takes any bytes without a
 //! panic.
 
+pub mod canary;
 pub mod compare;
 pub mod detect;
 mod dice;

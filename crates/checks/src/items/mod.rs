@@ -74,6 +74,11 @@ pub fn test_items(path: &str, text: &str) -> Vec<(String, String)> {
     found
 }
 
+/// Where further tests can be put into a Rust file that has some.
+pub(crate) fn place_for_rust_tests(text: &str) -> Option<usize> {
+    rust::place_for_tests(text)
+}
+
 /// The bytes of what exists for tests alone in a product file, in order.
 pub(crate) fn test_spans(language: Language, text: &str) -> Vec<Range<usize>> {
     match language {

@@ -91,6 +91,23 @@ pub(super) fn tests(text: &str) -> Vec<(String, String)> {
         .collect()
 }
 
+/// Where further tests can be put: at the end of a file with tests at its top, or else at the end of
+/// its first module of tests.
+pub(super) fn place_for_tests(text: &str) -> Option<usize> {
+    let file = File::read(text)?;
+    let items = file.all_items();
+    let mut tests = items.iter().filter(|item| item.is_test_function);
+    let first = tests.next()?;
+    if first.container.is_empty() || tests.any(|item| item.container.is_empty()) {
+        return Some(text.len());
+    }
+    let (key, container) = first.container.split_last()?;
+    let holder = items.iter().find(|item| {
+        item.key == *key && item.container == container && item.key.starts_with("mod ")
+    })?;
+    Some(file.tokens.get(holder.inside.as_ref()?.end)?.at)
+}
+
 /// The bytes of the items that exist for tests alone.
 pub(super) fn test_spans(text: &str) -> Vec<Range<usize>> {
     let Some(file) = File::read(text) else {
