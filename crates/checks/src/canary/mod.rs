@@ -5,11 +5,14 @@
 //! names come from a seed, so that nothing in the product can know them.
 
 mod draw;
+mod model;
 mod python;
 mod rust;
 mod script;
 #[cfg(test)]
 mod tests;
+
+pub use model::Canary;
 
 use draw::Draw;
 
@@ -17,17 +20,6 @@ use crate::lex::Language;
 
 /// Longest text that is read.
 const TEXT_BYTES_MAX: usize = 1 << 20;
-
-/// A test file with two tests more.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Canary {
-    /// The whole file.
-    pub text: String,
-    /// The test that must fail: its own name or title, without modules, classes and groups.
-    pub red: String,
-    /// The test that must pass.
-    pub green: String,
-}
 
 /// Adds a test that must fail and one that must pass to a test file.
 ///
@@ -44,20 +36,4 @@ pub fn canary(path: &str, text: &str, seed: u64) -> Option<Canary> {
         Language::Rust => rust::canary(text, &draw),
         Language::Shell | Language::Ruby | Language::Braces => None,
     }
-}
-
-/// A text with something put in.
-fn inserted(text: &str, at: usize, addition: &str) -> String {
-    [&text[..at], addition, &text[at..]].concat()
-}
-
-/// The most used of some ways to write an assertion, by how often each occurs; the first of equals.
-fn most_used<T: Copy>(counts: impl IntoIterator<Item = (T, usize)>) -> Option<T> {
-    let mut best = None;
-    for (way, count) in counts {
-        if count > best.map_or(0, |(_, most)| most) {
-            best = Some((way, count));
-        }
-    }
-    best.map(|(way, _)| way)
 }

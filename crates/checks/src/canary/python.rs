@@ -1,7 +1,7 @@
 //! Python: functions with `assert`, or a class with the assertions of `unittest`.
 
 use super::draw::Draw;
-use super::{Canary, inserted, most_used};
+use super::model::{Canary, inserted, most_used};
 use crate::items::test_items;
 
 /// Assertions of `unittest`, with what fails and what passes.

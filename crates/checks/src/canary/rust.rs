@@ -1,7 +1,7 @@
 //! Rust: two functions with the macro that the file uses most.
 
 use super::draw::Draw;
-use super::{Canary, inserted, most_used};
+use super::model::{Canary, inserted, most_used};
 use crate::items::place_for_rust_tests;
 use crate::lex::{Kind, Language, code};
 

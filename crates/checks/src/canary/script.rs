@@ -1,7 +1,7 @@
 //! JavaScript and TypeScript: two calls of `test` or `it` with the assertion that the file uses most.
 
 use super::draw::Draw;
-use super::{Canary, most_used};
+use super::model::{Canary, most_used};
 use crate::lex::{Kind, Language, Token, code, pairs};
 
 /// How an assertion is written, with letters that [`Draw::filled`] knows.

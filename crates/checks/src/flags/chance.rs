@@ -2,8 +2,7 @@
 //!
 //! Only decisions count. A time stamp in a log, a duration, a random pick or an id is ordinary.
 
-use super::Found;
-use super::signs::{has, has_any, parts};
+use super::signs::{Found, has, has_any, parts};
 use super::source::Source;
 use crate::lex::{Kind, Language};
 

@@ -1,7 +1,6 @@
 //! Product code that ends its process, or takes over what the process prints.
 
-use super::Found;
-use super::signs::{Sign, first, has, has_any, position, sets_member};
+use super::signs::{Found, Sign, first, has, has_any, position, sets_member};
 use super::source::{Line, Source};
 use crate::lex::Language;
 use crate::text::indent;

@@ -22,6 +22,7 @@ pub use hiding::has_hiding_bytes;
 use kernel::{Flag, FlagKind};
 
 use crate::text::{clip, head};
+use signs::Found;
 use source::Source;
 
 /// Most flags of one file.
@@ -31,8 +32,6 @@ const TEXT_BYTES_MAX: usize = 1 << 20;
 /// Longest line that is shown.
 const SHOWN_BYTES_MAX: usize = 160;
 
-/// What was found on a line, in words.
-type Found = Option<&'static str>;
 /// A look at one line.
 type Look = fn(&Source<'_>, usize) -> Found;
 

@@ -1,7 +1,6 @@
 //! Product code that reaches into a runner, an assertion library or what they stand on.
 
-use super::Found;
-use super::signs::{Sign, calls_on, first, has, has_any, sets_member};
+use super::signs::{Found, Sign, calls_on, first, has, has_any, sets_member};
 use super::source::{Line, Source};
 use crate::lex::Language;
 

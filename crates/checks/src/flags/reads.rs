@@ -1,7 +1,6 @@
 //! Product code that opens tests, or looks whether they are there.
 
-use super::Found;
-use super::signs::has_any;
+use super::signs::{Found, has_any};
 use super::source::Source;
 use crate::lex::Language;
 

@@ -1,7 +1,6 @@
 //! Product code that asks whether a test or a check runs.
 
-use super::Found;
-use super::signs::{Sign, first, has, has_any};
+use super::signs::{Found, Sign, first, has, has_any};
 use super::source::{Line, Source};
 use crate::lex::Language;
 

@@ -7,6 +7,8 @@ use crate::text::head;
 /// Longest name of a member.
 const MEMBER_BYTES_MAX: usize = 200;
 
+/// What was found on a line, in words.
+pub(super) type Found = Option<&'static str>;
 /// Something to look for, and what it means.
 pub(super) type Sign = (&'static str, &'static str);
 

@@ -7,6 +7,7 @@
 mod docs;
 mod file;
 mod gates;
+mod model;
 mod python;
 mod rust;
 mod script;
@@ -14,26 +15,13 @@ mod swap;
 #[cfg(test)]
 mod tests;
 
+pub use model::Items;
+
 use std::ops::Range;
 
 use crate::lex::Language;
 use crate::text::{NAME_BYTES_MAX, clip};
-
-/// Longest text that is read.
-const TEXT_BYTES_MAX: usize = 1 << 20;
-/// Most tests of one file, and most names of an answer.
-const ITEMS_MAX: usize = 5_000;
-
-/// What becomes of the tests in a candidate's product file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Items {
-    /// There are none, or they are the base's already.
-    Same,
-    /// The candidate's text with the base's tests in place of its own.
-    Replaced(String),
-    /// Syntax does not settle it. The base's tests that changed or vanished, by name.
-    Unsure(Vec<String>),
-}
+use model::{ITEMS_MAX, TEXT_BYTES_MAX};
 
 /// Puts the base's tests into the candidate's text of a product file.
 pub fn with_base_tests(path: &str, base: &str, candidate: &str) -> Items {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ITEMS_MAX, Items};
+use super::model::{ITEMS_MAX, Items};
 use crate::lex::{Kind, Language, Token, joined, lex};
 
 /// How deep functions and classes may nest.

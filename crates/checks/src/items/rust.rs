@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::ITEMS_MAX;
 use super::file::File;
 use super::gates::Gate;
+use super::model::ITEMS_MAX;
 use crate::lex::{Kind, joined};
 use crate::text::{NAME_BYTES_MAX, clip};
 

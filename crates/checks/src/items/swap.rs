@@ -6,9 +6,9 @@ use std::ops::Range;
 use super::docs::doc_tests;
 use super::file::File;
 use super::gates::Gate;
+use super::model::{ITEMS_MAX, Items};
 use super::rust::{Item, full_name};
 use super::script;
-use super::{ITEMS_MAX, Items};
 use crate::lex::joined;
 
 /// One change of the candidate's text.

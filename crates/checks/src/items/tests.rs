@@ -403,7 +403,7 @@ proptest! {
                 && path == "a.rs"
             {
                 let again = with_base_tests(path, &base, &text);
-                prop_assert!(again != Items::Unsure(Vec::new()), "{:?}", again);
+                prop_assert_ne!(again, Items::Unsure(Vec::new()));
             }
         }
     }

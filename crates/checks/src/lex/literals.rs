@@ -1,6 +1,6 @@
 //! Where strings and comments end, by language.
 
-use super::{Kind, Language, Token};
+use super::token::{Kind, Language, Token};
 
 /// Longest regular expression: an open bracket must not make each line be read over and over.
 const REGEX_BYTES_MAX: usize = 2_000;

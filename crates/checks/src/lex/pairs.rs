@@ -1,6 +1,6 @@
 //! Which bracket closes which.
 
-use super::{Kind, Token};
+use super::token::{Kind, Token};
 
 /// For each piece the index of its partner, where it is a bracket, and its own index otherwise;
 /// nothing where brackets do not match.

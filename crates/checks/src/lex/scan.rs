@@ -1,7 +1,7 @@
 //! The lexer itself. Text that makes no sense gives pieces that make no sense, and never a panic.
 
 use super::literals::{self, Context};
-use super::{Kind, Language, Token};
+use super::token::{Kind, Language, Token};
 use crate::text::head;
 
 /// Longest text that is read.

@@ -4,26 +4,24 @@
 //! imports and attributes are left alone. That a fault changes behaviour is likely and not certain.
 
 mod shell;
+mod site;
 mod sites;
 #[cfg(test)]
 mod tests;
 mod words;
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use crate::dice::Dice;
 use crate::fresh::new_lines;
 use crate::items::test_spans;
 use crate::lex::Language;
+use site::{LINE_BYTES_MAX, Rank, Site};
 
 /// Most mutants of one file.
 pub const MUTANTS_MAX: usize = 50;
 /// Longest text that is changed.
 const TEXT_BYTES_MAX: usize = 1 << 20;
-/// Longest line that is changed.
-const LINE_BYTES_MAX: usize = 2_000;
-
 /// A file with one small fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutant {
@@ -35,23 +33,6 @@ pub struct Mutant {
     pub becomes: String,
     /// The whole file with the fault.
     pub text: String,
-}
-
-/// A place where a fault can be put.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Site {
-    at: Range<usize>,
-    becomes: String,
-    rank: Rank,
-}
-
-/// How likely a fault is to change what the program does, likeliest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    Operator,
-    Number,
-    Return,
-    Text,
 }
 
 /// Puts small faults into the lines of a product file that are new in the candidate.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Rank, Site};
+use super::site::{LINE_BYTES_MAX, Rank, Site};
 use crate::lex::{Kind, Language, lex};
 
 /// Most places of one file.
@@ -35,7 +35,7 @@ pub(super) fn sites(text: &str) -> Vec<Site> {
     let mut at = 0;
     for whole in text.split_inclusive('\n') {
         let line = whole.trim_end_matches(['\n', '\r']);
-        if found.len() < SITES_MAX && line.len() < super::LINE_BYTES_MAX {
+        if found.len() < SITES_MAX && line.len() < LINE_BYTES_MAX {
             let mut own = Vec::new();
             tests(line, &mut own);
             sums(line, &mut own);

@@ -1,7 +1,7 @@
 //! Where faults can be put in languages that have operators, numbers and strings.
 
+use super::site::{LINE_BYTES_MAX, Rank, Site};
 use super::words::{is_declaration, is_message, is_operand, is_type, stands_free};
-use super::{LINE_BYTES_MAX, Rank, Site};
 use crate::lex::{Kind, Language, Token, code, pairs};
 
 /// What a string becomes.

@@ -14,7 +14,7 @@ fn seen(path: &str, text: &str) -> Vec<String> {
         FlagKind::WaitsForDate => "time",
         FlagKind::Random => "chance",
         FlagKind::EndsProcess => "ends",
-        other => panic!("{other:?} is not for this module"),
+        _ => panic!("a kind that is not for this module"),
     };
     let line = |place: &str| place.rsplit(':').next().unwrap_or("").to_owned();
     flags(path, None, text)
@@ -106,7 +106,12 @@ fn bytes_that_hide_text_are() {
         (b"\x1b[8mhidden", Some("a control character")),
         (b"\xff\xfe", None),
     ] {
-        assert_eq!(has_hiding_bytes(bytes), expected, "{bytes:?}");
+        assert_eq!(
+            has_hiding_bytes(bytes),
+            expected,
+            "{}",
+            String::from_utf8_lossy(bytes)
+        );
     }
     assert_eq!(has_hiding_bytes(&[b'a'; 5_001]), Some("a very long line"));
     assert_eq!(has_hiding_bytes(&[b'a'; 5_000]), None);
