@@ -216,6 +216,8 @@ pub struct Run {
     pub faults: u32,
     /// Answers that could not be used.
     pub bad_answers: u32,
+    /// Why the last of them could not be used.
+    pub bad_answer: Option<String>,
     /// The session to resume, where an earlier try was cut short in it.
     pub resume: Option<Resume>,
 }
@@ -291,6 +293,7 @@ impl Run {
             state: RunState::Owed,
             faults: 0,
             bad_answers: 0,
+            bad_answer: None,
             resume: None,
         }
     }
@@ -300,6 +303,7 @@ impl Run {
         Self {
             faults: self.faults,
             bad_answers: self.bad_answers,
+            bad_answer: self.bad_answer.clone(),
             resume: self.resume.clone(),
             ..Self::numbered(self.try_number + 1)
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::attempt::{Attempt, Author, Lane, RunState, Step};
 use crate::commit::Commit;
 use crate::event::{EndReason, RunKey};
+use crate::facts::Facts;
 use crate::flow::{Base, Stage, Writes};
 use crate::order::{
     Deed, MakeCandidateOrder, MakeTestsOrder, Order, Plan, RunOrder, RunPlace, StopOrder, Told,
@@ -247,7 +248,7 @@ impl Active<'_> {
             has_outgrown: last.is_some_and(|last| last.has_outgrown),
             faults: lane.run.faults,
             has_bad_answer: lane.run.bad_answers > 0,
-            told: self.told(lane.stage),
+            told: self.told(lane),
         }
     }
 
@@ -274,7 +275,8 @@ impl Active<'_> {
         }
     }
 
-    fn told(&self, stage: Stage) -> Told {
+    fn told(&self, lane: &Lane) -> Told {
+        let stage = lane.stage;
         let candidate = self.attempt.candidate();
         let facts = candidate.and_then(|candidate| candidate.facts());
         let checked = candidate.and_then(|candidate| candidate.checked.as_ref());
@@ -303,9 +305,12 @@ impl Active<'_> {
                 .map(|checked| checked.report.clone())
                 .unwrap_or_default(),
             failing: facts.map(|facts| facts.failing.clone()).unwrap_or_default(),
-            obliged: facts.map(|facts| facts.obliged.clone()).unwrap_or_default(),
+            obligations: facts.map(Facts::owed).unwrap_or_default(),
+            flags: facts.map(|facts| facts.flags.clone()).unwrap_or_default(),
+            mutants: facts.and_then(|facts| facts.mutants),
             review: candidate.and_then(|candidate| candidate.review.clone()),
             proof: candidate.and_then(|candidate| candidate.proof.clone()),
+            bad_answer: lane.run.bad_answer.clone(),
         }
     }
 

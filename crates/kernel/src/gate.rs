@@ -2,8 +2,10 @@
 //!
 //! Facts come in as types, and one decision comes out. No agent can overrule a closed gate.
 
+use crate::facts::Obligation;
 use crate::facts::{Facts, Setup, StoredGate};
 use crate::flow::{Base, Flow, Stage};
+use crate::numbered::numbered;
 
 /// Where the candidate stands in its story, as far as the gate cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +39,7 @@ pub enum Closed {
     Unproven,
     /// No check says yes, and nobody else has a word.
     Silent,
-    /// Older tests gave way, and nobody judges who could name the criterion that asks for it.
+    /// Something is owed an answer, and nobody judges who could name the criterion that asks for it.
     Unexplained,
 }
 
@@ -58,7 +60,7 @@ pub fn gate(facts: &Facts, situation: Situation) -> Gate {
         Finding::Unproven => Gate::Closed(Closed::Unproven),
         Finding::Green if is_judged => Gate::Open,
         Finding::Green if facts.silent => Gate::Closed(Closed::Silent),
-        Finding::Green if !facts.obliged.is_empty() => Gate::Closed(Closed::Unexplained),
+        Finding::Green if !facts.owed().is_empty() => Gate::Closed(Closed::Unexplained),
         Finding::Green => Gate::Open,
     }
 }
@@ -87,7 +89,9 @@ impl Facts {
             None => {}
         }
         let old_are_red = !self.broken.is_empty() || !self.failed_checks.is_empty();
-        if !self.measured || self.setup == Setup::Failed || old_are_red {
+        // A measurement that cannot be trusted, or that says something else each time, says no.
+        let is_doubtful = !self.voided.is_empty() || !self.unstable.is_empty();
+        if !self.measured || self.setup == Setup::Failed || old_are_red || is_doubtful {
             return Finding::Red;
         }
         // Tests that do not build are not counted as red tests: nothing of them ran.
@@ -113,23 +117,39 @@ impl Closed {
                  alone. Where nobody judges, that is not enough."
                     .to_owned(),
             ),
-            Self::Unexplained => Some(gave_way(&facts.obliged)),
+            Self::Unexplained => Some(unjudged(&facts.owed())),
             Self::Red | Self::Unproven => None,
         }
     }
 }
 
-/// What an attempt is told whose change made older tests give way for no criterion's sake.
-pub(crate) fn gave_way(tests: &[String]) -> String {
+/// What an attempt is told that owes answers where nobody judges.
+fn unjudged(owed: &[Obligation]) -> String {
     format!(
-        "the change made older tests red, removed or skipped them, and no criterion asks for that: {}",
-        tests.join(", ")
+        "Nobody judges in this flow who could say which criterion asks for this:\n{}\n\
+         Do without it, use another flow such as quartet, or let a person accept it.",
+        lines(owed)
     )
+}
+
+/// What an attempt is told whose PASS leaves obligations without a criterion.
+pub(crate) fn without_criterion(missing: &[Obligation]) -> String {
+    format!(
+        "the judge's PASS names no criterion of the story that asks for this:\n{}",
+        lines(missing)
+    )
+}
+
+fn lines(obligations: &[Obligation]) -> String {
+    let lines = numbered(obligations).into_iter();
+    let lines: Vec<String> = lines.map(|each| format!("- {}", each.line)).collect();
+    lines.join("\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::facts::ObligationKind;
 
     fn facts(change: impl FnOnce(&mut Facts)) -> Facts {
         let mut facts = Facts {
@@ -142,6 +162,13 @@ mod tests {
 
     fn one(name: &str) -> Vec<String> {
         vec![name.to_owned()]
+    }
+
+    fn removed(test: &str) -> Obligation {
+        Obligation {
+            kind: ObligationKind::OldTestRemoved,
+            subject: test.to_owned(),
+        }
     }
 
     fn check(rows: &[(&str, Facts, Flow, bool, Gate)]) {
@@ -167,6 +194,8 @@ mod tests {
         let broken = || facts(|facts| facts.broken = one("old"));
         let failed = || facts(|facts| facts.failed_checks = one("lint"));
         let no_setup = || facts(|facts| facts.setup = Setup::Failed);
+        let void = || facts(|facts| facts.voided = one("the report was written by hand"));
+        let unstable = || facts(|facts| facts.unstable = one("now and then"));
         let unfit = || facts(|facts| facts.unfit_tests = true);
         let unfit_and_broken = facts(|facts| {
             facts.unfit_tests = true;
@@ -178,6 +207,9 @@ mod tests {
             ("broken", broken(), Flow::Solo, false, RED),
             ("failed", failed(), Flow::Tdd, false, RED),
             ("no setup", no_setup(), Flow::Quartet, false, RED),
+            ("void", void(), Flow::Quartet, false, RED),
+            ("void", void(), Flow::Solo, true, RED),
+            ("unstable", unstable(), Flow::Judged, false, RED),
             ("unfit", unfit(), Flow::Quartet, false, Gate::RepairTests),
             ("unfit", unfit(), Flow::Quartet, true, RED),
             ("unfit", unfit(), Flow::Tdd, false, RED),
@@ -198,6 +230,7 @@ mod tests {
         };
         let silent = || facts(|facts| facts.silent = true);
         let gave_way = || facts(|facts| facts.obliged = one("old"));
+        let owes = || facts(|facts| facts.obligations = vec![removed("old")]);
         let (silent_gate, unexplained) = (
             Gate::Closed(Closed::Silent),
             Gate::Closed(Closed::Unexplained),
@@ -220,6 +253,24 @@ mod tests {
             ("silent", silent(), Flow::Quartet, false, Gate::Open),
             ("gave way", gave_way(), Flow::Solo, false, unexplained),
             ("gave way", gave_way(), Flow::Quartet, false, Gate::Open),
+            ("owes", owes(), Flow::Solo, false, unexplained),
+            ("owes", owes(), Flow::Judged, false, Gate::Open),
         ]);
+    }
+
+    #[test]
+    fn where_nobody_judges_an_attempt_is_told_what_it_owes_and_how_to_go_on() {
+        let owes = facts(|facts| {
+            facts.obligations = vec![removed("a"), removed("b")];
+            facts.obliged = one("c");
+        });
+        assert_eq!(
+            Closed::Unexplained.words(&owes).unwrap_or_default(),
+            "Nobody judges in this flow who could say which criterion asks for this:\n\
+             - the older test `c` is red in its old form\n\
+             - the older test `a` is gone\n\
+             - the older test `b` is gone\n\
+             Do without it, use another flow such as quartet, or let a person accept it."
+        );
     }
 }

@@ -5,9 +5,9 @@ use crate::attempt::{Code, Material, Step, TestsDraft};
 use crate::event::RunKey;
 use crate::facts::Facts;
 use crate::flow::Stage;
-use crate::gate::{Closed, Gate, Situation, gate, gave_way};
+use crate::gate::{Closed, Gate, Situation, gate, without_criterion};
 use crate::ids::StoryId;
-use crate::obliged::unexplained;
+use crate::obliged::unanswered;
 use crate::run_end::{red, take_step};
 use crate::state::{Rewrite, State};
 use crate::verdict::Verdict;
@@ -100,13 +100,16 @@ impl State {
         if !verdict.pass {
             return self.reject(id, verdict.feedback());
         }
-        let obliged = candidate.facts().map(|facts| facts.obliged.clone());
+        // That a PASS names every criterion is not asked here but where the answer is read, in
+        // `roles`: journals hold verdicts from before that law, nothing in a record tells them
+        // apart, and a replay must lead where it led.
+        let owed = candidate.facts().map(Facts::owed).unwrap_or_default();
         let criteria = &self.story_mut(id)?.spec.criteria;
-        let missing = unexplained(&obliged.unwrap_or_default(), criteria, verdict);
+        let missing = unanswered(owed, criteria, verdict);
         if missing.is_empty() {
             self.settle(id)
         } else {
-            self.reject(id, gave_way(&missing))
+            self.reject(id, without_criterion(&missing))
         }
     }
 
@@ -116,6 +119,7 @@ impl State {
         let id = &key.story;
         let run = self.run_mut(key, |_| true)?;
         run.bad_answers += 1;
+        run.bad_answer = Some(why.to_owned());
         if run.bad_answers < BAD_ANSWERS_MAX {
             *run = run.again();
             return Ok(());

@@ -10,6 +10,7 @@ mod apply;
 mod attempt;
 mod budget;
 mod commit;
+mod criterion;
 mod decide;
 mod event;
 mod facts;
@@ -18,6 +19,7 @@ mod flow;
 mod gate;
 mod ids;
 mod judgment;
+mod numbered;
 mod obliged;
 mod order;
 mod outcome;
@@ -34,15 +36,16 @@ pub use attempt::{
     RunFault, RunState, Step, TestsDraft,
 };
 pub use commit::{Commit, NotACommit};
+pub use criterion::{criteria_left_out, criterion_named, quotes_criterion};
 pub use decide::decide;
 pub use event::{EndReason, Event, PublishResult, RunKey, Stamped, WriteBack};
-pub use facts::{
-    Facts, Flag, FlagKind, Mutants, Obligation, ObligationKind, Setup, StoredGate,
-};
+pub use facts::{Facts, Flag, FlagKind, Mutants, Obligation, ObligationKind, Setup, StoredGate};
 pub use failover::StandIn;
 pub use flow::{Answer, Base, Flow, FlowStep, Role, Stage, StageRow, Writes};
 pub use gate::{Closed, Finding, Gate, Situation, gate};
 pub use ids::{AgentName, StoryId};
+pub use numbered::{Numbered, numbered};
+pub use obliged::is_same_test;
 pub use order::{
     Deed, MakeCandidateOrder, MakeTestsOrder, Order, Plan, PublishOrder, RunOrder, RunPlace,
     StopOrder, Told, WaitOrder,

@@ -1,55 +1,184 @@
-//! Older tests that a change made give way, and whether the judge named the criterion that asks for
-//! it.
+//! What a PASS must answer, and whether the judge's answers do.
 
+use std::collections::BTreeSet;
+
+use crate::criterion::{criterion_named, plain_words};
+use crate::facts::{Facts, Obligation, ObligationKind};
 use crate::verdict::{Obliged, Verdict};
 
-/// The obliged tests for which a PASS names no criterion of the story. While any is left the PASS
-/// does not count.
-pub(crate) fn unexplained(
-    obliged: &[String],
-    criteria: &[String],
-    verdict: &Verdict,
-) -> Vec<String> {
-    let is_explained = |test: &String| {
-        verdict
-            .obliged
-            .iter()
-            .any(|answer| is_about(answer, test) && names_criterion(answer, criteria))
-    };
-    let missing = obliged.iter().filter(|test| !is_explained(test));
-    missing.cloned().collect()
+/// Bytes of a subject that are shown in a sentence.
+const SUBJECT_CHARS_MAX: usize = 200;
+
+impl Facts {
+    /// Everything that a PASS must answer, each once, in an order that depends on nothing else.
+    ///
+    /// Journals that are older than typed obligations hold names of tests. What happened to these
+    /// tests is no longer known; a typed obligation about the same test says it better.
+    pub fn owed(&self) -> Vec<Obligation> {
+        let mut owed: BTreeSet<Obligation> = self.obligations.iter().cloned().collect();
+        for test in &self.obliged {
+            let is_known = |known: &Obligation| known.kind.is_old_test() && known.subject == *test;
+            if !owed.iter().any(is_known) {
+                owed.insert(Obligation {
+                    kind: ObligationKind::OldTestRed,
+                    subject: test.clone(),
+                });
+            }
+        }
+        owed.into_iter().collect()
+    }
 }
 
-/// A runner may add the file to a name that stands in several: `adds (tests/add.rs)`.
-fn is_about(answer: &Obliged, test: &str) -> bool {
-    answer.test == test || test.starts_with(&format!("{} (", answer.test))
+impl Verdict {
+    /// The answer to an obligation that counts: it names a criterion of the story.
+    pub fn answer_to(&self, obligation: &Obligation, criteria: &[String]) -> Option<&Obliged> {
+        let mut answers = self.obliged.iter();
+        answers.find(|answer| answer.is_about(obligation) && names_criterion(answer, criteria))
+    }
+}
+
+impl Obliged {
+    /// Says whether it is an answer to this obligation. Answers of old journals have no kind.
+    fn is_about(&self, obligation: &Obligation) -> bool {
+        self.kind.is_none_or(|kind| kind == obligation.kind)
+            && is_same_test(&self.test, &obligation.subject)
+    }
+}
+
+/// Says whether a name that somebody wrote is the name of a test as the results have it.
+///
+/// Results add the file to a name that stands in several: `adds (tests/add.rs)`.
+pub fn is_same_test(said: &str, test: &str) -> bool {
+    said == test || test.starts_with(&format!("{said} ("))
+}
+
+/// The obligations for which a PASS names no criterion of the story. While any is left the PASS does
+/// not count.
+pub(crate) fn unanswered(
+    owed: Vec<Obligation>,
+    criteria: &[String],
+    verdict: &Verdict,
+) -> Vec<Obligation> {
+    let mut owed = owed;
+    owed.retain(|obligation| verdict.answer_to(obligation, criteria).is_none());
+    owed
 }
 
 /// A story without criteria has none that could be quoted; any reason must do there.
 fn names_criterion(answer: &Obliged, criteria: &[String]) -> bool {
-    let said = plain_words(&answer.criterion);
-    if said.is_empty() {
-        return false;
+    if criteria.is_empty() {
+        return !plain_words(&answer.criterion).is_empty();
     }
-    criteria.is_empty()
-        || criteria
-            .iter()
-            .any(|criterion| quotes(&said, &plain_words(criterion)))
+    criterion_named(&answer.criterion, criteria).is_some()
 }
 
-/// The words of a sentence, whatever stands between them.
-fn plain_words(text: &str) -> Vec<String> {
-    let words = text.split(|letter: char| !letter.is_alphanumeric());
-    words
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect()
+impl Obligation {
+    /// The obligation in a plain sentence.
+    pub fn words(&self) -> String {
+        let subject = shown(&self.subject);
+        match self.kind {
+            ObligationKind::OldTestRed => {
+                format!("the older test {subject} is red in its old form")
+            }
+            ObligationKind::OldTestRemoved => format!("the older test {subject} is gone"),
+            ObligationKind::OldTestSkipped => format!("the older test {subject} no longer runs"),
+            ObligationKind::Harness => {
+                format!("the proof rests on {subject}, which is not known as product code")
+            }
+            ObligationKind::TestSupport => format!(
+                "the test {subject} is green only with the implementor's version of files that \
+                 tests stand on"
+            ),
+            ObligationKind::Characterisation => format!(
+                "the test {subject} shows that behaviour stays, and no small fault turned it red"
+            ),
+        }
+    }
 }
 
-/// Whether words are a criterion's own; a number or a mark may stand before them.
-fn quotes(said: &[String], criterion: &[String]) -> bool {
-    const MARK_WORDS_MAX: usize = 2;
-    !criterion.is_empty()
-        && said.ends_with(criterion)
-        && said.len() - criterion.len() <= MARK_WORDS_MAX
+impl ObligationKind {
+    /// Several obligations of the kind in a plain sentence.
+    pub(crate) fn words_for(self, count: usize) -> String {
+        match self {
+            Self::OldTestRed => format!("{count} older tests are red in their old form"),
+            Self::OldTestRemoved => format!("{count} older tests are gone"),
+            Self::OldTestSkipped => format!("{count} older tests no longer run"),
+            Self::Harness => {
+                format!("the proof rests on {count} files that are not known as product code")
+            }
+            Self::TestSupport => format!(
+                "{count} tests are green only with the implementor's version of files that tests \
+                 stand on"
+            ),
+            Self::Characterisation => format!(
+                "{count} tests show that behaviour stays, and no small fault turned them red"
+            ),
+        }
+    }
+
+    fn is_old_test(self) -> bool {
+        match self {
+            Self::OldTestRed | Self::OldTestRemoved | Self::OldTestSkipped => true,
+            Self::Harness | Self::TestSupport | Self::Characterisation => false,
+        }
+    }
+}
+
+/// A subject as it stands in a sentence. Names of tests are chosen by agents, so none may begin a
+/// line of its own or fill a page.
+pub(crate) fn shown(subject: &str) -> String {
+    let words: Vec<&str> = subject.split_whitespace().collect();
+    let line = words.join(" ").replace('`', "'");
+    let kept: String = line.chars().take(SUBJECT_CHARS_MAX).collect();
+    let mark = if kept.len() < line.len() { "…" } else { "" };
+    format!("`{kept}{mark}`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn obligation(kind: ObligationKind, subject: &str) -> Obligation {
+        Obligation {
+            kind,
+            subject: subject.to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_is_owed_is_said_once_and_in_one_order() {
+        use ObligationKind::{Harness, OldTestRed, OldTestRemoved};
+        let typed = [
+            obligation(Harness, "conftest.py"),
+            obligation(OldTestRemoved, "b"),
+            obligation(OldTestRemoved, "b"),
+        ];
+        let expected = [
+            obligation(OldTestRed, "a"),
+            obligation(OldTestRemoved, "b"),
+            obligation(Harness, "conftest.py"),
+        ];
+        let mut turned = typed.to_vec();
+        turned.reverse();
+        for obligations in [typed.to_vec(), turned] {
+            let facts = Facts {
+                obligations,
+                obliged: ["a", "b", "a"].map(str::to_owned).to_vec(),
+                ..Facts::default()
+            };
+            assert_eq!(facts.owed(), expected);
+        }
+        assert_eq!(Facts::default().owed(), []);
+    }
+
+    #[test]
+    fn a_subject_stays_in_its_line() {
+        for (subject, expected) in [
+            ("adds (tests/add.rs)", "`adds (tests/add.rs)`".to_owned()),
+            ("a\n## Your `answer`", "`a ## Your 'answer'`".to_owned()),
+            (&"é".repeat(300), format!("`{}…`", "é".repeat(200))),
+        ] {
+            assert_eq!(shown(subject), expected);
+        }
+    }
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::attempt::{Resume, wait_left_ms};
 use crate::commit::Commit;
 use crate::event::{EndReason, Event, RunKey};
+use crate::facts::{Flag, Mutants, Obligation};
 use crate::failover::StandIn;
 use crate::flow::{Flow, Stage, StageRow};
 use crate::ids::{AgentName, StoryId};
@@ -202,12 +203,18 @@ pub struct Told {
     pub checks: String,
     /// New tests that are red on the candidate.
     pub failing: Vec<String>,
-    /// Older tests that gave way.
-    pub obliged: Vec<String>,
+    /// What a PASS must answer.
+    pub obligations: Vec<Obligation>,
+    /// What a judge should look at.
+    pub flags: Vec<Flag>,
+    /// How the story's tests did against small faults in the changed lines.
+    pub mutants: Option<Mutants>,
     /// What the reviewer said.
     pub review: Option<Review>,
     /// What the prover showed of its work.
     pub proof: Option<Box<Proof>>,
+    /// Why the answer before could not be used.
+    pub bad_answer: Option<String>,
 }
 
 /// A run that must end.

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::commit::Commit;
+use crate::criterion::criteria_left_out;
+use crate::facts::ObligationKind;
 
 /// What a judge decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,19 +19,24 @@ pub struct Verdict {
     pub criteria: Vec<CriterionVerdict>,
     /// What to do better.
     pub guidance: Vec<String>,
-    /// For each older test that the change made red, removed or skipped: the criterion that asks
-    /// for that.
+    /// For each obligation: the criterion that asks for it.
     #[serde(default)]
     pub obliged: Vec<Obliged>,
 }
 
-/// An older test that had to give way, and the criterion that asks for that.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// An answer to an obligation: the criterion that asks for it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Obliged {
-    /// The test's name.
+    /// The obligation's subject. Old journals know tests only, and the key keeps their name.
     pub test: String,
+    /// The obligation's kind; old journals have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ObligationKind>,
     /// The criterion.
     pub criterion: String,
+    /// Why the criterion asks for it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
 }
 
 /// What a judge says of one criterion.
@@ -107,15 +114,84 @@ impl Verdict {
 }
 
 impl Review {
-    /// Whether it gives for every criterion a reason why no machine can test it.
-    pub fn nothing_is_testable(&self) -> bool {
-        let is_untestable = |coverage: &Coverage| {
-            let has_reason = coverage
-                .untestable
-                .as_ref()
-                .is_some_and(|why| !why.trim().is_empty());
-            has_reason && coverage.tests.is_empty()
+    /// Says whether it gives for every criterion of the story a reason why no machine can test it.
+    ///
+    /// What is no criterion of the story counts as nothing. A story without criteria has none that
+    /// could be quoted; any reason must do there.
+    pub fn nothing_is_testable(&self, criteria: &[String]) -> bool {
+        if self.criteria.iter().any(|each| !each.tests.is_empty()) {
+            return false;
+        }
+        let has_reason = |each: &&Coverage| {
+            let why = each.untestable.as_ref();
+            why.is_some_and(|why| !why.trim().is_empty())
         };
-        !self.criteria.is_empty() && self.criteria.iter().all(is_untestable)
+        let mut untestable = self.criteria.iter().filter(has_reason);
+        if criteria.is_empty() {
+            return untestable.next().is_some();
+        }
+        criteria_left_out(criteria, untestable.map(|each| each.criterion.as_str())).is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_storys_own_criteria_can_be_untestable() {
+        let says = |criterion: &str, untestable: Option<&str>, tests: &[&str]| Coverage {
+            criterion: criterion.to_owned(),
+            tests: tests.iter().map(ToString::to_string).collect(),
+            untestable: untestable.map(str::to_owned),
+            ..Coverage::default()
+        };
+        let two = ["it works", "it is pretty"].map(str::to_owned);
+        let works = || says("1. It works.", Some("no hardware"), &[]);
+        let pretty = || says("it is pretty", Some("taste"), &[]);
+        for (what, review, criteria, expected) in [
+            ("all of them", vec![works(), pretty()], &two[..], true),
+            ("one is left out", vec![works()], &two, false),
+            ("one twice", vec![works(), works()], &two, false),
+            (
+                "one is made up",
+                vec![works(), says("it is fast", Some("clocks"), &[])],
+                &two,
+                false,
+            ),
+            (
+                "one more is made up",
+                vec![works(), pretty(), says("it is fast", None, &[])],
+                &two,
+                true,
+            ),
+            (
+                "no reason",
+                vec![works(), says("it is pretty", None, &[])],
+                &two,
+                false,
+            ),
+            (
+                "a blank reason",
+                vec![works(), says("it is pretty", Some(" "), &[])],
+                &two,
+                false,
+            ),
+            (
+                "with a test",
+                vec![works(), pretty(), says("it works", None, &["t"])],
+                &two,
+                false,
+            ),
+            ("nothing said", vec![], &two, false),
+            ("no criteria, a reason", vec![pretty()], &[], true),
+            ("no criteria, nothing said", vec![], &[], false),
+        ] {
+            let review = Review {
+                criteria: review,
+                ..Review::default()
+            };
+            assert_eq!(review.nothing_is_testable(criteria), expected, "{what}");
+        }
     }
 }

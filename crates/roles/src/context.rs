@@ -1,6 +1,6 @@
 //! Everything that a prompt may speak of beside its story.
 
-use kernel::{Commit, Proof, Review};
+use kernel::{Commit, Flag, Mutants, Obligation, Proof, Review};
 
 /// Everything that a prompt may speak of.
 #[derive(Debug, Clone, Default)]
@@ -25,8 +25,12 @@ pub struct Context {
     pub test_paths: String,
     /// The tests in dispute.
     pub failing: Vec<String>,
-    /// Older tests that gave way.
-    pub obliged: Vec<String>,
+    /// What a PASS must answer.
+    pub obligations: Vec<Obligation>,
+    /// What a judge should look at.
+    pub flags: Vec<Flag>,
+    /// How the story's tests did against small faults in the changed lines.
+    pub mutants: Option<Mutants>,
     /// What the reviewer said.
     pub review: Option<Review>,
     /// What is to be known of how the candidate was made.
@@ -47,8 +51,8 @@ pub struct Context {
     pub excerpts: Vec<Excerpt>,
     /// What the prover showed of its work.
     pub proof: Option<Proof>,
-    /// Whether the last answer could not be used.
-    pub repair: bool,
+    /// Why the last answer could not be used.
+    pub repair: Option<String>,
     /// Whether a skipped story is looked at again.
     pub recheck: bool,
     /// Whether an earlier try's session is gone on with, which knows the task already.

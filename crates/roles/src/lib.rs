@@ -4,6 +4,7 @@
 
 mod answer;
 mod context;
+mod evidence;
 mod prompt;
 mod schema;
 mod sections;
@@ -15,4 +16,4 @@ pub use answer::{
 pub use context::{Context, Excerpt, Found};
 pub use prompt::{PROMPT_BYTES, Prompt, check_template, prompt};
 pub use schema::schema;
-pub use verdict::{last_json_object, read_verdict};
+pub use verdict::{Asked, last_json_object, read_verdict};

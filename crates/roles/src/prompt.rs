@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use kernel::{Commit, Proof, Review, Stage, StorySpec};
 
 use crate::context::Context;
+use crate::evidence::{flags_section, obligations_answer, obligations_section, strength_line};
 use crate::sections::{bullets, fitted};
 
 /// What the sections and the core may take together, unless the core alone is longer.
@@ -21,12 +22,28 @@ const LAST_FEEDBACK_BYTES_MAX: usize = 64 * 1024;
 const EARLIER_FEEDBACK_BYTES_MAX: usize = 2 * 1024;
 const FEEDBACK_MAX: usize = 3;
 
+/// Bytes of what is said of an answer that could not be used.
+const REPAIR_BYTES_MAX: usize = 4 * 1024;
+
 /// Bounds of what a judge is shown of the checks.
 const CHECKS_BYTES_MAX: usize = 24 * 1024;
 
 /// Placeholders whose text is put at the end of a project's own template that lacks them: whoever
 /// wrote it could not know them, or forgot what nobody can do without.
-const NEVER_LEFT_OUT: [&str; 3] = ["commands", "proof", "answer"];
+const NEVER_LEFT_OUT: [&str; 6] = [
+    "commands",
+    "proof",
+    "strength",
+    "flags",
+    "whole_answer",
+    "answer",
+];
+
+/// Placeholders of older versions that stand in people's templates, with their names of today.
+const RENAMED: [(&str, &str); 2] = [
+    ("{{obliged}}", "{{obligations}}"),
+    ("{{obliged_answer}}", "{{obligations_answer}}"),
+];
 
 /// What a prover must answer.
 const PROOF_ANSWER: &str = r#"## Your answer
@@ -36,6 +53,9 @@ Say what you did, so that the judge and a person can see the same. End with one 
 {"checked": ["what you checked, and how"], "found": ["what was wrong; empty if nothing was"], "mended": ["what you changed; empty if nothing"], "see": ["how to see it: a command to run, a place to look at"]}
 
 "#;
+
+/// What a PASS must say of the criteria.
+const WHOLE_ANSWER: &str = "Name every criterion in `criteria`, each in its exact words and with the evidence that you saw. A PASS that\nleaves one out, or has no evidence for it, is no verdict.";
 
 /// The templates by name, and the placeholders that one must not lack.
 const TEMPLATES: [(&str, &str, &[&str]); 8] = [
@@ -62,7 +82,7 @@ const TEMPLATES: [(&str, &str, &[&str]); 8] = [
     (
         "judge",
         include_str!("prompts/judge.md"),
-        &["id", "criteria", "candidate", "diff", "obliged"],
+        &["id", "criteria", "candidate", "diff", "obligations"],
     ),
     (
         "arbitrate",
@@ -107,7 +127,7 @@ pub fn prompt(
         .find(|(known, _, _)| *known == name)
         .map_or("", |(_, text, _)| text);
     let template = own.get(name).map_or(shipped, String::as_str);
-    let template = &with_what_it_lacks(template, shipped);
+    let template = &with_what_it_lacks(&renamed(template), shipped);
     let used = placeholders(template);
     let core: Vec<Value> = core_values(story, context)
         .into_iter()
@@ -122,10 +142,9 @@ pub fn prompt(
         .map(|(name, value)| (*name, value.as_str()))
         .collect();
     let mut text = fill(template, &values);
-    if context.repair {
-        text.push_str(
-            "\nYour last answer could not be used: it did not end with the JSON object that is asked for.\n",
-        );
+    if let Some(why) = &context.repair {
+        let why = bounded(why, REPAIR_BYTES_MAX);
+        text.push_str(&format!("\nYour last answer could not be used: {why}\n"));
     }
     Prompt { text, cut }
 }
@@ -139,7 +158,8 @@ pub fn check_template(name: &str, text: &str) -> Result<(), String> {
             known.join(", ")
         ));
     };
-    let (used, allowed) = (placeholders(text), placeholders(shipped));
+    let text = renamed(text);
+    let (used, allowed) = (placeholders(&text), placeholders(shipped));
     if let Some(unknown) = used.iter().find(|used| !allowed.contains(used)) {
         return Err(format!(
             "`{{{{{unknown}}}}}` is no placeholder of it; there are {}",
@@ -150,6 +170,15 @@ pub fn check_template(name: &str, text: &str) -> Result<(), String> {
         Some(missing) => Err(format!("`{{{{{missing}}}}}` is missing")),
         None => Ok(()),
     }
+}
+
+/// A template with the names that placeholders have today.
+fn renamed(template: &str) -> String {
+    let mut text = template.to_owned();
+    for (old, new) in RENAMED {
+        text = text.replace(old, new);
+    }
+    text
 }
 
 /// A template with the placeholders that every prompt of its kind must have.
@@ -181,7 +210,6 @@ type Value = (&'static str, String);
 
 fn core_values(story: &StorySpec, context: &Context) -> Vec<Value> {
     let id = |commit: &Option<Commit>| commit.as_ref().map(ToString::to_string).unwrap_or_default();
-    let obliged = !context.obliged.is_empty();
     vec![
         ("id", story.id.to_string()),
         ("title", story.title.clone()),
@@ -212,23 +240,14 @@ fn core_values(story: &StorySpec, context: &Context) -> Vec<Value> {
         ("diff", context.diff.clone()),
         ("checks", bounded(&context.checks, CHECKS_BYTES_MAX)),
         ("failing", bullets(&context.failing)),
+        ("obligations", obligations_section(&context.obligations)),
         (
-            "obliged",
-            if obliged {
-                obliged_section(&context.obliged)
-            } else {
-                String::new()
-            },
+            "obligations_answer",
+            obligations_answer(&context.obligations).to_owned(),
         ),
-        (
-            "obliged_answer",
-            if obliged {
-                r#", "obliged": [{"test": "...", "criterion": "..."}]"#
-            } else {
-                ""
-            }
-            .to_owned(),
-        ),
+        ("flags", flags_section(&context.flags)),
+        ("strength", strength_line(context.mutants)),
+        ("whole_answer", WHOLE_ANSWER.to_owned()),
         (
             "review",
             context
@@ -352,15 +371,6 @@ fn feedback(feedback: &[String]) -> String {
     section("What earlier attempts taught", all.trim_end())
 }
 
-fn obliged_section(tests: &[String]) -> String {
-    format!(
-        "## Older tests that gave way\n\nThe change made these tests red, removed them or skips them:\n\n{}\n\nA PASS must \
-         name in `obliged`, for each of them, the criterion in its exact words that asks for that. Where none does, it is a \
-         FAIL.\n\n",
-        bullets(tests)
-    )
-}
-
 fn review_section(review: &Review) -> String {
     let mut body = review.summary.clone();
     let covered = review.criteria.iter().map(|each| match &each.untestable {
@@ -408,6 +418,8 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kernel::{Flag, FlagKind, Mutants, Obligation, ObligationKind};
+
     use crate::context::{Excerpt, Found};
 
     fn story() -> StorySpec {
@@ -435,7 +447,19 @@ mod tests {
             order: Some("they prove nothing".to_owned()),
             test_paths: "tests/".to_owned(),
             failing: text("test_red"),
-            obliged: text("test_old"),
+            obligations: vec![Obligation {
+                kind: ObligationKind::OldTestRemoved,
+                subject: "test_old".to_owned(),
+            }],
+            flags: vec![Flag {
+                kind: FlagKind::Random,
+                place: "src/shelf.ts:3".to_owned(),
+                text: "rolls dice".to_owned(),
+            }],
+            mutants: Some(Mutants {
+                tried: 3,
+                noticed: 2,
+            }),
             review: Some(Review {
                 summary: "fine".to_owned(),
                 ..Review::default()
@@ -460,7 +484,7 @@ mod tests {
                 mended: text("it stands"),
                 see: text("npm run shelf"),
             }),
-            repair: false,
+            repair: None,
             recheck: false,
             goes_on: false,
         }
@@ -507,8 +531,13 @@ mod tests {
                 vec![
                     "the diff",
                     "the checks",
-                    "- test_old",
-                    "\"obliged\": [",
+                    "## Obligations\n\n",
+                    "\n- O1 the older test `test_old` is gone\n",
+                    "\"obliged\": [{\"id\": \"O1\", ",
+                    "## Flags\n\n",
+                    "- depends on chance, `src/shelf.ts:3`: rolls dice\n",
+                    "Strength of proof: 2 of 3 small faults",
+                    "Name every criterion in `criteria`",
                     "fine",
                     "edits CI",
                 ],
@@ -687,7 +716,29 @@ mod tests {
         ]);
         let of = |stage| prompt(stage, &story(), &full_context(), &own).text;
         assert!(of(Stage::Prove).contains(r#"{"checked": ["#));
-        assert!(of(Stage::Judge).contains(expected));
+        let judged = of(Stage::Judge);
+        for part in [
+            expected,
+            "- O1 the older test",
+            "## Flags",
+            "Strength",
+            "Name every",
+        ] {
+            assert!(judged.contains(part), "{part} in {judged}");
+        }
+    }
+
+    #[test]
+    fn whoever_answers_again_is_told_why() {
+        let context = Context {
+            repair: Some("it leaves out `one`".to_owned()),
+            ..full_context()
+        };
+        let made = asked(Stage::Judge, &context);
+        assert!(
+            made.ends_with("\nYour last answer could not be used: it leaves out `one`\n"),
+            "{made}"
+        );
     }
 
     #[test]

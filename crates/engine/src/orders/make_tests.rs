@@ -75,13 +75,15 @@ fn commit_tests(
 }
 
 /// No test file is there: that is fine only where no criterion can be tested by a machine, and the
-/// writer must say so of every one. Else one that nobody speaks of would be proven by nothing.
+/// writer must say so of every one in its words. Else one that nobody speaks of would be proven by
+/// nothing.
 fn without_tests(make: &MakeTestsOrder, rules: &TestRules) -> Event {
-    let review = &make.review;
-    let speaks_of_all = review.criteria.len() >= make.story.criteria.len();
-    if !review.nothing_is_testable() || !speaks_of_all {
+    if !make.review.nothing_is_testable(&make.story.criteria) {
         let places = rules.words();
-        let why = format!("no test file was added or changed; tests belong into {places}");
+        let why = format!(
+            "no test file was added or changed; tests belong into {places}. Where no machine can \
+             test any criterion, name every one in its exact words with the reason in `untestable`"
+        );
         return refused(make, &why);
     }
     Event::TestsMade {

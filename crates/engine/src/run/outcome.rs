@@ -239,7 +239,14 @@ impl EndedRun<'_> {
                 reason: ruling.reason,
             }),
             Stage::Judge => match &self.run.candidate {
-                Some(candidate) => roles::read_verdict(said, candidate).map(RunOutcome::Judged),
+                Some(candidate) => {
+                    let asked = roles::Asked {
+                        candidate,
+                        criteria: &self.run.story.criteria,
+                        obligations: &self.run.told.obligations,
+                    };
+                    roles::read_verdict(said, &asked).map(RunOutcome::Judged)
+                }
                 None => Err("there is no candidate to judge".to_owned()),
             },
             Stage::Baseline | Stage::Check => Err("no agent runs the checks".to_owned()),

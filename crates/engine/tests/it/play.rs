@@ -723,10 +723,16 @@ impl Actor<'_> {
             Stage::Review => {
                 serde_json::json!({ "summary": "fine", "criteria": [], "findings": [] }).to_string()
             }
-            Stage::Judge => serde_json::json!({
-                "verdict": "PASS", "commit": "@CANDIDATE@", "reason": "fine"
-            })
-            .to_string(),
+            Stage::Judge => {
+                let criteria = self.criteria.iter();
+                let criteria: Vec<serde_json::Value> = criteria
+                    .map(|criterion| serde_json::json!({ "criterion": criterion, "pass": true, "evidence": "seen" }))
+                    .collect();
+                serde_json::json!({
+                    "verdict": "PASS", "commit": "@CANDIDATE@", "reason": "fine", "criteria": criteria
+                })
+                .to_string()
+            }
             Stage::Arbitrate => {
                 serde_json::json!({ "fresh_tests": false, "reason": "they stand" }).to_string()
             }

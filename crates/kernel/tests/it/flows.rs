@@ -1,8 +1,8 @@
 //! What each flow asks for, in which order, and where its gates are.
 
 use kernel::{
-    Base, Choice, Deed, Event, FirstStory, Flow, Obliged, Rewrite, RunOutcome, Stage, StoryStatus,
-    Writes,
+    Base, Choice, Deed, Event, Facts, FirstStory, Flow, Obligation, ObligationKind, Obliged,
+    Rewrite, RunOutcome, Stage, StoryStatus, Writes,
 };
 
 use crate::support::{
@@ -322,63 +322,135 @@ fn i02_a_reviewer_that_cannot_be_understood_is_no_yes() {
     assert_eq!(played.owed_words(), ["plan a attempt 2 with claude"]);
 }
 
-/// A green candidate that made an older test give way.
-fn with_an_older_test_in_the_way(obliged: Vec<Obliged>) -> Vec<String> {
+/// A green candidate that owes what is given, and a PASS with these answers.
+fn judged_with(owed: &dyn Fn(&mut Facts), answers: Vec<Obliged>) -> Played {
     let mut played = quartet_to_check();
-    let gave_way = facts(|facts| facts.obliged = strings(&["old"]));
-    played.end_stage(Stage::Check, gave_way);
+    played.end_stage(Stage::Check, facts(owed));
     played.end_stage(Stage::Review, reviewed());
     let mut verdict = played.verdict(true);
-    verdict.obliged = obliged;
+    verdict.obliged = answers;
     played.end_stage(Stage::Judge, RunOutcome::Judged(verdict));
-    played.owed_words()
+    played
+}
+
+fn answer(kind: Option<ObligationKind>, subject: &str, criterion: &str) -> Obliged {
+    Obliged {
+        kind,
+        test: subject.to_owned(),
+        criterion: criterion.to_owned(),
+        why: String::new(),
+    }
+}
+
+const PASSES: &str = "integrate a";
+const REJECTED: &str = "plan a attempt 2 with claude";
+
+#[test]
+fn i08_a_pass_must_name_the_criterion_for_every_older_test_of_an_old_journal() {
+    let owed = |facts: &mut Facts| facts.obliged = strings(&["old"]);
+    let named = |test: &str, criterion: &str| vec![answer(None, test, criterion)];
+    let red = Some(ObligationKind::OldTestRed);
+    for (answers, expected) in [
+        (named("old", "it works"), PASSES),
+        (vec![], REJECTED),
+        (named("other", "it works"), REJECTED),
+        (named("old", "because I say so"), REJECTED),
+        (named("old", " "), REJECTED),
+        (named("old", "1. It works."), PASSES),
+        (named("old", "I am sure that it works"), REJECTED),
+        (vec![answer(red, "old", "it works")], PASSES),
+    ] {
+        let played = judged_with(&owed, answers.clone());
+        assert_eq!(played.owed_words(), [expected], "{answers:?}");
+    }
 }
 
 #[test]
-fn i08_a_pass_must_name_the_criterion_for_every_older_test_that_gave_way() {
-    let obliged = |test: &str, criterion: &str| Obliged {
-        test: test.to_owned(),
-        criterion: criterion.to_owned(),
+fn i02_a_pass_that_leaves_an_obligation_unanswered_is_rejected() {
+    use ObligationKind::{Harness, OldTestRemoved};
+    let owed = |facts: &mut Facts| {
+        facts.obligations = vec![
+            Obligation {
+                kind: OldTestRemoved,
+                subject: "old (tests/a.rs)".to_owned(),
+            },
+            Obligation {
+                kind: Harness,
+                subject: "conftest.py".to_owned(),
+            },
+        ];
     };
-    for (named, expected) in [
-        (vec![obliged("old", "it works")], "integrate a"),
-        (vec![], "plan a attempt 2 with claude"),
+    let removed = || answer(Some(OldTestRemoved), "old (tests/a.rs)", "it works");
+    let harness = |criterion: &str| answer(Some(Harness), "conftest.py", criterion);
+    let gone = "- the older test `old (tests/a.rs)` is gone";
+    let rests = "- the proof rests on `conftest.py`, which is not known as product code";
+    for (answers, missing) in [
+        (vec![removed(), harness("it works")], vec![]),
         (
-            vec![obliged("other", "it works")],
-            "plan a attempt 2 with claude",
+            vec![answer(None, "old", "it works"), harness("it works")],
+            vec![],
         ),
+        (vec![removed()], vec![rests]),
+        (vec![removed(), harness("it is needed")], vec![rests]),
+        (vec![harness("it works")], vec![gone]),
         (
-            vec![obliged("old", "because I say so")],
-            "plan a attempt 2 with claude",
+            vec![
+                removed(),
+                answer(Some(OldTestRemoved), "conftest.py", "it works"),
+            ],
+            vec![rests],
         ),
-        (vec![obliged("old", " ")], "plan a attempt 2 with claude"),
-        (vec![obliged("old", "1. It works.")], "integrate a"),
-        (
-            vec![obliged("old", "I am sure that it works")],
-            "plan a attempt 2 with claude",
-        ),
+        (vec![], vec![gone, rests]),
     ] {
-        assert_eq!(
-            with_an_older_test_in_the_way(named.clone()),
-            [expected],
-            "{named:?}"
+        let played = judged_with(&owed, answers.clone());
+        let expected = if missing.is_empty() { PASSES } else { REJECTED };
+        assert_eq!(played.owed_words(), [expected], "{answers:?}");
+        let told = played.state.stories()[0].feedback.join("\n");
+        let told: Vec<&str> = told.lines().skip(1).collect();
+        assert_eq!(told, missing, "{answers:?}");
+    }
+}
+
+#[test]
+fn i08_where_nobody_judges_nothing_may_be_owed() {
+    let old = |facts: &mut Facts| facts.obliged = strings(&["old"]);
+    let typed = |facts: &mut Facts| {
+        facts.obligations = vec![Obligation {
+            kind: ObligationKind::Harness,
+            subject: "conftest.py".to_owned(),
+        }];
+    };
+    for (what, outcome, expected, named) in [
+        ("nothing", facts(|_| {}), PASSES, ""),
+        ("an older test", facts(old), REJECTED, "`old`"),
+        ("the harness", facts(typed), REJECTED, "`conftest.py`"),
+    ] {
+        let mut played = playing(Flow::Solo);
+        played.end_stage(Stage::Baseline, checked(true));
+        played.end_stage(Stage::Implement, worked());
+        played.end_stage(Stage::Check, outcome);
+        assert_eq!(played.owed_words(), [expected], "{what}");
+        let told = played.state.stories()[0].feedback.join("\n");
+        let ways = if named.is_empty() {
+            ""
+        } else {
+            "use another flow such as quartet"
+        };
+        assert!(
+            told.contains(named) && told.contains(ways),
+            "{what}: {told}"
         );
     }
 }
 
 #[test]
-fn i08_where_nobody_judges_no_older_test_gives_way() {
-    for (gave_way, expected) in [
-        (vec![], "integrate a"),
-        (vec!["old"], "plan a attempt 2 with claude"),
-    ] {
-        let mut played = playing(Flow::Solo);
-        played.end_stage(Stage::Baseline, checked(true));
-        played.end_stage(Stage::Implement, worked());
-        let outcome = facts(|facts| facts.obliged = strings(&gave_way));
-        played.end_stage(Stage::Check, outcome);
-        assert_eq!(played.owed_words(), [expected], "{gave_way:?}");
-    }
+fn whoever_must_answer_again_is_told_why() {
+    let mut played = quartet_to_check();
+    played.end_stage(Stage::Check, green());
+    played.end_stage(Stage::Review, reviewed());
+    played.end_stage(Stage::Judge, bad_answer("it leaves out `it works`"));
+    let told = played.run_order(Stage::Judge).told;
+    assert_eq!(told.bad_answer.as_deref(), Some("it leaves out `it works`"));
 }
 
 #[test]

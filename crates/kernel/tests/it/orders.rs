@@ -94,6 +94,7 @@ fn eventful(played: &Played, run: &kernel::RunKey, ends: u32) -> RunOutcome {
             verdict.obliged = vec![kernel::Obliged {
                 test: "old".to_owned(),
                 criterion: "it works".to_owned(),
+                ..kernel::Obliged::default()
             }];
             RunOutcome::Judged(verdict)
         }
@@ -217,6 +218,10 @@ fn carries(order: &RunOrder) -> String {
         Rewrite::Fresh(why) => format!("fresh: {why}"),
     });
     let resume = order.resume.as_ref();
+    let owes = order.told.obligations.iter();
+    let owes: Vec<String> = owes.map(kernel::Obligation::words).collect();
+    let flags = order.told.flags.iter();
+    let flags: Vec<String> = flags.map(|flag| flag.place.clone()).collect();
     let parts = [
         Some(format!("on {}", name(&order.checkout))),
         order
@@ -229,7 +234,12 @@ fn carries(order: &RunOrder) -> String {
         list("notes", &order.told.notes),
         list("checks", &strings(&[order.told.checks.as_str()])).filter(|one| one != "checks "),
         list("failing", &order.told.failing),
-        list("obliged", &order.told.obliged),
+        list("owes", &owes),
+        list("flags", &flags),
+        order
+            .told
+            .mutants
+            .map(|mutants| format!("noticed {} of {}", mutants.noticed, mutants.tried)),
         order
             .told
             .review
@@ -321,8 +331,25 @@ impl Table {
 }
 
 fn gave_way() -> RunOutcome {
-    facts(|facts| facts.obliged = strings(&["old"]))
+    facts(|facts| {
+        facts.obligations = vec![kernel::Obligation {
+            kind: kernel::ObligationKind::OldTestRemoved,
+            subject: "old".to_owned(),
+        }];
+        facts.flags = vec![kernel::Flag {
+            kind: kernel::FlagKind::Random,
+            place: "src/a.rs:3".to_owned(),
+            text: "rand()".to_owned(),
+        }];
+        facts.mutants = Some(kernel::Mutants {
+            tried: 3,
+            noticed: 2,
+        });
+    })
 }
+
+/// What the orders of those who see the results carry of it.
+const OWES: &str = "owes the older test `old` is gone, flags src/a.rs:3, noticed 2 of 3";
 
 fn a_quartet() -> Vec<String> {
     let mut table = Table::of(Flow::Quartet);
@@ -425,11 +452,11 @@ fn a_run_order_carries_what_its_stage_needs_and_no_more() {
         "check 2.3 by nobody: on candidate 4, about candidate 4, with tests 3, notes made+dropped, \
          feedback for the implementor",
         "review 2.1 by rev: on candidate 4, about candidate 4, with tests 3, notes made+dropped, \
-         checks the report, obliged old, feedback for the implementor",
+         checks the report, OWES, feedback for the implementor",
         "judge 2.1 by judge: on candidate 4, about candidate 4, with tests 3, notes made+dropped, \
-         checks the report, obliged old, review fine, feedback for the implementor",
+         checks the report, OWES, review fine, feedback for the implementor",
     ];
-    assert_eq!(a_quartet(), quartet);
+    assert_eq!(a_quartet(), quartet.map(|line| line.replace("OWES", OWES)));
     let tdd = [
         "baseline 1.1 by nobody: on base",
         "write-tests 1.1 by rev: on base",
@@ -452,9 +479,9 @@ fn a_run_order_carries_what_its_stage_needs_and_no_more() {
         "prove 1.2 by prove: on candidate 1, about candidate 1, resumes s of try 1, notes made",
         "check 1.1 by nobody: on candidate 2, about candidate 2, notes made",
         "judge 1.1 by judge: on candidate 2, about candidate 2, notes made, checks the report, \
-         obliged old",
+         OWES",
     ];
-    assert_eq!(a_proof(), proof);
+    assert_eq!(a_proof(), proof.map(|line| line.replace("OWES", OWES)));
     let baseline = "baseline 1.1 by nobody: on base";
     let judge = "judge 1.1 by judge: on candidate 1, about candidate 1, notes made, checks green";
     for (flow, first, last) in [
@@ -481,7 +508,7 @@ fn i07_a_write_tests_order_carries_nothing_of_a_candidate() {
         assert_eq!((&order.candidate, &told.review), (&None, &None));
         assert!(told.notes.is_empty() && told.checks.is_empty(), "{told:?}");
         assert!(
-            told.failing.is_empty() && told.obliged.is_empty(),
+            told.failing.is_empty() && told.obligations.is_empty() && told.flags.is_empty(),
             "{told:?}"
         );
         let tests = order.tests.as_ref().and_then(|tests| tests.commit.as_ref());
