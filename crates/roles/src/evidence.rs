@@ -1,6 +1,6 @@
 //! What a judge is told of a candidate beside its diff: obligations, flags, the strength of proof.
 
-use kernel::{Flag, FlagKind, Mutants, Obligation, numbered};
+use kernel::{Flag, Mutants, Obligation, numbered};
 
 /// Flags that are shown one by one.
 const FLAGS_MAX: usize = 40;
@@ -42,7 +42,7 @@ pub(crate) fn flags_section(flags: &[Flag]) -> String {
     let shown = flags.iter().take(FLAGS_MAX).map(|flag| {
         let place = one_line(&flag.place);
         let words = one_line(&flag.text);
-        format!("- {}, `{place}`: {words}", flag_words(flag.kind))
+        format!("- {}, `{place}`: {words}", flag.kind.words())
     });
     let mut lines: Vec<String> = shown.collect();
     let n_more = flags.len().saturating_sub(FLAGS_MAX);
@@ -60,32 +60,7 @@ pub(crate) fn flags_section(flags: &[Flag]) -> String {
 pub(crate) fn strength_line(mutants: Option<Mutants>) -> String {
     match mutants {
         None => String::new(),
-        Some(Mutants { tried: 0, .. }) => {
-            "Strength of proof: no small fault fitted the changed lines.\n\n".to_owned()
-        }
-        Some(Mutants { tried, noticed }) => format!(
-            "Strength of proof: {noticed} of {tried} small faults in the changed lines were \
-             noticed by the story's tests.\n\n"
-        ),
-    }
-}
-
-fn flag_words(kind: FlagKind) -> &'static str {
-    match kind {
-        FlagKind::SeesTests => "asks whether it is being tested",
-        FlagKind::PatchesRunner => "reaches into a test runner or an assertion library",
-        FlagKind::OverridesEquality => "overrides equality",
-        FlagKind::ReadsTests => "reads tests or looks for them",
-        FlagKind::WaitsForDate => "depends on the date or the time",
-        FlagKind::Random => "depends on chance",
-        FlagKind::EndsProcess => "ends its process or takes over its output",
-        FlagKind::Unreadable => "cannot be read",
-        FlagKind::Harness => "is not known as product code",
-        FlagKind::Link => "is a link",
-        FlagKind::ChangesFiles => "changed tracked files while it was measured",
-        FlagKind::LeftRunning => "left something running",
-        FlagKind::NothingNoticed => "no small fault was noticed",
-        FlagKind::Measurement => "about the measurement",
+        Some(mutants) => format!("Strength of proof: {}.\n\n", mutants.words()),
     }
 }
 
@@ -100,8 +75,9 @@ fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use kernel::{FlagKind, ObligationKind};
+
     use super::*;
-    use kernel::ObligationKind;
 
     #[test]
     fn obligations_are_numbered_lines() {

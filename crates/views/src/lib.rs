@@ -8,4 +8,6 @@ mod story_report;
 
 pub use loop_view::{LoopView, QuestionView, StoryView, UsedBy, WaitView, loop_view};
 pub use public::{PublicEvent, PublicFold, public_events};
-pub use story_report::{AttemptReport, CriterionReport, StoryReport, story_report};
+pub use story_report::{
+    AnswerReport, AttemptReport, CriterionReport, ObligationReport, StoryReport, story_report,
+};

@@ -2,7 +2,8 @@
 //! the commit.
 
 use kernel::{
-    Commit, Event, Proof, Review, RunOutcome, Stage, Stamped, State, StoryStatus, Verdict,
+    Commit, Event, Facts, Flag, Mutants, ObligationKind, Proof, Review, RunOutcome, Stage, Stamped,
+    State, StoryStatus, Verdict, is_same_test, numbered, quotes_criterion,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -30,6 +31,13 @@ pub struct StoryReport {
     pub commit_sha: Option<String>,
     /// Criterion by criterion, with what is known from the last attempt.
     pub criteria: Vec<CriterionReport>,
+    /// What a judge should look at in the last attempt's candidate.
+    pub flags: Vec<Flag>,
+    /// What a PASS for the last attempt's candidate must answer.
+    pub obligations: Vec<ObligationReport>,
+    /// How the story's tests did against small faults in the changed lines of that candidate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mutants: Option<Mutants>,
     /// Every attempt.
     pub attempts: Vec<AttemptReport>,
 }
@@ -45,12 +53,42 @@ pub struct CriterionReport {
     /// Why no machine can test it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untestable: Option<String>,
+    /// How it stands: `proven` by its own tests, `judged`, only `checked` where nobody judges, or
+    /// `passed` before the loop; `met`, `not met` or `open` while its story has not passed.
+    pub standing: &'static str,
     /// Whether the judge found it met; nothing while nobody judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub met: Option<bool>,
     /// How one can tell.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub evidence: String,
+}
+
+/// Something that a PASS must answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ObligationReport {
+    /// The number in the judge's prompt; obligations that are answered together share one.
+    pub id: String,
+    /// What kind of thing it is.
+    pub kind: ObligationKind,
+    /// The test or the file that it is about.
+    pub subject: String,
+    /// The judge's answer, where it names a criterion of the story.
+    pub answer: Option<AnswerReport>,
+    /// The same in a sentence, for people; those who read JSON have kind and subject.
+    #[serde(skip)]
+    pub words: String,
+}
+
+/// A judge's answer to an obligation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AnswerReport {
+    /// The criterion that asks for it.
+    pub criterion: String,
+    /// Why it does.
+    pub why: String,
 }
 
 /// One attempt.
@@ -80,6 +118,9 @@ pub struct AttemptReport {
     /// What the checks showed, as data.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub evidence: Value,
+    /// The facts that the gate decided on. What people need of them is shown with the story.
+    #[serde(skip)]
+    pub facts: Option<Box<Facts>>,
     /// What the prover checked, found and mended, and how to see it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
@@ -224,6 +265,7 @@ fn take_outcome(stage: Stage, outcome: &RunOutcome, attempt: &mut AttemptReport)
     match outcome {
         RunOutcome::Checked { report, facts, .. } if stage == Stage::Check => {
             attempt.checks.clone_from(report);
+            attempt.facts.clone_from(facts);
             attempt.evidence = facts
                 .as_ref()
                 .and_then(|facts| serde_json::from_str(&facts.evidence).ok())
@@ -282,10 +324,15 @@ fn report(state: &State, id: &str, mut attempts: Vec<AttemptReport>) -> Option<S
         reason = format!("{reason}: {halt}");
     }
     let last = attempts.last();
-    let criteria = story.spec.criteria.iter().map(|criterion| {
-        let tested = story.tests.as_ref().map(|tests| &tests.review);
-        criterion_report(criterion, tested, last)
-    });
+    let facts = last.and_then(|last| last.facts.as_deref());
+    let speaking = Speaking {
+        criteria: &story.spec.criteria,
+        tested: story.tests.as_ref().map(|tests| &tests.review),
+        last,
+        has_passed: status == "passed",
+    };
+    let criteria = story.spec.criteria.iter();
+    let criteria = criteria.map(|criterion| speaking.of(criterion)).collect();
     Some(StoryReport {
         loop_id: state.spec().loop_id.clone(),
         id: id.to_owned(),
@@ -295,7 +342,10 @@ fn report(state: &State, id: &str, mut attempts: Vec<AttemptReport>) -> Option<S
         phase,
         reason,
         commit_sha: commit.map(ToString::to_string),
-        criteria: criteria.collect(),
+        criteria,
+        flags: facts.map(|facts| facts.flags.clone()).unwrap_or_default(),
+        obligations: obligations(&story.spec.criteria, last),
+        mutants: facts.and_then(|facts| facts.mutants),
         attempts,
     })
 }
@@ -339,40 +389,86 @@ fn standing(
     }
 }
 
-fn criterion_report(
-    criterion: &str,
-    tested: Option<&Review>,
-    last: Option<&AttemptReport>,
-) -> CriterionReport {
-    let same = |other: &str| other.trim() == criterion.trim();
-    let coverage = |review: &Review| {
-        review
-            .criteria
-            .iter()
-            .find(|each| same(&each.criterion))
-            .cloned()
-    };
-    let reviewed = last
-        .and_then(|last| last.review.as_ref())
-        .and_then(coverage);
-    let covered = tested
-        .and_then(coverage)
-        .filter(|covered| !covered.tests.is_empty())
-        .or(reviewed);
-    let judged = last
-        .and_then(|last| last.verdict.as_ref())
-        .and_then(|verdict| verdict.criteria.iter().find(|each| same(&each.criterion)));
-    CriterionReport {
-        criterion: criterion.to_owned(),
-        tests: covered
-            .as_ref()
-            .map(|covered| covered.tests.clone())
-            .unwrap_or_default(),
-        untestable: covered.and_then(|covered| covered.untestable),
-        met: judged.map(|judged| judged.pass),
-        evidence: judged
-            .map(|judged| judged.evidence.clone())
-            .unwrap_or_default(),
+/// What the last attempt owed answers for, by the numbers of its prompt.
+fn obligations(criteria: &[String], last: Option<&AttemptReport>) -> Vec<ObligationReport> {
+    let owed = last.and_then(|last| last.facts.as_ref());
+    let owed = owed.map(|facts| facts.owed()).unwrap_or_default();
+    let verdict = last.and_then(|last| last.verdict.as_ref());
+    let mut reports = Vec::new();
+    for line in numbered(&owed) {
+        for obligation in line.obligations {
+            let answer = verdict.and_then(|verdict| verdict.answer_to(&obligation, criteria));
+            reports.push(ObligationReport {
+                id: line.id.clone(),
+                words: obligation.words(),
+                kind: obligation.kind,
+                subject: obligation.subject,
+                answer: answer.map(|answer| AnswerReport {
+                    criterion: answer.criterion.clone(),
+                    why: answer.why.clone(),
+                }),
+            });
+        }
+    }
+    reports
+}
+
+/// Everything that speaks of a story's criteria.
+struct Speaking<'a> {
+    criteria: &'a [String],
+    /// What the test writer says of its tests.
+    tested: Option<&'a Review>,
+    last: Option<&'a AttemptReport>,
+    has_passed: bool,
+}
+
+impl Speaking<'_> {
+    fn of(&self, criterion: &str) -> CriterionReport {
+        let same = |said: &str| quotes_criterion(said, criterion, self.criteria);
+        let coverage = |review: &Review| {
+            let mut all = review.criteria.iter();
+            all.find(|each| same(&each.criterion)).cloned()
+        };
+        let reviewed = self.last.and_then(|last| last.review.as_ref());
+        let reviewed = reviewed.and_then(coverage);
+        let covered = self
+            .tested
+            .and_then(coverage)
+            .filter(|covered| !covered.tests.is_empty())
+            .or(reviewed)
+            .unwrap_or_default();
+        let judged = self
+            .last
+            .and_then(|last| last.verdict.as_ref())
+            .and_then(|verdict| verdict.criteria.iter().find(|each| same(&each.criterion)));
+        let met = judged.map(|judged| judged.pass);
+        CriterionReport {
+            criterion: criterion.to_owned(),
+            standing: self.standing(&covered.tests, met),
+            tests: covered.tests,
+            untestable: covered.untestable,
+            met,
+            evidence: judged
+                .map(|judged| judged.evidence.clone())
+                .unwrap_or_default(),
+        }
+    }
+
+    /// How a criterion stands. No criterion of a story that passed is open.
+    fn standing(&self, tests: &[String], met: Option<bool>) -> &'static str {
+        let facts = self.last.and_then(|last| last.facts.as_ref());
+        let proven = facts.map(|facts| &facts.proven[..]).unwrap_or_default();
+        let is_proven = |test: &String| proven.iter().any(|proven| is_same_test(test, proven));
+        let verdict = self.last.and_then(|last| last.verdict.as_ref());
+        match (self.has_passed, met) {
+            (true, _) if tests.iter().any(is_proven) => "proven",
+            (true, _) if verdict.is_some() => "judged",
+            (true, _) if self.last.is_some() => "checked",
+            (true, _) => "passed",
+            (false, Some(true)) => "met",
+            (false, Some(false)) => "not met",
+            (false, None) => "open",
+        }
     }
 }
 

@@ -1,6 +1,9 @@
 //! Why a story passed or failed.
 
-use kernel::{Event, Facts, Flow, Proof, RunOutcome, Stage};
+use kernel::{
+    Event, Facts, Flag, FlagKind, Flow, Mutants, Obligation, ObligationKind, Obliged, Proof,
+    RunOutcome, Stage, StoryStart,
+};
 use serde_json::json;
 use views::{StoryReport, story_report};
 
@@ -63,7 +66,10 @@ fn a_story_that_passed_tells_its_commit_and_its_criteria() {
     // The writer's own tests count before what a reviewer says.
     assert_eq!(
         json!(report.criteria),
-        json!([{ "criterion": "it works", "tests": ["new"], "met": true, "evidence": "seen" }])
+        json!([{
+            "criterion": "it works", "tests": ["new"], "standing": "judged", "met": true,
+            "evidence": "seen"
+        }])
     );
 }
 
@@ -232,7 +238,7 @@ fn a_blocked_story_has_no_attempts_and_an_unknown_one_no_report() {
     );
     assert_eq!(
         json!(report.criteria),
-        json!([{ "criterion": "it works", "tests": [] }])
+        json!([{ "criterion": "it works", "tests": [], "standing": "open" }])
     );
     assert_eq!(story_report(&played.records, "c"), None);
     assert_eq!(story_report(&[], "a"), None);
@@ -263,5 +269,119 @@ fn the_provers_proof_of_work_is_in_the_report_of_its_attempt() {
     assert_eq!(
         report["attempts"][0]["proof"],
         json!({ "checked": ["it works"], "found": [], "mended": [], "see": ["sh run.sh"] })
+    );
+}
+
+fn measured(change: impl FnOnce(&mut Facts)) -> RunOutcome {
+    let mut facts = Facts {
+        measured: true,
+        ..Facts::default()
+    };
+    change(&mut facts);
+    RunOutcome::Checked {
+        passed: true,
+        report: "2 passed".to_owned(),
+        facts: Some(Box::new(facts)),
+    }
+}
+
+#[test]
+fn obligations_flags_and_the_strength_of_proof_are_told_with_the_judges_answers() {
+    let mut played = Played::start(spec(Flow::Judged, &["a"]));
+    let owed = |kind, subject: &str| Obligation {
+        kind,
+        subject: subject.to_owned(),
+    };
+    let facts = measured(|facts| {
+        facts.obligations = vec![
+            owed(ObligationKind::Harness, "conftest.py"),
+            owed(ObligationKind::OldTestRemoved, "old"),
+        ];
+        facts.obliged = vec!["older".to_owned()];
+        facts.flags = vec![Flag {
+            kind: FlagKind::WaitsForDate,
+            place: "src/a.py:3".to_owned(),
+            text: "today()".to_owned(),
+        }];
+        facts.mutants = Some(Mutants {
+            tried: 3,
+            noticed: 2,
+        });
+    });
+    let answer = |kind, subject: &str, criterion: &str| Obliged {
+        kind,
+        test: subject.to_owned(),
+        criterion: criterion.to_owned(),
+        why: "w".to_owned(),
+    };
+    played
+        .end(Stage::Baseline, checked())
+        .end(Stage::Implement, worked())
+        .end(Stage::Check, facts)
+        .judge_with(
+            true,
+            vec![
+                answer(None, "older", "it works"),
+                answer(Some(ObligationKind::Harness), "conftest.py", "It works."),
+                answer(Some(ObligationKind::OldTestRemoved), "old", "I like it"),
+            ],
+        );
+    let report = report(&played);
+    let shown = json!(report);
+    assert_eq!(
+        shown["obligations"],
+        json!([
+            { "id": "O1", "kind": "old-test-red", "subject": "older",
+              "answer": { "criterion": "it works", "why": "w" } },
+            { "id": "O2", "kind": "old-test-removed", "subject": "old", "answer": null },
+            { "id": "O3", "kind": "harness", "subject": "conftest.py",
+              "answer": { "criterion": "It works.", "why": "w" } },
+        ])
+    );
+    assert_eq!(
+        shown["flags"],
+        json!([{ "kind": "waits-for-date", "place": "src/a.py:3", "text": "today()" }])
+    );
+    assert_eq!(shown["mutants"], json!({ "tried": 3, "noticed": 2 }));
+    assert_eq!(
+        report.attempts[0].ended, "rejected",
+        "one answer counts for nothing"
+    );
+}
+
+#[test]
+fn no_criterion_of_a_story_that_passed_is_open() {
+    let proven = |names: &[&str]| {
+        let names = names.iter().map(ToString::to_string).collect();
+        measured(|facts| facts.proven = names)
+    };
+    for (proven, expected) in [
+        (proven(&["new"]), "proven"),
+        (proven(&["new (tests/a.rs)"]), "proven"),
+        (proven(&["newer"]), "judged"),
+        (proven(&[]), "judged"),
+    ] {
+        let mut played = quartet();
+        played
+            .end(Stage::Baseline, checked())
+            .end(Stage::WriteTests, RunOutcome::TestsWritten(review("new")))
+            .end(Stage::Implement, worked())
+            .end(Stage::Check, proven)
+            .end(Stage::Review, RunOutcome::Reviewed(review("other")));
+        assert_eq!(report(&played).criteria[0].standing, "open");
+        played.judge(true).settle();
+        assert_eq!(report(&played).criteria[0].standing, expected);
+    }
+    let mut solo = Played::start(spec(Flow::Solo, &["a"]));
+    solo.end(Stage::Baseline, checked())
+        .end(Stage::Implement, worked())
+        .end(Stage::Check, checked())
+        .settle();
+    assert_eq!(report(&solo).criteria[0].standing, "checked");
+    let mut before = spec(Flow::Solo, &["a"]);
+    std::sync::Arc::make_mut(&mut before.stories[0]).start = StoryStart::Passed;
+    assert_eq!(
+        report(&Played::start(before)).criteria[0].standing,
+        "passed"
     );
 }

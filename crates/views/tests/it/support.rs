@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kernel::{
-    Commit, Coverage, CriterionVerdict, Deed, Event, FaultCause, Flow, LoopSpec, Order,
+    Commit, Coverage, CriterionVerdict, Deed, Event, FaultCause, Flow, LoopSpec, Obliged, Order,
     PublishResult, Review, RunKey, RunOutcome, RunUsage, Stage, Stamped, State, StorySpec, Verdict,
     WriteBack, decide,
 };
@@ -152,6 +152,11 @@ impl Played {
 
     /// Ends the judge's run with a verdict on the candidate.
     pub(crate) fn judge(&mut self, pass: bool) -> &mut Self {
+        self.judge_with(pass, Vec::new())
+    }
+
+    /// The same with answers to obligations.
+    pub(crate) fn judge_with(&mut self, pass: bool, obliged: Vec<Obliged>) -> &mut Self {
         let run = self.reach(Stage::Judge);
         let attempt = self.state.attempt(&run.story).expect("an attempt");
         let candidate = attempt.candidate().expect("a candidate");
@@ -165,7 +170,7 @@ impl Played {
                 evidence: "seen".to_owned(),
             }],
             guidance: Vec::new(),
-            obliged: Vec::new(),
+            obliged,
         };
         self.end(Stage::Judge, RunOutcome::Judged(verdict))
     }

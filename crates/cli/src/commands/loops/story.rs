@@ -3,12 +3,15 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use views::{AttemptReport, CriterionReport, StoryReport, story_report};
+use views::{AttemptReport, CriterionReport, ObligationReport, StoryReport, story_report};
 
 use super::lookup::{find, load, open};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
+
+/// Obligations and flags that are shown to people; `--json` has all of them.
+const SHOWN_MAX: usize = 40;
 
 pub(super) fn run(
     id: &str,
@@ -70,6 +73,7 @@ fn as_text(report: &StoryReport) -> String {
         .criteria
         .iter()
         .for_each(|criterion| text_of_criterion(criterion, &mut out));
+    text_of_facts(report, &mut out);
     report
         .attempts
         .iter()
@@ -78,12 +82,11 @@ fn as_text(report: &StoryReport) -> String {
 }
 
 fn text_of_criterion(criterion: &CriterionReport, out: &mut String) {
-    let mark = match criterion.met {
-        Some(true) => "met    ",
-        Some(false) => "NOT MET",
-        None => "open   ",
+    let mark = match criterion.standing {
+        "not met" => "NOT MET",
+        standing => standing,
     };
-    let _ = writeln!(out, "  {mark} {}", criterion.criterion);
+    let _ = writeln!(out, "  {mark:<7} {}", criterion.criterion);
     if !criterion.tests.is_empty() {
         let _ = writeln!(out, "          tests: {}", criterion.tests.join(", "));
     }
@@ -93,6 +96,54 @@ fn text_of_criterion(criterion: &CriterionReport, out: &mut String) {
     if !criterion.evidence.is_empty() {
         let _ = writeln!(out, "          judge: {}", criterion.evidence);
     }
+}
+
+/// What only a judge can settle, and what it said of it.
+fn text_of_facts(report: &StoryReport, out: &mut String) {
+    for (title, lines) in [
+        ("obligations", obligation_lines(&report.obligations)),
+        ("flags", flag_lines(&report.flags)),
+    ] {
+        if !lines.is_empty() {
+            let _ = writeln!(out, "\n{title}");
+        }
+        for line in lines {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
+    if let Some(mutants) = report.mutants {
+        let _ = writeln!(out, "\nstrength of proof: {}", mutants.words());
+    }
+}
+
+fn obligation_lines(obligations: &[ObligationReport]) -> Vec<String> {
+    let line = |each: &ObligationReport| {
+        let answer = match &each.answer {
+            None => "not answered".to_owned(),
+            Some(answer) if answer.why.is_empty() => format!("asked for by: {}", answer.criterion),
+            Some(answer) => format!("asked for by: {} ({})", answer.criterion, answer.why),
+        };
+        one_line(&format!("{} {}; {answer}", each.id, each.words))
+    };
+    bounded(obligations.iter().map(line))
+}
+
+fn flag_lines(flags: &[kernel::Flag]) -> Vec<String> {
+    let line = |flag: &kernel::Flag| {
+        let words = flag.kind.words();
+        one_line(&format!("{words}, `{}`: {}", flag.place, flag.text))
+    };
+    bounded(flags.iter().map(line))
+}
+
+/// The first lines, and how many more there are.
+fn bounded(lines: impl ExactSizeIterator<Item = String>) -> Vec<String> {
+    let n_more = lines.len().saturating_sub(SHOWN_MAX);
+    let mut shown: Vec<String> = lines.take(SHOWN_MAX).collect();
+    if n_more > 0 {
+        shown.push(format!("… and {n_more} more"));
+    }
+    shown
 }
 
 fn text_of_attempt(attempt: &AttemptReport, out: &mut String) {
@@ -199,7 +250,29 @@ fn as_markdown(report: &StoryReport) -> String {
     if let Some(commit) = &report.commit_sha {
         let _ = write!(out, " at `{}`", &commit[..12]);
     }
-    out.push_str("\n\n| criterion | tests | judge |\n|---|---|---|\n");
+    out.push_str("\n\n");
+    markdown_of_criteria(report, &mut out);
+    markdown_of_facts(report, &mut out);
+    markdown_of_attempts(report, &mut out);
+    out
+}
+
+fn markdown_of_facts(report: &StoryReport, out: &mut String) {
+    for (title, lines) in [
+        ("Obligations", obligation_lines(&report.obligations)),
+        ("Flags", flag_lines(&report.flags)),
+    ] {
+        if !lines.is_empty() {
+            let _ = write!(out, "\n### {title}\n\n- {}\n", lines.join("\n- "));
+        }
+    }
+    if let Some(mutants) = report.mutants {
+        let _ = writeln!(out, "\nStrength of proof: {}.", mutants.words());
+    }
+}
+
+fn markdown_of_criteria(report: &StoryReport, out: &mut String) {
+    out.push_str("| criterion | tests | judge |\n|---|---|---|\n");
     for criterion in &report.criteria {
         let tests = match &criterion.untestable {
             Some(why) => format!("no machine can test it: {why}"),
@@ -210,10 +283,10 @@ fn as_markdown(report: &StoryReport) -> String {
                 .collect::<Vec<_>>()
                 .join(", "),
         };
-        let word = match criterion.met {
-            Some(true) => "met",
-            Some(false) => "**not met**",
-            None => "",
+        let word = match criterion.standing {
+            "not met" => "**not met**",
+            "open" => "",
+            standing => standing,
         };
         let judge = [word, &criterion.evidence]
             .iter()
@@ -228,6 +301,9 @@ fn as_markdown(report: &StoryReport) -> String {
             cell(&judge.join(": "))
         );
     }
+}
+
+fn markdown_of_attempts(report: &StoryReport, out: &mut String) {
     for attempt in report
         .attempts
         .iter()
@@ -256,13 +332,120 @@ fn as_markdown(report: &StoryReport) -> String {
         }
         out.push_str("\n</details>\n");
     }
-    out
 }
 
 /// Text that may stand in a table.
 fn cell(text: &str) -> String {
-    text.replace('|', "\\|")
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
+    one_line(&text.replace('|', "\\|"))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::{Flag, FlagKind, Mutants, ObligationKind};
+    use views::AnswerReport;
+
+    use super::*;
+
+    fn report() -> StoryReport {
+        let owed = |id: &str, subject: &str, answer| ObligationReport {
+            id: id.to_owned(),
+            kind: ObligationKind::OldTestRemoved,
+            subject: subject.to_owned(),
+            answer,
+            words: format!("the older test `{subject}` is gone"),
+        };
+        let answer = AnswerReport {
+            criterion: "it works".to_owned(),
+            why: "it tested the old way".to_owned(),
+        };
+        let criterion = |criterion: &str, standing| CriterionReport {
+            criterion: criterion.to_owned(),
+            tests: Vec::new(),
+            untestable: None,
+            standing,
+            met: None,
+            evidence: String::new(),
+        };
+        StoryReport {
+            loop_id: "L".to_owned(),
+            id: "a".to_owned(),
+            title: "A".to_owned(),
+            flow: "quartet",
+            status: "passed",
+            phase: "done",
+            reason: String::new(),
+            commit_sha: None,
+            criteria: vec![
+                criterion("it works", "proven"),
+                criterion("it is kind", "judged"),
+            ],
+            flags: vec![Flag {
+                kind: FlagKind::Random,
+                place: "src/a.py:3".to_owned(),
+                text: "rolls\ndice".to_owned(),
+            }],
+            obligations: vec![owed("O1", "old", Some(answer)), owed("O2", "other", None)],
+            mutants: Some(Mutants {
+                tried: 3,
+                noticed: 2,
+            }),
+            attempts: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn obligations_and_flags_are_shown_under_their_own_headings() {
+        insta::assert_snapshot!(as_text(&report()), @r"
+        a: A
+        passed (flow quartet)
+
+        criteria
+          proven  it works
+          judged  it is kind
+
+        obligations
+          O1 the older test `old` is gone; asked for by: it works (it tested the old way)
+          O2 the older test `other` is gone; not answered
+
+        flags
+          depends on chance, `src/a.py:3`: rolls dice
+
+        strength of proof: 2 of 3 small faults in the changed lines were noticed by the story's tests
+        ");
+        insta::assert_snapshot!(as_markdown(&report()), @r"
+        ## a: A
+
+        **passed**
+
+        | criterion | tests | judge |
+        |---|---|---|
+        | it works |  | proven |
+        | it is kind |  | judged |
+
+        ### Obligations
+
+        - O1 the older test `old` is gone; asked for by: it works (it tested the old way)
+        - O2 the older test `other` is gone; not answered
+
+        ### Flags
+
+        - depends on chance, `src/a.py:3`: rolls dice
+
+        Strength of proof: 2 of 3 small faults in the changed lines were noticed by the story's tests.
+        ");
+    }
+
+    #[test]
+    fn long_lists_end_with_a_count() {
+        let mut long = report();
+        long.flags = vec![long.flags[0].clone(); 100];
+        for text in [as_text(&long), as_markdown(&long)] {
+            assert_eq!(text.matches("rolls dice").count(), SHOWN_MAX);
+            assert!(text.contains("… and 60 more"), "{text}");
+        }
+    }
 }
