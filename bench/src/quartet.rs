@@ -27,7 +27,7 @@ case "$LOOPWRIGHT_STAGE" in
   implement) sleep SECS; echo 'echo $(($1 * 2))' > double.sh ;;
   write-tests) sleep SECS; echo '[ "$(sh double.sh 4)" = 8 ]' > tests/double.sh; echo '{"summary": "one"}' ;;
   review) echo '{"summary": "seen", "criteria": [], "findings": []}' ;;
-  judge) echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"r\"}" ;;
+  judge) echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"r\", \"criteria\": [{\"criterion\": \"it doubles\", \"pass\": true, \"evidence\": \"seen\"}]}" ;;
 esac
 "#;
 

@@ -14,7 +14,7 @@ const STORIES: usize = 10;
 
 const IMPLEMENT: &str =
     "cat > /dev/null\necho \"work of $LOOPWRIGHT_STORY_ID\" > \"$LOOPWRIGHT_STORY_ID.txt\"\n";
-const JUDGE: &str = "cat > /dev/null\necho \"{\\\"verdict\\\": \\\"PASS\\\", \\\"commit\\\": \\\"$LOOPWRIGHT_CANDIDATE\\\"}\"\n";
+const JUDGE: &str = "cat > /dev/null\necho \"{\\\"verdict\\\": \\\"PASS\\\", \\\"commit\\\": \\\"$LOOPWRIGHT_CANDIDATE\\\", \\\"criteria\\\": [{\\\"criterion\\\": \\\"it is there\\\", \\\"pass\\\": true, \\\"evidence\\\": \\\"seen\\\"}]}\"\n";
 
 /// What people run when they have nothing else.
 const RALPH: &str = r#"set -e

@@ -12,6 +12,7 @@
 
 mod crash;
 mod git;
+mod judge;
 mod model_server;
 mod random;
 

@@ -25,7 +25,12 @@ script="$SCENE/agents/$LOOPWRIGHT_STORY_ID.$LOOPWRIGHT_STAGE.sh"
 const REVIEW: &str = r#"echo '{"summary": "seen", "criteria": [], "findings": []}'"#;
 
 /// Whatever the facts are, this judge says yes: only they can keep a story from passing.
-const JUDGE: &str = r#"echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"scripted\"}""#;
+const JUDGE: &str = concat!(
+    testkit::criteria_of_prompt!(
+        r#""$SCENE/prompts/$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_STAGE-$ROUND""#
+    ),
+    r#"echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"scripted\", \"criteria\": [$CRITERIA]}""#
+);
 
 /// One story: its criterion, and what implementor and test writer do about it.
 #[derive(Clone)]

@@ -180,9 +180,12 @@ fn played_by(scene: &Scene, stage: &str) -> Vec<String> {
 }
 
 /// A program that does every role.
-const ANY: &str = "cat > /dev/null\necho x > \"$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_STAGE.txt\"\n\
+const ANY: &str = concat!(
+    testkit::criteria_of_prompt!(),
+    "echo x > \"$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_STAGE.txt\"\n\
     [ $LOOPWRIGHT_STAGE = prove ] && { echo '{\"checked\": [\"x\"], \"see\": [\"ls\"]}'; exit; }\n\
-    echo \"{\\\"verdict\\\": \\\"PASS\\\", \\\"commit\\\": \\\"$LOOPWRIGHT_CANDIDATE\\\", \\\"reason\\\": \\\"r\\\"}\"\n";
+    echo \"{\\\"verdict\\\": \\\"PASS\\\", \\\"commit\\\": \\\"$LOOPWRIGHT_CANDIDATE\\\", \\\"reason\\\": \\\"r\\\", \\\"criteria\\\": [$CRITERIA]}\"\n"
+);
 
 fn with_agents_of_any_kind(names: &[&str], more: &str) -> Scene {
     let scene = Scene::new(&["one"]);

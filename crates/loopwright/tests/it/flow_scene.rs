@@ -31,9 +31,12 @@ const REVIEW: &str = r#"echo '{"summary": "seen", "criteria": [], "findings": []
 const ARBITRATE: &str = r#"case "$LOOPWRIGHT_STORY_ID" in fussy) fresh=true ;; *) fresh=false ;; esac
 echo "{\"fresh_tests\": $fresh, \"reason\": \"nobody asked for words\"}"
 "#;
-const JUDGE: &str = r#"case "$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_ATTEMPT" in vague-1) verdict=FAIL ;; *) verdict=PASS ;; esac
-echo "{\"verdict\": \"$verdict\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"scripted\"}"
-"#;
+const JUDGE: &str = concat!(
+    testkit::criteria_of_prompt!(r#""$PROMPT""#),
+    r#"case "$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_ATTEMPT" in vague-1) verdict=FAIL ;; *) verdict=PASS ;; esac
+echo "{\"verdict\": \"$verdict\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"scripted\", \"criteria\": [$CRITERIA]}"
+"#
+);
 
 /// A project with agents for every stage of the flows that have a test writer.
 pub(crate) fn flow_scene(flow: &str, stories: &[&str]) -> Scene {

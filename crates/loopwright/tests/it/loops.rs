@@ -110,9 +110,9 @@ fn every_run_can_be_traced_and_a_loop_that_is_over_removed() {
     let second = runs["result"]["runs"][4]["runId"].as_str().expect("an id");
     let trace = scene.env.run(&["run", second]);
     assert!(
-        trace
-            .stdout
-            .contains("### Attempt 1 was rejected\n\nscripted\ndo: do better"),
+        trace.stdout.contains(
+            "### Attempt 1 was rejected\n\nscripted\nmet: it is there (seen)\ndo: do better"
+        ),
         "{}",
         trace.whole()
     );
@@ -248,12 +248,16 @@ fn i02_a_judge_without_a_verdict_lets_nothing_land() {
         ("prose", "cat > /dev/null\necho PASS\n"),
         (
             "wrong commit",
-            "cat > /dev/null\necho '{\"verdict\": \"PASS\", \"commit\": \"0000000000000000000000000000000000000000\"}'\n",
+            "cat > /dev/null\necho '{\"verdict\": \"PASS\", \"commit\": \"0000000000000000000000000000000000000000\", \"criteria\": [{\"criterion\": \"it is there\", \"pass\": true, \"evidence\": \"seen\"}]}'\n",
         ),
         ("crash", "exit 9\n"),
         (
             "cut off",
             "cat > /dev/null\nprintf '{\"verdict\": \"PASS\", \"commit\": \"%s\"' \"$LOOPWRIGHT_CANDIDATE\"\n",
+        ),
+        (
+            "no criteria",
+            "cat > /dev/null\necho \"{\\\"verdict\\\": \\\"PASS\\\", \\\"commit\\\": \\\"$LOOPWRIGHT_CANDIDATE\\\"}\"\n",
         ),
         ("approval file", "cat > /dev/null\necho PASS > VERDICT\n"),
     ] {
@@ -745,12 +749,14 @@ printf '", "criteria": [], "before": {"verdict": "PASS", "commit": "%s"}}' "$LOO
 
 #[test]
 fn a_judge_that_prints_much_is_heard_and_the_gap_is_shown() {
-    let endless = r#"cat > /dev/null
-echo "{\"verdict\": \"FAIL\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\"}"
+    let endless = concat!(
+        testkit::criteria_of_prompt!(),
+        r#"echo "{\"verdict\": \"FAIL\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"criteria\": [$CRITERIA]}"
 head -c 5000000 /dev/zero | tr '\0' 'x'
 echo
-echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\"}"
-"#;
+echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"criteria\": [$CRITERIA]}"
+"#
+    );
     let scene = Scene::with_agents(&["one"], IMPLEMENT, endless);
     let answer = scene.start(&["--foreground", "--json", "--max-retries", "0"]);
     assert_eq!(
@@ -774,7 +780,7 @@ echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\"}"
     );
     // Two lines of the verdict, five million, one line break.
     let verdicts = 2 * format!(
-        "{{\"verdict\": \"FAIL\", \"commit\": \"{}\"}}\n",
+        "{{\"verdict\": \"FAIL\", \"commit\": \"{}\", \"criteria\": [{{\"criterion\": \"it is there\", \"pass\": true, \"evidence\": \"seen\"}}]}}\n",
         "c".repeat(40)
     )
     .len() as u64;

@@ -9,9 +9,12 @@ use crate::scene::Scene;
 /// Keeps what it was told, and does its work.
 const IMPLEMENT: &str = "cat > \"$HOME/told-implement\"\necho \"$LOOPWRIGHT_MODEL\" > \"$HOME/told-model\"\necho x > \"$LOOPWRIGHT_STORY_ID.txt\"\n";
 
-const JUDGE: &str = r#"cat > "$HOME/told-judge"
-echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"scripted\"}"
-"#;
+const JUDGE: &str = concat!(
+    "cat > \"$HOME/told-judge\"\n",
+    testkit::criteria_of_prompt!(r#""$HOME/told-judge""#),
+    r#"echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"scripted\", \"criteria\": [$CRITERIA]}"
+"#
+);
 
 /// A PRD that says everything that one can say.
 fn everything() -> Value {

@@ -111,7 +111,12 @@ fn verdict(text: &str) -> Value {
     } else {
         "PASS"
     };
-    json!({"verdict": word, "commit": commit, "reason": "looked at it", "criteria": [], "guidance": [REJECTION],
+    let criteria = [
+        "double 4 prints 8",
+        "double of a negative number is right",
+    ]
+    .map(|criterion| json!({"criterion": criterion, "pass": word == "PASS", "evidence": "sh calc.sh double 21"}));
+    json!({"verdict": word, "commit": commit, "reason": "looked at it", "criteria": criteria, "guidance": [REJECTION],
         "obliged": []})
 }
 

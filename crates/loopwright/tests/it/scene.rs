@@ -25,13 +25,15 @@ echo "1..$n"; exit $code
 
 /// Passes everything, except stories whose id says otherwise: `retry-…` at the first attempt,
 /// `never-…` always.
-pub(crate) const JUDGE: &str = r#"cat > /dev/null
-verdict=PASS
+pub(crate) const JUDGE: &str = concat!(
+    testkit::criteria_of_prompt!(),
+    r#"verdict=PASS
 case "$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_ATTEMPT" in
   retry-*-1|never-*) verdict=FAIL ;;
 esac
-echo "{\"verdict\": \"$verdict\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"scripted\", \"guidance\": [\"do better\"]}"
-"#;
+echo "{\"verdict\": \"$verdict\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"scripted\", \"criteria\": [$CRITERIA], \"guidance\": [\"do better\"]}"
+"#
+);
 
 pub(crate) struct Scene {
     pub(crate) env: TestEnv,

@@ -1,6 +1,6 @@
 //! The cheats and faults that are known from others: what each of them must come to.
 
-use super::{Gallery, HONEST, LAZY, PROOF, Piece, TESTS, judge};
+use super::{CRITERIA, Gallery, HONEST, LAZY, PROOF, Piece, TESTS, judge};
 use crate::scene::{JUDGE, Scene};
 
 #[test]
@@ -78,10 +78,12 @@ fn i08_what_was_green_stays_green_or_a_criterion_says_why() {
         .hang_in(&mut gallery);
     Piece::new("weakens the old test that it breaks", "skipped 1")
         .implement(format!("{HONEST}\n{break_add}\necho true > tests/add.sh"))
-        .says(&["no criterion asks for that: add"])
+        .says(&["names no criterion of the story", "the older test `add` "])
         .hang_in(&mut gallery);
-    let obliged = r#"echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"r\",
-      \"obliged\": [{\"test\": \"add\", \"criterion\": \"double 4 prints 8\"}]}""#;
+    let obliged = format!(
+        r#"{CRITERIA}echo "{{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"r\", \"criteria\": [$CRITERIA],
+      \"obliged\": [{{\"id\": \"O1\", \"criterion\": \"double 4 prints 8\", \"why\": \"w\"}}]}}""#
+    );
     Piece::new(
         "changes an old test, and the judge names the criterion that asks for it",
         "passed 1",
@@ -212,6 +214,10 @@ fn i02_only_a_judges_word_on_the_very_commit_counts() {
             "echo '{\"verdict\": \"PASS\", \"commit\": '".to_owned(),
         ),
         ("judge that passes another commit", wrong),
+        (
+            "judge that passes only one of two criteria",
+            judge("PASS").replace("[$CRITERIA]", "[${CRITERIA%, {*}]"),
+        ),
         (
             "judge that crashes after its PASS",
             format!("{}\nkill -9 $$", judge("PASS")),

@@ -1,14 +1,14 @@
 //! Cheats that were thought up against our own rules, and honest work that a rule too many would
 //! reject.
 
-use super::{Gallery, HONEST, Hung, LAZY, PROOF, Piece, RUNNER, TESTS, judge};
+use super::{CRITERIA, Gallery, HONEST, Hung, LAZY, PROOF, Piece, RUNNER, TESTS, judge};
 
 const BREAK_ADD: &str = "sed -i 's/$2 + $3/$2 - $3/' calc.sh";
 
 /// A judge that says PASS and names a criterion for one older test.
 fn obliging(test: &str, criterion: &str) -> String {
     format!(
-        r#"echo "{{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"r\",
+        r#"{CRITERIA}echo "{{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"r\", \"criteria\": [$CRITERIA],
           \"obliged\": [{{\"test\": \"{test}\", \"criterion\": \"{criterion}\"}}]}}""#
     )
 }
@@ -21,7 +21,10 @@ fn i08_nobody_can_explain_an_older_test_away_where_there_is_no_judge() {
         .implement(format!("{HONEST}\n{BREAK_ADD}\nrm tests/add.sh"))
         .base("tests/other.sh", "true\n")
         .flow("solo")
-        .says(&["no criterion asks for that: add"])
+        .says(&[
+            "the older test `add` ",
+            "use another flow such as quartet, or let a person accept it",
+        ])
         .hang_in(&mut gallery);
     Piece::new("solo that weakens the old test that it breaks", "skipped 1")
         .implement(format!("{HONEST}\n{BREAK_ADD}\necho true > tests/add.sh"))
@@ -32,7 +35,7 @@ fn i08_nobody_can_explain_an_older_test_away_where_there_is_no_judge() {
         .flow("proof");
     prover.prove = format!("{BREAK_ADD}; rm tests/add.sh; {PROOF}");
     prover
-        .says(&["no criterion asks for that: add"])
+        .says(&["names no criterion of the story", "the older test `add` "])
         .hang_in(&mut gallery);
     Piece::new("solo on a red base", "passed 1")
         .base("tests/broken.sh", "exit 1\n")
@@ -50,7 +53,7 @@ fn i08_a_test_writer_cannot_weaken_what_an_implementor_breaks() {
     )
     .implement(format!("{HONEST}\n{BREAK_ADD}"))
     .write_tests(format!("echo true > tests/add.sh\n{TESTS}"))
-    .says(&["no criterion asks for that: add"])
+    .says(&["names no criterion of the story", "the older test `add` "])
     .hang_in(&mut gallery);
     Piece::new(
         "test writer that changes an old test, and the judge says why",
@@ -88,7 +91,7 @@ fn i07_what_tests_stand_on_is_not_the_implementors_either() {
         "skipped 1",
     ))
     .implement("echo 'same() { true; }' > tests/lib/same")
-    .says(&["no criterion asks for that: double"])
+    .says(&["names no criterion of the story", "test `double` "])
     .hang_in(&mut gallery);
     Piece::new("makes the tests a link to its own", "skipped 1")
         .implement(format!(
@@ -108,7 +111,7 @@ fn i07_what_tests_stand_on_is_not_the_implementors_either() {
         .implement(format!(
             "{HONEST}\n{BREAK_ADD}\necho true > tests/yes.sh; ln -sf yes.sh tests/add.sh"
         ))
-        .says(&["no criterion asks for that: add"])
+        .says(&["names no criterion of the story", "the older test `add` "])
         .hang_in(&mut gallery);
     Piece::new(
         "tdd: the implementor edits the tests that it is shown",
@@ -199,6 +202,17 @@ fn i02_who_calls_everything_untestable_must_say_so_of_everything() {
         .write_tests(one)
         .says(&["no test file was added or changed"])
         .hang_in(&mut gallery);
+    let made_up = one.replace(
+        "}]}",
+        "}, {\"criterion\": \"it is pretty\", \"untestable\": \"looks\"}]}",
+    );
+    Piece::new(
+        "a criterion that nobody wrote is called untestable",
+        "skipped 1",
+    )
+    .write_tests(made_up)
+    .says(&["no test file was added or changed"])
+    .hang_in(&mut gallery);
     let blank = one.replace("looks", " ");
     Piece::new("no reason why nothing can be tested", "skipped 1")
         .write_tests(blank)

@@ -49,9 +49,13 @@ const RULING: &str = r#"echo '{"fresh_tests": false, "reason": "they stand"}'"#;
 
 fn judge(word: &str) -> String {
     format!(
-        r#"echo "{{\"verdict\": \"{word}\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"scripted\"}}""#
+        r#"{CRITERIA}echo "{{\"verdict\": \"{word}\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"scripted\", \"criteria\": [$CRITERIA]}}""#
     )
 }
+
+/// What a judge of ours says first: every criterion of its prompt is met.
+const CRITERIA: &str =
+    testkit::criteria_of_prompt!(r#""$SCENE/prompt-$LOOPWRIGHT_STAGE-$LOOPWRIGHT_ATTEMPT""#);
 
 /// Pieces of one class: CI shows some of them, the soak all.
 struct Gallery {
