@@ -247,7 +247,6 @@ impl Active<'_> {
             resume: lane.run.resume.clone(),
             has_outgrown: last.is_some_and(|last| last.has_outgrown),
             faults: lane.run.faults,
-            has_bad_answer: lane.run.bad_answers > 0,
             told: self.told(lane),
         }
     }

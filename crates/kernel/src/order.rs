@@ -181,8 +181,6 @@ pub struct RunOrder {
     /// Faults in a row that were not the story's and that the tries before met.
     #[serde(default)]
     pub faults: u32,
-    /// Whether the answer before could not be used.
-    pub has_bad_answer: bool,
     /// What its prompt tells beside the story.
     pub told: Told,
 }

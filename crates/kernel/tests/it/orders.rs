@@ -581,7 +581,10 @@ fn an_order_says_whether_the_try_before_met_a_fault_or_gave_a_bad_answer() {
         (crate::support::bad_answer("prose"), (true, true)),
     ] {
         let order = played.run_order(Stage::Judge);
-        assert_eq!((order.faults > 0, order.has_bad_answer), expected);
+        assert_eq!(
+            (order.faults > 0, order.told.bad_answer.is_some()),
+            expected
+        );
         played.record(ended(order.place.run, outcome));
     }
     assert_eq!(played.owed_words(), ["plan a attempt 2 with claude"]);
