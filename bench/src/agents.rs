@@ -235,6 +235,8 @@ fn order(command: &CommandSpec, env: BTreeMap<String, String>, folder: &Path) ->
         env,
         pass_env: Vec::new(),
         pass_env_file: None,
+        marks: Vec::new(),
+        unnamed: false,
         stdin: Some(folder.join("prompt")),
         wall_secs: command.wall_secs,
         idle_secs: Some(command.idle_secs),

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::results::Format;
-use crate::runner::{Reached, Runner, package_script, runners, unwrapped};
+use crate::runner::{Reached, Runner, direct, package_script, runners, unwrapped};
 use crate::shell::{Line, parse, quote};
 use crate::tree::Tree;
 
@@ -26,9 +26,11 @@ pub struct Instrumented {
 
 /// Makes a project's own test command readable. `report_path` is a file that may be written.
 pub fn instrument(command: &str, tree: &dyn Tree, report_path: &str) -> Instrumented {
+    let command = &without_fail_fast(command);
     let plan = Plan {
         command,
         report_path,
+        stops_early: stops_early(command, tree),
     };
     let line = parse(command);
     let found = runners(&line, tree);
@@ -38,9 +40,53 @@ pub fn instrument(command: &str, tree: &dyn Tree, report_path: &str) -> Instrume
     }
 }
 
+/// A command without the options that make a runner stop at the first red test: what comes behind it
+/// would never be heard.
+fn without_fail_fast(command: &str) -> String {
+    const OPTIONS: [&str; 5] = ["-x", "--exitfirst", "--failfast", "--bail", "--fail-fast"];
+    let line = parse(command);
+    let mut out = command.to_owned();
+    for call in line.calls.iter().rev() {
+        let words = unwrapped(&call.words);
+        let is_runner = direct(&words).is_some() || words.contains(&"unittest");
+        for (word, end) in call.words.iter().zip(&call.ends).rev() {
+            let is_option = OPTIONS.contains(&word.as_str())
+                || word.starts_with("--bail=")
+                || word.starts_with("--maxfail=");
+            let start = end.checked_sub(word.len());
+            if let Some(start) =
+                start.filter(|start| is_runner && is_option && out[*start..*end] == **word)
+            {
+                out.replace_range(start..*end, "");
+            }
+        }
+    }
+    out
+}
+
+/// Says whether the project's files tell a runner to stop at the first red test. Only then it is told
+/// otherwise, since old runners do not know the option.
+fn stops_early(command: &str, tree: &dyn Tree) -> bool {
+    const WORDS: [&str; 5] = ["bail", "maxfail", "exitfirst", " -x", "'-x"];
+    let is_config = |name: &String| {
+        ["package.json", "pyproject.toml", "setup.cfg", "tox.ini"].contains(&name.as_str())
+            || ["pytest", ".pytest", "vitest", "vite.", "jest", ".mocharc"]
+                .iter()
+                .any(|start| name.starts_with(start))
+    };
+    let texts = tree
+        .list("")
+        .into_iter()
+        .filter(is_config)
+        .filter_map(|name| tree.read(&name));
+    let mut texts = texts.chain([command.to_owned()]);
+    texts.any(|text| WORDS.iter().any(|word| text.contains(word)))
+}
+
 struct Plan<'a> {
     command: &'a str,
     report_path: &'a str,
+    stops_early: bool,
 }
 
 impl Plan<'_> {
@@ -76,7 +122,8 @@ impl Plan<'_> {
     /// reports names files; a file that cannot be collected must not keep the others from running.
     fn pytest(&self, runner: Runner) -> Instrumented {
         let options = format!(
-            "--junitxml={} -o junit_family=xunit1 --continue-on-collection-errors",
+            "{}--junitxml={} -o junit_family=xunit1 --continue-on-collection-errors",
+            if self.stops_early { "--maxfail=0 " } else { "" },
             quote(self.report_path)
         );
         let mut env = vec![("PYTEST_ADDOPTS".to_owned(), options)];
@@ -135,7 +182,8 @@ impl Plan<'_> {
         {
             return None;
         }
-        let arguments = arguments_of(reached.runner(), self.report_path);
+        let mut arguments = arguments_of(reached.runner(), self.report_path);
+        arguments.splice(0..0, self.stop_late(reached.runner()));
         let words = unwrapped(&call.words);
         let at = match reached {
             Reached::Within(_)
@@ -168,6 +216,22 @@ impl Plan<'_> {
             .filter(|word| !call.words.contains(word))
             .collect();
         Some(self.built(reached.runner(), at, &new))
+    }
+
+    /// What tells a runner to go on behind a red test.
+    fn stop_late(&self, runner: Runner) -> Option<String> {
+        let option = match runner {
+            Runner::Vitest | Runner::Jest => "--bail=0",
+            Runner::Mocha => "--no-bail",
+            Runner::Cargo
+            | Runner::Nextest
+            | Runner::Go
+            | Runner::Pytest
+            | Runner::Tox
+            | Runner::Node
+            | Runner::Bun => return None,
+        };
+        self.stops_early.then(|| option.to_owned())
     }
 
     fn built(&self, runner: Runner, at: usize, arguments: &[String]) -> Instrumented {

@@ -140,6 +140,8 @@ pub trait Repository: Send + Sync {
 pub trait TreeFiles {
     /// The content of a file; none when there is no file at this path.
     fn read(&self, path: &Path, bytes_max: usize) -> Option<Vec<u8>>;
+    /// The target of a link; none for anything else.
+    fn link(&self, path: &Path) -> Option<Vec<u8>>;
     /// What a path stands for; none for a folder and for nothing.
     fn entry(&self, path: &Path) -> Option<Entry>;
     /// The names in a folder.

@@ -44,6 +44,12 @@ impl RunName {
     }
 }
 
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
+    })
+}
+
 impl Home {
     /// A state folder at this place; nothing is made yet.
     pub fn at(root: impl Into<PathBuf>) -> Self {
@@ -126,6 +132,22 @@ impl Home {
     /// What the project's commands said of trees.
     pub fn measured(&self, loop_id: &str) -> PathBuf {
         self.loop_folder(loop_id).join("measured")
+    }
+
+    /// Where the checks of a loop have their trees: a place that says nothing of what it is for, so
+    /// that code under test cannot tell by its path that it is being checked.
+    ///
+    /// It is derived, never drawn: whoever clears up after a crash finds it again.
+    pub fn lane(&self, loop_id: &str) -> PathBuf {
+        let place = format!("{:016x}", hash(self.root.as_os_str().as_encoded_bytes()));
+        let name = format!("{:08x}", hash(loop_id.as_bytes()) & 0xFFFF_FFFF);
+        let neutral = Path::new("/var/tmp");
+        let base = if neutral.is_dir() {
+            neutral.to_owned()
+        } else {
+            std::env::temp_dir()
+        };
+        base.join(place).join(name)
     }
 
     /// The config homes of a loop's agents.

@@ -18,6 +18,10 @@ pub struct Settings {
     pub checks: Vec<CheckSettings>,
     /// How long all checks together may take.
     pub check_timeout_secs: u64,
+    /// How many small faults the story's tests are tried against.
+    // Added later: an older loop has none.
+    #[serde(default)]
+    pub mutants: usize,
     /// Files that the project needs and does not track, relative to the project.
     pub copy: Vec<String>,
     /// Whether states are written into the PRD.

@@ -91,10 +91,12 @@ pub enum ObligationKind {
     OldTestRemoved,
     /// An older test no longer runs.
     OldTestSkipped,
+    /// The implementor changed the text of an older test.
+    OldTestChanged,
     /// The proof rests on a file that is not known as product code: configuration, a build script, a
     /// helper of the harness.
     Harness,
-    /// A test is green only with what the implementor made of the files that tests stand on.
+    /// The proof rests on a file of the implementor's that tests stand on.
     TestSupport,
     /// A test shows that behaviour stays, and no small fault of ours turned it red.
     Characterisation,

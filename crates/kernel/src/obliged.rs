@@ -82,13 +82,17 @@ impl Obligation {
             }
             ObligationKind::OldTestRemoved => format!("the older test {subject} is gone"),
             ObligationKind::OldTestSkipped => format!("the older test {subject} no longer runs"),
+            ObligationKind::OldTestChanged => {
+                format!("the implementor changed or removed the older test {subject}")
+            }
             ObligationKind::Harness => {
                 format!("the proof rests on {subject}, which is not known as product code")
             }
-            ObligationKind::TestSupport => format!(
-                "the test {subject} is green only with the implementor's version of files that \
-                 tests stand on"
-            ),
+            ObligationKind::TestSupport => {
+                format!(
+                    "the proof rests on {subject}, a file of the implementor's that tests stand on"
+                )
+            }
             ObligationKind::Characterisation => format!(
                 "the test {subject} shows that behaviour stays, and no small fault turned it red"
             ),
@@ -103,13 +107,15 @@ impl ObligationKind {
             Self::OldTestRed => format!("{count} older tests are red in their old form"),
             Self::OldTestRemoved => format!("{count} older tests are gone"),
             Self::OldTestSkipped => format!("{count} older tests no longer run"),
+            Self::OldTestChanged => {
+                format!("the implementor changed or removed {count} older tests")
+            }
             Self::Harness => {
                 format!("the proof rests on {count} files that are not known as product code")
             }
-            Self::TestSupport => format!(
-                "{count} tests are green only with the implementor's version of files that tests \
-                 stand on"
-            ),
+            Self::TestSupport => {
+                format!("the proof rests on {count} files of the implementor's that tests stand on")
+            }
             Self::Characterisation => format!(
                 "{count} tests show that behaviour stays, and no small fault turned them red"
             ),
@@ -118,7 +124,10 @@ impl ObligationKind {
 
     fn is_old_test(self) -> bool {
         match self {
-            Self::OldTestRed | Self::OldTestRemoved | Self::OldTestSkipped => true,
+            Self::OldTestRed
+            | Self::OldTestRemoved
+            | Self::OldTestSkipped
+            | Self::OldTestChanged => true,
             Self::Harness | Self::TestSupport | Self::Characterisation => false,
         }
     }

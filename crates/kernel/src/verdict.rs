@@ -75,6 +75,9 @@ pub struct Coverage {
     pub held_back: Vec<String>,
     /// Why no machine can test it, where none can.
     pub untestable: Option<String>,
+    /// Whether it says that behaviour stays: then its tests are green before and after.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub preserves: bool,
 }
 
 /// What a prover shows of its work: enough for somebody else to see the same.
@@ -114,6 +117,19 @@ impl Verdict {
 }
 
 impl Review {
+    /// Says whether it names existing tests for the criteria: each has some, or a reason why no machine
+    /// can test it. Whether they are red now only a measurement can tell.
+    pub fn names_tests_for(&self, criteria: &[String]) -> bool {
+        let is_covered = |each: &&Coverage| {
+            let why = each.untestable.as_ref();
+            !each.tests.is_empty() || why.is_some_and(|why| !why.trim().is_empty())
+        };
+        let covered = self.criteria.iter().filter(is_covered);
+        let has_tests = self.criteria.iter().any(|each| !each.tests.is_empty());
+        has_tests
+            && criteria_left_out(criteria, covered.map(|each| each.criterion.as_str())).is_empty()
+    }
+
     /// Says whether it gives for every criterion of the story a reason why no machine can test it.
     ///
     /// What is no criterion of the story counts as nothing. A story without criteria has none that
@@ -139,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_storys_own_criteria_can_be_untestable() {
+    fn only_criteria_of_the_story_can_be_untestable() {
         let says = |criterion: &str, untestable: Option<&str>, tests: &[&str]| Coverage {
             criterion: criterion.to_owned(),
             tests: tests.iter().map(ToString::to_string).collect(),

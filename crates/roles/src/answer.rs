@@ -190,6 +190,7 @@ fn coverage(item: &Value) -> Result<Coverage, String> {
         held_back,
         untestable: untestable
             .filter(|why| !why.trim().is_empty() && why != "false" && why != "null"),
+        preserves: matches!(first(&["preserves"]), Some(Value::Bool(true))),
     })
 }
 

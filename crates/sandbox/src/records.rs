@@ -39,6 +39,15 @@ pub struct RunSpec {
     // Added later: an older spec does not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass_env_file: Option<PathBuf>,
+    /// Variables of `env`, as `NAME=value`, by which [`sweep`](crate::sweep) also knows processes of
+    /// the run; what follows behind a slash counts too.
+    // Added later: an older spec does not have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<String>,
+    /// Whether the program must not see [`RUN_DIR_VARIABLE`]. Then `marks` must name another one.
+    // Added later: an older spec does not have it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unnamed: bool,
     /// A regular file to use as standard input, so that the program sees its end; `/dev/null` if
     /// there is none.
     pub stdin: Option<PathBuf>,

@@ -10,10 +10,10 @@ use std::io::Read as _;
 use crate::entry::{Entries, below};
 use crate::error::{GitError, failed};
 use crate::ignore::{Ignored, RULES_BYTES_MAX, Rules, Untracked};
+use crate::left_out::{LeftOut, Reason};
 use crate::loop_repo::LoopRepo;
 use crate::reserved::is_reserved;
 use crate::scratch::Scratch;
-use crate::snapshot::{LeftOut, Reason};
 use crate::walk::{Got, Kind, Tree, split};
 
 /// A checkout with more names is refused before it exhausts our memory.
@@ -40,6 +40,23 @@ const BUILD_FOLDERS: &[&[u8]] = &[
 
 /// What cargo writes into each folder that it builds in.
 const CARGO_MARKS: [&[u8]; 2] = [b"CACHEDIR.TAG", b".rustc_info.json"];
+
+/// Names that rules give to folders of products, and that people give to folders of source.
+const OUTPUT_FOLDERS: &[&[u8]] = &[b"target", b"build", b"dist", b"out", b"bin", b"obj"];
+
+/// Files beside which tools build.
+const MANIFESTS: &[&[u8]] = &[
+    b"Cargo.toml",
+    b"package.json",
+    b"pyproject.toml",
+    b"setup.py",
+    b"go.mod",
+    b"pom.xml",
+    b"build.gradle",
+    b"build.gradle.kts",
+    b"Makefile",
+    b"CMakeLists.txt",
+];
 
 /// A name in the checkout.
 #[derive(Debug)]
@@ -72,6 +89,7 @@ pub(crate) fn gather(
         tree,
         base,
         rules,
+        source_folders: Vec::new(),
         gathered: Gathered::default(),
     };
     let mut n_seen = 0;
@@ -99,6 +117,8 @@ struct Gathering<'a> {
     tree: &'a Tree,
     base: &'a Entries,
     rules: Rules<'a>,
+    /// Folders of source that a rule about build folders meets by name; no rule counts in them.
+    source_folders: Vec<Vec<u8>>,
     gathered: Gathered,
 }
 
@@ -164,7 +184,12 @@ impl Gathering<'_> {
     fn sort_out(&mut self, found: Vec<Found>) -> Result<Vec<Vec<u8>>, GitError> {
         // As in git, a rule has no effect on what is tracked.
         let mut untracked = Vec::new();
+        let mut sources = Vec::new();
         for found in found.iter().filter(|found| !self.is_tracked(&found.path)) {
+            if self.is_source_folder(found)? || self.is_in_source_folder(&found.path) {
+                sources.push(found.path.clone());
+                continue;
+            }
             untracked.push(Untracked {
                 path: &found.path,
                 kind: found.kind,
@@ -172,6 +197,7 @@ impl Gathering<'_> {
             });
         }
         let ignored = self.rules.ignored(&untracked)?;
+        self.source_folders.extend(sources);
         self.gathered
             .newly_ignored
             .extend(newly_ignored(&found, &ignored));
@@ -200,6 +226,26 @@ impl Gathering<'_> {
             Kind::Folder | Kind::Link => BUILD_FOLDERS.contains(&name),
             Kind::File | Kind::Special => false,
         })
+    }
+
+    /// Whether a rule that means a build folder meets a folder of source by its name alone, as
+    /// `target` meets `src/target`: it lies beside tracked files and not where a tool builds.
+    fn is_source_folder(&self, found: &Found) -> Result<bool, GitError> {
+        let (folder, name) = split(&found.path);
+        if found.kind != Kind::Folder || folder.is_empty() || !OUTPUT_FOLDERS.contains(&name) {
+            return Ok(false);
+        }
+        let is_beside_files = below(self.base, folder).any(|(path, _)| split(path).0 == folder);
+        let is_top_of_package = MANIFESTS
+            .iter()
+            .any(|name| self.base.contains_key(&join(folder, name)));
+        let is_filled = self.has_any_file(&found.path, &CARGO_MARKS)?;
+        Ok(is_beside_files && !is_top_of_package && !is_filled)
+    }
+
+    fn is_in_source_folder(&self, path: &[u8]) -> bool {
+        let (folder, name) = split(path);
+        !BUILD_FOLDERS.contains(&name) && self.source_folders.iter().any(|known| known == folder)
     }
 
     fn has_any_file(&self, folder: &[u8], names: &[&[u8]]) -> Result<bool, GitError> {

@@ -12,8 +12,8 @@ use crate::entry::{Entries, Entry, Mode, above, below};
 use crate::error::GitError;
 use crate::gather::{Gathered, join};
 use crate::id::ObjectId;
+use crate::left_out::{LeftOut, Reason};
 use crate::loop_repo::LoopRepo;
-use crate::snapshot::{LeftOut, Reason};
 use crate::walk::{as_path, split};
 
 /// How many links are followed from one; Linux follows no more either.

@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::blobs::{Blob, Blobs};
-use crate::entry::{Entries, Entry, Line, TreeLike, below, git_path, parse_ls_tree};
+use crate::entry::{Entries, Entry, Line, Mode, TreeLike, below, git_path, parse_ls_tree};
 use crate::error::GitError;
 use crate::id::{CommitId, TreeId};
 use crate::loop_repo::LoopRepo;
@@ -42,6 +42,19 @@ impl TreeReader {
             return Ok(None);
         };
         read(&self.blobs, entry, path, bytes_max)
+    }
+
+    /// The target of a link; `None` if there is none at this path.
+    pub fn link(&self, path: &Path) -> Result<Option<Vec<u8>>, GitError> {
+        const TARGET_BYTES_MAX: usize = 4096;
+        let entry = self.entry(path)?.filter(|entry| entry.mode == Mode::Link);
+        let Some(entry) = entry else {
+            return Ok(None);
+        };
+        Ok(match self.blobs.read(&entry.id, TARGET_BYTES_MAX)? {
+            Blob::Whole(target) => Some(target),
+            Blob::TooLarge { .. } => None,
+        })
     }
 
     /// The entry at a path; `None` if there is a folder or nothing.

@@ -14,9 +14,9 @@ use crate::error::{GitError, failed};
 use crate::gather::{Found, Gathered};
 use crate::git::{Git, pipe_broke};
 use crate::id::ObjectId;
+use crate::left_out::{LeftOut, Reason};
 use crate::loop_repo::LoopRepo;
 use crate::scratch::Scratch;
-use crate::snapshot::{LeftOut, Reason};
 use crate::walk::{Got, Kind, Tree};
 
 /// The largest file that is stored, unless the base has one at least as large at that path.

@@ -3,7 +3,7 @@
 use crate::dice::Dice;
 
 const SYLLABLES: [&str; 20] = [
-    "ba", "de", "fo", "gi", "ha", "ju", "ka", "li", "mo", "ne", "po", "qua", "ri", "so", "ta", "u",
+    "bo", "de", "fi", "gi", "ha", "ju", "ka", "li", "mo", "ne", "po", "qua", "ri", "so", "ta", "u",
     "ve", "wi", "xa", "zu",
 ];
 const WORDS: [&str; 12] = [

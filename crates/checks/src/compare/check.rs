@@ -1,16 +1,18 @@
 //! The comparison, check by check.
 
+use kernel::ObligationKind;
+
 use super::draft::{Draft, Strength, said_by};
-use super::evidence::{Evidence, Measured, Measurement};
-use super::facts::{Comparison, How, Wanted};
+use super::evidence::{Measured, Measurement, Side};
+use super::facts::{Comparison, Wanted};
 use super::measure;
 use crate::results::stands_in;
 
 /// Checks that run no tests: their exit code can fail a candidate, and never prove one.
 const WITHOUT_TESTS: [&str; 6] = ["setup", "typecheck", "lint", "format", "fmt", "build"];
 
-/// Compares a candidate with its base.
-pub fn compare(evidence: &Evidence<'_>) -> Comparison {
+/// Compares one tree of a candidate with the base.
+pub(super) fn compare_side(evidence: &Side<'_>) -> Comparison {
     let mut draft = Draft::new();
     if let Some(setup) = evidence
         .base
@@ -20,11 +22,11 @@ pub fn compare(evidence: &Evidence<'_>) -> Comparison {
         return draft.setup_failed(true, setup);
     }
     if let Some(setup) = evidence
-        .candidate
+        .tree
         .check("setup")
         .filter(|setup| !setup.is_green())
     {
-        if !any_green(evidence.candidate_reruns, "setup") {
+        if !any_green(evidence.reruns, "setup") {
             return draft.setup_failed(false, setup);
         }
         draft.flaky("setup");
@@ -37,14 +39,9 @@ pub fn compare(evidence: &Evidence<'_>) -> Comparison {
 }
 
 /// Every check but `setup`, in the base's order.
-fn names<'a>(evidence: &Evidence<'a>) -> Vec<&'a str> {
+fn names<'a>(evidence: &Side<'a>) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
-    for check in evidence
-        .base
-        .checks
-        .iter()
-        .chain(&evidence.candidate.checks)
-    {
+    for check in evidence.base.checks.iter().chain(&evidence.tree.checks) {
         if check.name != "setup" && !names.contains(&check.name.as_str()) {
             names.push(&check.name);
         }
@@ -61,36 +58,37 @@ fn any_green(reruns: &[Measurement], name: &str) -> bool {
 
 /// One check on all trees.
 pub(super) struct Check<'a> {
-    pub(super) evidence: &'a Evidence<'a>,
+    pub(super) evidence: &'a Side<'a>,
     pub(super) name: &'a str,
     pub(super) base: Option<&'a Measured>,
+    pub(super) base_reruns: Vec<&'a Measured>,
     pub(super) base_with_tests: Option<&'a Measured>,
-    pub(super) without_tests: Option<&'a Measured>,
-    pub(super) with_base_tests: Option<&'a Measured>,
+    /// The old form's runs.
+    pub(super) old_forms: Vec<&'a Measured>,
     /// The candidate's own run and its repetitions.
     pub(super) runs: Vec<&'a Measured>,
 }
 
 impl<'a> Check<'a> {
-    fn of(evidence: &'a Evidence<'a>, name: &'a str) -> Self {
+    fn of(evidence: &'a Side<'a>, name: &'a str) -> Self {
         let find =
             |measurement: Option<&'a Measurement>| measurement.and_then(|found| found.check(name));
-        let reruns = evidence
-            .candidate_reruns
-            .iter()
-            .filter_map(|rerun| rerun.check(name));
+        let all = |reruns: &'a [Measurement]| reruns.iter().filter_map(|rerun| rerun.check(name));
         Self {
             evidence,
             name,
             base: evidence.base.check(name),
+            base_reruns: all(evidence.base_reruns).collect(),
             base_with_tests: find(evidence.base_with_tests),
-            without_tests: find(evidence.candidate_without_tests),
-            with_base_tests: find(evidence.candidate_with_base_tests),
+            old_forms: find(evidence.old_form)
+                .into_iter()
+                .chain(all(evidence.old_form_reruns))
+                .collect(),
             runs: evidence
-                .candidate
+                .tree
                 .check(name)
                 .into_iter()
-                .chain(reruns)
+                .chain(all(evidence.reruns))
                 .collect(),
         }
     }
@@ -162,14 +160,10 @@ impl<'a> Check<'a> {
                 },
             );
         }
-        if let Some(old) = self
-            .with_base_tests
-            .filter(|found| self.has_tests() && !found.is_green())
-        {
-            match &old.results.build_failure {
-                Some(excerpt) => draft.old_tests_do_not_build(excerpt),
-                None => draft.obliged(self.name, How::Red),
-            }
+        let old_is_red =
+            !self.old_forms.is_empty() && !self.old_forms.iter().any(|old| old.is_green());
+        if self.has_tests() && old_is_red && !self.evidence.files.writer_edited.is_empty() {
+            draft.obliged(ObligationKind::OldTestRed, self.name);
         }
     }
 
@@ -202,11 +196,11 @@ impl<'a> Check<'a> {
     /// Says whether the check is red only because the new tests do not build or do not type-check.
     pub(super) fn blames_new_tests(&self, candidate: &Measured, draft: &mut Draft) -> bool {
         let is_of_form = !self.has_tests() || candidate.results.build_failure.is_some();
-        if !self.evidence.demands_tests() || !is_of_form || candidate.timed_out {
+        if !self.evidence.files.demands_tests || !is_of_form || candidate.timed_out {
             return false;
         }
-        let Some(without) = self.without_tests else {
-            draft.want(Wanted::CandidateWithoutTests);
+        let Some(without) = self.old_forms.first() else {
+            draft.want(Wanted::OldForm);
             return false;
         };
         if self.has_tests() {
@@ -217,7 +211,7 @@ impl<'a> Check<'a> {
     }
 
     pub(super) fn is_writers(&self, place: &str) -> bool {
-        stands_in(place, self.evidence.writer_files)
+        stands_in(place, &self.evidence.files.writer)
     }
 }
 

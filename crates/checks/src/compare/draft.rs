@@ -1,7 +1,9 @@
 //! A comparison in the making: bounded lists.
 
-use super::evidence::{Evidence, Measured, RERUNS_MAX};
-use super::facts::{Changed, Comparison, Failing, How, NAMES_MAX, SetupFailed, Wanted};
+use kernel::{Obligation, ObligationKind};
+
+use super::evidence::{Measured, RERUNS_MAX, Side};
+use super::facts::{Comparison, Failing, NAMES_MAX, SetupFailed, Wanted};
 use crate::text::{EXCERPT_BYTES_MAX, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, clip};
 
 pub(super) struct Draft {
@@ -38,6 +40,15 @@ impl Draft {
     pub(super) fn vacuous(&mut self, name: &str) {
         push(
             &mut self.facts.vacuous,
+            clip(name, NAME_BYTES_MAX),
+            &mut self.facts.n_left_out,
+        );
+    }
+
+    /// A test that shows that behaviour stays.
+    pub(super) fn preserved(&mut self, name: &str) {
+        push(
+            &mut self.facts.preserved,
             clip(name, NAME_BYTES_MAX),
             &mut self.facts.n_left_out,
         );
@@ -90,12 +101,25 @@ impl Draft {
         );
     }
 
-    pub(super) fn obliged(&mut self, name: &str, how: How) {
-        let changed = Changed {
-            name: clip(name, NAME_BYTES_MAX),
-            how,
+    pub(super) fn obliged(&mut self, kind: ObligationKind, subject: &str) {
+        let obligation = Obligation {
+            kind,
+            subject: clip(subject, NAME_BYTES_MAX),
         };
-        push(&mut self.facts.obliged, changed, &mut self.facts.n_left_out);
+        if !self.facts.obligations.contains(&obligation) {
+            push(
+                &mut self.facts.obligations,
+                obligation,
+                &mut self.facts.n_left_out,
+            );
+        }
+    }
+
+    pub(super) fn unstable(&mut self, name: &str) {
+        let name = clip(name, NAME_BYTES_MAX);
+        if !self.facts.unstable.contains(&name) {
+            push(&mut self.facts.unstable, name, &mut self.facts.n_left_out);
+        }
     }
 
     /// A whole check is red. `why` comes first, what it said after it.
@@ -118,12 +142,6 @@ impl Draft {
         self.facts
             .unfit_tests
             .get_or_insert_with(|| clip(said_by(measured), EXCERPT_BYTES_MAX));
-    }
-
-    pub(super) fn old_tests_do_not_build(&mut self, excerpt: &str) {
-        self.facts
-            .old_tests_do_not_build
-            .get_or_insert_with(|| clip(excerpt, EXCERPT_BYTES_MAX));
     }
 
     pub(super) fn note(&mut self, note: &str) {
@@ -149,15 +167,19 @@ impl Draft {
         self.facts
     }
 
-    pub(super) fn finish(mut self, evidence: &Evidence<'_>) -> Comparison {
+    pub(super) fn finish(mut self, evidence: &Side<'_>) -> Comparison {
         let facts = &mut self.facts;
         facts.weak = !facts.fail_to_pass.is_empty() && self.n_strong == 0;
-        facts.demands_tests = evidence.demands_tests();
-        // A red may be chance: only another run of the same tree can tell.
+        facts.demands_tests = evidence.files.demands_tests;
+        // A red test may be chance: only another run of the same tree can tell. What does not build
+        // will not do so the next time.
         let is_red = facts.finding() == kernel::Finding::Red;
-        if is_red && evidence.candidate_reruns.len() < RERUNS_MAX {
-            facts.wanted.push(Wanted::Rerun);
+        let did_not_build = evidence.tree.checks.iter().any(Measured::did_not_build);
+        let may_be_chance = !did_not_build && facts.setup_failed.is_none();
+        if is_red && may_be_chance && evidence.reruns.len() < RERUNS_MAX {
+            self.want(Wanted::Rerun);
         }
+        let facts = &mut self.facts;
         facts.wanted.sort();
         self.facts
     }

@@ -23,6 +23,15 @@ pub struct Measured {
     /// In whose words it was read, where that is known.
     #[serde(default)]
     pub format: Option<Format>,
+    /// Files of the tree that it, or a command before it, changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed_files: Vec<String>,
+    /// Files of the tree that were written to and are what they were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub touched_files: Vec<String>,
+    /// Processes that it left running and that were ended.
+    #[serde(default)]
+    pub n_left_running: u32,
 }
 
 impl Measured {
@@ -68,52 +77,152 @@ impl Measurement {
     }
 }
 
-/// Everything that is known of one candidate. Tests are demanded where `base_with_tests` is given
-/// or `writer_files` is not empty; a flow without a test writer leaves both out.
+/// How often a base is run again at most, to learn whether it is stable.
+pub const BASE_RERUNS_MAX: usize = 10;
+
+/// Everything that is known of one candidate.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
     /// The story's base as it is.
     pub base: &'a Measurement,
+    /// The same tree again, because a test was red or proved unstable.
+    pub base_reruns: &'a [Measurement],
     /// The base with the writer's tests laid over it.
     pub base_with_tests: Option<&'a Measurement>,
-    /// The candidate with the writer's tests laid over it.
+    /// The candidate as it would land.
     pub candidate: &'a Measurement,
-    /// The same tree again, because something was red.
+    /// The same tree again, in fresh checkouts, because something was red.
     pub candidate_reruns: &'a [Measurement],
-    /// The candidate without the writer's tests; needed only where something does not build or
-    /// type-check.
-    pub candidate_without_tests: Option<&'a Measurement>,
-    /// The candidate with all test files as they are on the base; needed only where the implementor
-    /// edited such files.
-    pub candidate_with_base_tests: Option<&'a Measurement>,
+    /// The candidate's code with the base's tests and harness and exactly the writer's files; none
+    /// where that is the candidate itself.
+    pub proof: Option<&'a Measurement>,
+    /// The proof's tree again, in fresh checkouts.
+    pub proof_reruns: &'a [Measurement],
+    /// The candidate's code with the base's tests and harness alone; needed where the writer changed
+    /// older tests, or where something does not build.
+    pub old_form: Option<&'a Measurement>,
+    /// The old form's tree again.
+    pub old_form_reruns: &'a [Measurement],
+    /// What would land, with the base's tests and harness: measured where the candidate changes both
+    /// the harness and what it reads, which could hide each other.
+    pub mixed: Option<&'a Measurement>,
+    /// What is known of the files.
+    pub files: &'a ChangedFiles,
+}
+
+/// Who changed which files, and what they are.
+#[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
+#[serde(default)]
+pub struct ChangedFiles {
+    /// Whether somebody wrote tests for the story, so that one of them must prove it.
+    pub demands_tests: bool,
     /// The files that the test writer made or changed.
-    pub writer_files: &'a [String],
+    pub writer: Vec<String>,
+    /// Those of them that the base has.
+    pub writer_edited: Vec<String>,
     /// Those of them that hold single tests, so that a run of such a file which shows none was no
     /// run of it.
-    pub suite_files: &'a [String],
-    /// The files of the base that the implementor changed or removed. They explain why a test is
-    /// gone.
-    pub edited_files: &'a [String],
+    pub suites: Vec<String>,
+    /// Files with tests of the base that the implementor changed or removed. They explain why a test
+    /// is gone.
+    pub edited: Vec<String>,
+    /// Those of them that are product code, so that the tree that proves has them changed as well.
+    pub edited_code: Vec<String>,
+    /// Test paths that the implementor changed or added.
+    pub support: Vec<String>,
+    /// All test files of the tree that proves.
+    pub tests: Vec<String>,
+    /// Product files that the implementor changed or added.
+    pub code: Vec<String>,
+    /// Files of the implementor's that are not known as product code.
+    pub suspects: Vec<String>,
+    /// Those of them that belong to the harness, and not to what it reads.
+    pub harness: Vec<String>,
+    /// Older tests whose text the implementor changed or removed, by name.
+    pub changed_tests: Vec<String>,
+    /// Existing tests that the writer names as the story's own.
+    pub acceptance: Vec<String>,
+    /// Tests that the writer names as showing that behaviour stays.
+    pub preserving: Vec<String>,
 }
 
 impl<'a> Evidence<'a> {
-    /// The evidence of a flow without a test writer.
-    pub fn without_writer(base: &'a Measurement, candidate: &'a Measurement) -> Self {
+    /// The evidence of two trees.
+    pub fn of(base: &'a Measurement, candidate: &'a Measurement, files: &'a ChangedFiles) -> Self {
         Self {
             base,
+            base_reruns: &[],
             base_with_tests: None,
             candidate,
             candidate_reruns: &[],
-            candidate_without_tests: None,
-            candidate_with_base_tests: None,
-            writer_files: &[],
-            suite_files: &[],
-            edited_files: &[],
+            proof: None,
+            proof_reruns: &[],
+            old_form: None,
+            old_form_reruns: &[],
+            mixed: None,
+            files,
         }
     }
 
-    /// Says whether the candidate must be proven by new tests.
+    /// Says whether the candidate must be proven by tests.
     pub fn demands_tests(&self) -> bool {
-        self.base_with_tests.is_some() || !self.writer_files.is_empty()
+        self.files.demands_tests
+    }
+}
+
+/// One tree of a candidate beside its base.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Side<'a> {
+    pub(super) base: &'a Measurement,
+    pub(super) base_reruns: &'a [Measurement],
+    pub(super) base_with_tests: Option<&'a Measurement>,
+    pub(super) tree: &'a Measurement,
+    pub(super) reruns: &'a [Measurement],
+    pub(super) old_form: Option<&'a Measurement>,
+    pub(super) old_form_reruns: &'a [Measurement],
+    pub(super) files: &'a ChangedFiles,
+    /// Whether the tree has the implementor's own tests and harness, while another one has the
+    /// base's.
+    pub(super) is_as_is: bool,
+}
+
+impl<'a> Evidence<'a> {
+    /// The tree that must prove the story.
+    pub(super) fn proving(&self) -> Side<'a> {
+        Side {
+            tree: self.proof.unwrap_or(self.candidate),
+            reruns: if self.proof.is_some() {
+                self.proof_reruns
+            } else {
+                self.candidate_reruns
+            },
+            is_as_is: false,
+            ..self.as_is()
+        }
+    }
+
+    /// The tree that would land, with the base's harness.
+    pub(super) fn mixing(&self) -> Option<Side<'a>> {
+        Some(Side {
+            tree: self.mixed?,
+            reruns: &[],
+            is_as_is: false,
+            ..self.as_is()
+        })
+    }
+
+    /// The tree that would land.
+    pub(super) fn as_is(&self) -> Side<'a> {
+        Side {
+            base: self.base,
+            base_reruns: self.base_reruns,
+            base_with_tests: self.base_with_tests,
+            tree: self.candidate,
+            reruns: self.candidate_reruns,
+            old_form: self.old_form,
+            old_form_reruns: self.old_form_reruns,
+            files: self.files,
+            is_as_is: true,
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! What a comparison found.
 
+use kernel::Obligation;
 use serde::{Deserialize, Serialize};
 
 /// Most names in any one list; what is left out is counted.
@@ -23,36 +24,19 @@ pub struct Failing {
     pub message: String,
 }
 
-/// How an old test differs.
-#[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub enum How {
-    /// As it stood on the base, it is red on the candidate.
-    Red,
-    /// It is gone.
-    Removed,
-    /// It no longer runs.
-    Skipped,
-}
-
-/// An old test whose edit must be obliged by a criterion.
-#[derive(Serialize, Deserialize, Clone, Debug, PartialEq, Eq)]
-pub struct Changed {
-    /// Its name.
-    pub name: String,
-    /// What became of it.
-    pub how: How,
-}
-
 /// A measurement that would make the facts surer.
 #[derive(Serialize, Deserialize, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wanted {
-    /// The candidate once more, since a red may be flaky.
+    /// The tree that proves once more in a fresh checkout, since a red may be chance.
     Rerun,
-    /// The candidate without the new tests, to tell whose fault it is that something does not
-    /// build.
-    CandidateWithoutTests,
+    /// The tree that would land once more, for the same reason.
+    RerunAsIs,
+    /// The base once more, since a test that was stable there is not on the candidate.
+    BaseRerun,
+    /// The candidate's code with the base's tests alone, to tell whose fault it is that something
+    /// does not build.
+    OldForm,
 }
 
 /// Everything that the measurements say about one candidate. What follows from it is the kernel's to
@@ -76,6 +60,8 @@ pub struct Comparison {
     pub by_exit_code: bool,
     /// New tests that are not red on the base. They prove nothing.
     pub vacuous: Vec<String>,
+    /// Tests that the writer names as showing that behaviour stays, green on base and candidate.
+    pub preserved: Vec<String>,
     /// How many tests (or checks, where only exit codes are known) were green and stayed so.
     pub pass_to_pass: usize,
     /// Green before, red, gone or skipped now.
@@ -84,17 +70,16 @@ pub struct Comparison {
     pub new_failing: Vec<Failing>,
     /// Whole checks that are red on the candidate for no single test's fault.
     pub failed_checks: Vec<Failing>,
-    /// Old tests that the candidate edited so that their old form no longer holds. The judge must
-    /// name a criterion.
-    pub obliged: Vec<Changed>,
-    /// The old tests, in their old form, do not build on the candidate, so they could not be
-    /// compared.
-    pub old_tests_do_not_build: Option<String>,
+    /// What a PASS must answer.
+    pub obligations: Vec<Obligation>,
+    /// Tests that were stable on the base and are red in one run and green in another of the
+    /// candidate.
+    pub unstable: Vec<String>,
     /// Red before and red now.
     pub known_red: Vec<String>,
     /// Red before and green now.
     pub fixed: Vec<String>,
-    /// Red in one run and green in another of the same tree. They neither fail nor prove.
+    /// Red in one run and green in another, on the base as well. They neither fail nor prove.
     pub flaky: Vec<String>,
     /// Checks that were red before and are known only by their exit code. They decide nothing,
     /// which must be said loudly.
@@ -126,11 +111,8 @@ impl Comparison {
             failed_checks: names(&self.failed_checks),
             demands_proof: self.demands_tests,
             proven: self.fail_to_pass.clone(),
-            obliged: self
-                .obliged
-                .iter()
-                .map(|changed| changed.name.clone())
-                .collect(),
+            obligations: self.obligations.clone(),
+            unstable: self.unstable.clone(),
             ..kernel::Facts::default()
         }
     }

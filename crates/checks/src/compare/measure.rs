@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use kernel::ObligationKind;
+
 use super::align::{Aligned, Test, align, tests_of};
 use super::check::{Check, why_red};
 use super::draft::{Draft, Strength, said_by};
-use super::evidence::Measured;
-use super::facts::How;
+use super::evidence::{BASE_RERUNS_MAX, Measured, RERUNS_MAX};
+use super::facts::Wanted;
+use super::families::{Families, Fate};
 use crate::results::{Occurrence, Results, TestStatus, fits, stands_in};
 
 pub(super) fn by_tests(check: &Check<'_>, candidate: &Measured, draft: &mut Draft) {
@@ -14,50 +17,53 @@ pub(super) fn by_tests(check: &Check<'_>, candidate: &Measured, draft: &mut Draf
     let before = check.base.map_or(&nothing, |base| &base.results);
     // Where the new tests keep the candidate from building, the old ones are compared without them.
     let spoiled = candidate.did_not_build() && check.blames_new_tests(candidate, draft);
-    let seen = if spoiled {
-        check.without_tests.unwrap_or(candidate)
-    } else {
-        candidate
+    let seen = match check.old_forms.first() {
+        Some(old) if spoiled => old,
+        Some(_) | None => candidate,
     };
     if spoiled {
         draft.mismatch(candidate);
     }
+    let files = &check.evidence.files.writer;
     let olds = tests_of(before);
     let on_base = check
         .base_with_tests
-        .map(|found| align(&olds, &found.results, check.evidence.writer_files));
+        .map(|found| align(&olds, &found.results, files));
     let news: Vec<Test<'_>> = on_base
         .as_ref()
         .map(|aligned| aligned.rest.clone())
         .unwrap_or_default();
     let known: Vec<Test<'_>> = olds.iter().chain(&news).copied().collect();
-    let files = check.evidence.writer_files;
     let runs = runs(check, seen, spoiled);
+    let aligned = |found: &&'_ Measured| -> Vec<Option<TestStatus>> {
+        let run = align(&known, &found.results, files);
+        run.matched
+            .iter()
+            .map(|found| found.map(|found| found.status))
+            .collect()
+    };
     let view = View {
         check,
         seen,
         newly_broken: new_among(check, seen, |results| &results.broken_files),
         newly_crashed: new_among(check, seen, |results| &results.crashed),
         names: Names::of(&known),
+        families: Families::of(&olds, seen, files),
+        families_of_news: Families::of_any(
+            check.base_with_tests.map_or(before, |found| &found.results),
+            seen,
+        ),
         runs: runs
             .iter()
             .map(|run| align(&known, &run.results, files))
             .collect(),
         reruns: runs.into_iter().skip(1).collect(),
-        old_form: check
-            .with_base_tests
-            .map(|found| align(&known, &found.results, files)),
+        old_forms: check.old_forms.iter().map(aligned).collect(),
+        base_again: check.base_reruns.iter().map(aligned).collect(),
         on_base,
         known,
         n_olds: olds.len(),
     };
-    if let Some(excerpt) = check
-        .with_base_tests
-        .filter(|old| !old.is_green())
-        .and_then(|old| old.results.build_failure.as_ref())
-    {
-        draft.old_tests_do_not_build(excerpt);
-    }
     view.compare_olds(draft);
     if !spoiled {
         view.compare_news(draft);
@@ -89,7 +95,12 @@ struct View<'a> {
     reruns: Vec<&'a Measured>,
     on_base: Option<Aligned<'a>>,
     runs: Vec<Aligned<'a>>,
-    old_form: Option<Aligned<'a>>,
+    /// How the known tests went in each run of the old form.
+    old_forms: Vec<Vec<Option<TestStatus>>>,
+    /// How they went in each further run of the base.
+    base_again: Vec<Vec<Option<TestStatus>>>,
+    families: Families,
+    families_of_news: Families,
 }
 
 /// How a test went over all runs of the candidate.
@@ -131,24 +142,46 @@ impl<'a> View<'a> {
 
     fn compare_olds(&self, draft: &mut Draft) {
         for index in 0..self.n_olds {
+            let label = self.label(index);
             match self.known[index].1.status {
                 TestStatus::Passed => self.compare_green(index, draft),
                 TestStatus::Failed => match self.now(index) {
-                    Now::Green => draft.fixed(&self.label(index)),
-                    Now::Flaky => draft.flaky(&self.label(index)),
-                    Now::Red(_) | Now::Skipped | Now::Gone => draft.known_red(&self.label(index)),
+                    Now::Green => {
+                        draft.fixed(&label);
+                        if self.is_named(index, &self.check.evidence.files.acceptance) {
+                            draft.proven(&label, Strength::Strong);
+                        }
+                    }
+                    Now::Flaky => draft.flaky(&label),
+                    Now::Red(found) if self.base_again_has(index, TestStatus::Passed) => {
+                        self.compare_sometimes_red(index, found, draft);
+                    }
+                    Now::Red(_) | Now::Skipped | Now::Gone => draft.known_red(&label),
                 },
                 TestStatus::Skipped => match self.now(index) {
-                    Now::Red(found) => draft.new_failing(&self.label(index), message(found)),
-                    Now::Flaky => draft.flaky(&self.label(index)),
+                    Now::Red(found) => draft.new_failing(&label, message(found)),
+                    Now::Flaky => draft.flaky(&label),
                     Now::Green | Now::Skipped | Now::Gone => {}
                 },
             }
         }
     }
 
-    /// A test that was green must be green, or its edit must be explained and then obliged by a
-    /// criterion.
+    /// A test that is red on the base now and then is not excused by that if it is red here always.
+    fn compare_sometimes_red(&self, index: usize, found: &Occurrence, draft: &mut Draft) {
+        if self.reruns.len() < RERUNS_MAX {
+            draft.want(Wanted::Rerun);
+            draft.flaky(&self.label(index));
+        } else {
+            let why = format!(
+                "it is red in every run, and on the base only now and then\n{}",
+                message(found)
+            );
+            draft.broken(&self.label(index), &why);
+        }
+    }
+
+    /// A test that was green must be green in its old form, or somebody must answer for it.
     fn compare_green(&self, index: usize, draft: &mut Draft) {
         let label = self.label(index);
         let was_edited_by_writer = self
@@ -161,25 +194,103 @@ impl<'a> View<'a> {
                 if was_edited_by_writer {
                     draft.proven(&label, Strength::Strong);
                 }
-                if self
-                    .old_form
-                    .as_ref()
-                    .is_some_and(|run| is_red(run.matched[index]))
-                {
-                    draft.obliged(&label, How::Red);
+                if self.is_in_writers_file(index) && !self.old_form_is_green(index) {
+                    draft.obliged(ObligationKind::OldTestRed, &label);
                 }
             }
-            Now::Flaky => draft.flaky(&label),
+            Now::Flaky => self.compare_shaky(index, draft),
             Now::Red(found) if was_edited_by_writer => draft.new_failing(&label, message(found)),
             Now::Red(found) => draft.broken(&label, message(found)),
-            Now::Skipped if self.is_explained(index) => draft.obliged(&label, How::Skipped),
+            Now::Skipped if self.is_skipped_by_author(index) => {
+                draft.obliged(ObligationKind::OldTestSkipped, &label);
+            }
             Now::Skipped => draft.broken(&label, "it is skipped now"),
             // A run that broke off says nothing of what it did not reach; the check itself is red
             // then.
             Now::Gone if self.is_unheard() || self.stands_in_broken(index) => {}
-            Now::Gone if self.is_explained(index) => draft.obliged(&label, How::Removed),
-            Now::Gone => draft.broken(&label, "it is gone"),
+            Now::Gone => self.compare_gone(index, &label, draft),
         }
+    }
+
+    fn compare_gone(&self, index: usize, label: &str, draft: &mut Draft) {
+        let is_removed_by_writer = self
+            .on_base
+            .as_ref()
+            .is_some_and(|run| run.matched[index].is_none());
+        if is_removed_by_writer && self.is_in_writers_file(index) {
+            // Whoever wrote the story's tests may rename and regroup older ones, as long as what
+            // they said still holds.
+            if self.old_form_is_green(index) {
+                draft.stayed_green();
+            } else {
+                draft.obliged(ObligationKind::OldTestRemoved, label);
+            }
+            return;
+        }
+        // What the implementor took out of a test file is told by the texts, test by test.
+        let place = self.known[index].1.place.as_deref();
+        let files = self.check.evidence.files;
+        let edited = if self.check.evidence.is_as_is {
+            &files.edited
+        } else {
+            &files.edited_code
+        };
+        if !edited.is_empty() && place.is_none_or(|place| stands_in(place, edited)) {
+            return;
+        }
+        match self.families.fate(self.known[index]) {
+            Fate::Whole => draft.stayed_green(),
+            Fate::Smaller => draft.obliged(ObligationKind::OldTestRemoved, label),
+            Fate::Gone => draft.broken(label, "it is gone"),
+        }
+    }
+
+    /// A test that was green on the base and is red in one run and green in another here. Only a
+    /// base that is no better excuses that.
+    fn compare_shaky(&self, index: usize, draft: &mut Draft) {
+        let label = self.label(index);
+        if self.base_again_has(index, TestStatus::Failed) {
+            draft.flaky(&label);
+        } else if self.base_again.len() < BASE_RERUNS_MAX {
+            draft.want(Wanted::BaseRerun);
+            draft.unstable(&label);
+        } else {
+            draft.unstable(&label);
+        }
+    }
+
+    fn base_again_has(&self, index: usize, status: TestStatus) -> bool {
+        self.base_again.iter().any(|run| run[index] == Some(status))
+    }
+
+    /// Whether the writer of the story's tests changed the file that a test stands in.
+    fn is_in_writers_file(&self, index: usize) -> bool {
+        let edited = &self.check.evidence.files.writer_edited;
+        let place = self.known[index].1.place.as_deref();
+        !edited.is_empty() && place.is_none_or(|place| stands_in(place, edited))
+    }
+
+    /// Whatever does not load, build, report or end is red in its old form.
+    fn old_form_is_green(&self, index: usize) -> bool {
+        self.old_forms
+            .iter()
+            .any(|run| run[index] == Some(TestStatus::Passed))
+    }
+
+    /// Whether somebody names a test, by its name or with its place.
+    fn is_named(&self, index: usize, names: &[String]) -> bool {
+        let name = self.known[index].0;
+        let label = self.label(index);
+        let ends = |known: &String| {
+            let bare = known.rsplit("::").next().unwrap_or(known);
+            name == known
+                || label == *known
+                || name == bare
+                || name.ends_with(&format!("::{bare}"))
+                || name.ends_with(&format!(" > {bare}"))
+                || name.ends_with(&format!(" {bare}"))
+        };
+        names.iter().any(ends)
     }
 
     /// Says whether what is missing may only not have been reached or read.
@@ -189,22 +300,16 @@ impl<'a> View<'a> {
         (self.seen.is_cut_short() && !self.is_red_alike()) || self.seen.results.truncated
     }
 
-    /// Says whether an edit of the test's own file explains that it no longer runs.
-    fn is_explained(&self, index: usize) -> bool {
+    /// Says whether an edit of the test's own file explains that it is skipped.
+    fn is_skipped_by_author(&self, index: usize) -> bool {
         let place = self.known[index].1.place.as_deref();
-        let by_edit = place.is_some_and(|place| stands_in(place, self.check.evidence.edited_files));
-        let by_old_form = self
-            .old_form
-            .as_ref()
-            .is_some_and(|run| run.matched[index].is_some());
-        let by_writer = self
-            .check
-            .base_with_tests
-            .is_some_and(|found| !found.is_cut_short())
-            && self.on_base.as_ref().is_some_and(|run| {
-                run.matched[index].is_none_or(|now| now.status == TestStatus::Skipped)
-            });
-        by_edit || by_old_form || by_writer
+        let edited = &self.check.evidence.files.edited;
+        let by_implementor =
+            self.check.evidence.is_as_is && place.is_some_and(|place| stands_in(place, edited));
+        let by_writer = self.on_base.as_ref().is_some_and(|run| {
+            run.matched[index].is_some_and(|now| now.status == TestStatus::Skipped)
+        });
+        by_implementor || by_writer
     }
 
     /// Tests that the base did not have and the base with the writer's tests shows.
@@ -213,24 +318,24 @@ impl<'a> View<'a> {
             let label = self.label(index);
             let was_red = self.known[index].1.status == TestStatus::Failed;
             match self.now(index) {
-                Now::Green if was_red => {
-                    draft.proven(&label, Strength::Strong);
-                    // Green only with what the implementor made of the files that tests stand on.
-                    if self
-                        .old_form
-                        .as_ref()
-                        .is_some_and(|run| is_red(run.matched[index]))
-                    {
-                        draft.obliged(&label, How::Red);
-                    }
-                }
+                Now::Green if was_red => draft.proven(&label, Strength::Strong),
                 Now::Red(found) => draft.new_failing(&label, message(found)),
-                Now::Flaky => draft.flaky(&label),
+                // Nobody knows such a test but by this candidate: it must hold.
+                Now::Flaky => draft.unstable(&label),
                 Now::Skipped if was_red => {
                     draft.new_failing(&label, "it is skipped on the candidate");
                 }
                 Now::Gone if self.is_unheard() || self.stands_in_broken(index) => {}
-                Now::Gone => draft.new_failing(&label, "it did not run on the candidate"),
+                Now::Gone => match self.families_of_news.fate(self.known[index]) {
+                    Fate::Whole if was_red => draft.proven(&label, Strength::Weak),
+                    Fate::Whole => {}
+                    Fate::Smaller | Fate::Gone => {
+                        draft.new_failing(&label, "it did not run on the candidate");
+                    }
+                },
+                Now::Green if self.is_named(index, &self.check.evidence.files.preserving) => {
+                    draft.preserved(&label);
+                }
                 Now::Green | Now::Skipped => draft.vacuous(&label),
             }
         }
@@ -257,10 +362,6 @@ impl<'a> View<'a> {
             .iter()
             .map(|run| align(others, &run.results, &[]))
             .collect();
-        let old_form = self
-            .check
-            .with_base_tests
-            .map(|found| align(others, &found.results, &[]));
         let names = Names::of(others);
         for (index, (name, found)) in others.iter().enumerate() {
             let label = names.label((name, found));
@@ -272,24 +373,21 @@ impl<'a> View<'a> {
             };
             let is_weak = self.was_unloadable_on_base(found.place.as_deref());
             match found.status {
-                TestStatus::Failed if has(TestStatus::Passed) => draft.flaky(&label),
-                TestStatus::Passed if has(TestStatus::Failed) => draft.flaky(&label),
+                TestStatus::Failed if has(TestStatus::Passed) => draft.unstable(&label),
+                TestStatus::Passed if has(TestStatus::Failed) => draft.unstable(&label),
                 TestStatus::Failed => draft.new_failing(&label, message(found)),
+                // Some runners list a file that ended without running any test as one.
                 TestStatus::Passed
-                    if is_weak && stands_in(name, self.check.evidence.suite_files) =>
+                    if is_weak
+                        && name.contains(['/', '.'])
+                        && stands_in(name, &self.check.evidence.files.suites) =>
                 {
                     draft.new_failing(&label, "it ended without any of its tests having run");
                 }
-                TestStatus::Passed if is_weak => {
-                    draft.proven(&label, Strength::Weak);
-                    if old_form
-                        .as_ref()
-                        .is_some_and(|run| is_red(run.matched[index]))
-                    {
-                        draft.obliged(&label, How::Red);
-                    }
+                TestStatus::Passed if is_weak => draft.proven(&label, Strength::Weak),
+                TestStatus::Skipped if is_weak => {
+                    draft.new_failing(&label, "it is skipped on the candidate");
                 }
-                TestStatus::Skipped if is_weak => draft.vacuous(&label),
                 TestStatus::Passed | TestStatus::Skipped => {}
             }
         }
@@ -316,7 +414,14 @@ impl<'a> View<'a> {
                 .check
                 .base
                 .is_some_and(|base| !base.is_red_without_reason() && !base.timed_out);
-        let was_broken = found.did_not_build() || broke_off || silent.into_iter().any(is_it);
+        // Where a base has no tests at all, new ones cannot even be looked for.
+        let was_mute = !found.results.is_per_test()
+            && self
+                .check
+                .base
+                .is_none_or(|base| !base.is_green() && !base.results.is_per_test());
+        let was_broken =
+            found.did_not_build() || broke_off || was_mute || silent.into_iter().any(is_it);
         is_writers && was_broken
     }
 
@@ -340,6 +445,11 @@ impl<'a> View<'a> {
                 "its output is another runner's than before, so it cannot be compared",
                 said_by(seen),
             );
+        }
+        // A runner whose own counts do not agree was not the only one that spoke.
+        let was_sound = base.is_none_or(|base| base.results.doubt.is_none());
+        if let Some(doubt) = seen.results.doubt.as_deref().filter(|_| was_sound) {
+            draft.failed_check(self.check.name, doubt, "");
         }
         if seen.is_green() {
             return;
@@ -392,8 +502,9 @@ impl<'a> View<'a> {
         }
         let spoils_others = self
             .check
-            .without_tests
-            .is_some_and(Measured::did_not_build);
+            .old_forms
+            .first()
+            .is_some_and(|old| old.did_not_build());
         let (writers, others): (Vec<&str>, Vec<&str>) = self
             .newly_broken
             .iter()

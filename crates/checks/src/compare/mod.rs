@@ -6,14 +6,16 @@
 
 mod align;
 mod check;
+mod combine;
 mod draft;
 mod evidence;
 mod facts;
+mod families;
 mod feedback;
 mod measure;
 
-pub use check::compare;
-pub use evidence::{Evidence, Measured, Measurement, RERUNS_MAX};
-pub use facts::{Changed, Comparison, Failing, How, NAMES_MAX, SetupFailed, Wanted};
+pub use combine::compare;
+pub use evidence::{BASE_RERUNS_MAX, ChangedFiles, Evidence, Measured, Measurement, RERUNS_MAX};
+pub use facts::{Comparison, Failing, NAMES_MAX, SetupFailed, Wanted};
 
 pub use feedback::{FEEDBACK_BYTES_MAX, feedback, spread_over_files};

@@ -82,7 +82,12 @@ fn python_ignores(source: &Source<'_>, header: usize) -> bool {
         return false;
     }
     let looks = body.iter().any(|(_, line)| has(line, other));
-    !looks || says_yes(&body, head.contains("__ne__"))
+    // A type is no value: whoever asks for nothing else takes any value.
+    let asks_type_alone = body.iter().all(|(_, line)| {
+        let value = line.strip_prefix("return ").unwrap_or(line);
+        value.starts_with("isinstance(") && !value.contains(" and ") && !value.contains("==")
+    });
+    !looks || asks_type_alone || says_yes(&body, head.contains("__ne__"))
 }
 
 /// Says whether the last word of a body is yes, where nothing before it says no.

@@ -56,7 +56,14 @@ pub(super) fn look(source: &Source<'_>, index: usize) -> Found {
             .split(|c: char| c.is_whitespace() || ";|&()\"'`<>=".contains(c))
             .collect();
         let looks = words.iter().any(|word| SHELL.contains(word)) || line.code.contains('<');
-        looks && words.iter().any(|word| is_test_path(word))
+        // A folder by itself is searched by some programs only.
+        let searches = words
+            .iter()
+            .any(|word| ["grep", "find", "ls", "awk"].contains(word))
+            && words
+                .iter()
+                .any(|word| ["tests", "test", "spec", "t"].contains(word));
+        searches || (looks && words.iter().any(|word| is_test_path(word)))
     } else {
         let writes = line
             .texts

@@ -4,6 +4,7 @@
 //! candidate's to change, its older tests are not. What is done here is done by syntax alone, and
 //! where syntax does not settle it, [`Items::Unsure`] says so.
 
+mod cut;
 mod docs;
 mod file;
 mod gates;
@@ -15,6 +16,7 @@ mod swap;
 #[cfg(test)]
 mod tests;
 
+pub use cut::without_tests;
 pub use model::Items;
 
 use std::ops::Range;

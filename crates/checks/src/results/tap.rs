@@ -39,7 +39,10 @@ struct Reader {
     tests: Vec<Found>,
     /// Whose diagnostics may follow.
     last: Option<usize>,
-    in_diagnostics: bool,
+    /// How far the diagnostics that are being read are indented.
+    diagnostics_at: Option<usize>,
+    /// The highest number that a test at the top has.
+    highest: usize,
     planned: Option<usize>,
     n_top: usize,
     bail: Option<String>,
@@ -56,10 +59,21 @@ struct Found {
 impl Reader {
     fn take(&mut self, line: &str) {
         let text = line.trim();
-        if self.in_diagnostics {
-            self.take_diagnostic(text);
-        } else if text == "---" {
-            self.in_diagnostics = true;
+        if let Some(depth) = self.diagnostics_at {
+            // Only what is indented like the block belongs to it: a program that prints `---` must
+            // not swallow the tests behind it.
+            if indent(line) >= depth || text.is_empty() {
+                self.take_diagnostic(text);
+                return;
+            }
+            self.diagnostics_at = None;
+        }
+        let is_behind_test = self
+            .last
+            .and_then(|at| self.tests.get(at))
+            .is_none_or(|found| indent(line) > found.depth);
+        if text == "---" && indent(line) > 0 && is_behind_test {
+            self.diagnostics_at = Some(indent(line));
         } else if let Some(rest) = text.strip_prefix("Bail out!") {
             self.bail = Some(rest.trim().to_owned());
         } else if let Some(plan) = line.strip_prefix("1..") {
@@ -73,6 +87,8 @@ impl Reader {
             self.take_test(indent(line).min(INDENT_MAX), rest, TestStatus::Failed);
         } else if let Some(rest) = text.strip_prefix("ok") {
             self.take_test(indent(line).min(INDENT_MAX), rest, TestStatus::Passed);
+        } else if let Some(rest) = glued_failure(text) {
+            self.take_test(indent(line).min(INDENT_MAX), rest, TestStatus::Failed);
         } else if let Some(comment) = text
             .strip_prefix("# ")
             .filter(|comment| !comment.starts_with("Subtest") && !is_closing(comment))
@@ -108,6 +124,12 @@ impl Reader {
         };
         if depth == 0 {
             self.n_top += 1;
+            let number: String = rest
+                .trim()
+                .chars()
+                .take_while(char::is_ascii_digit)
+                .collect();
+            self.highest = self.highest.max(number.parse().unwrap_or(0));
         }
         let from = self
             .tests
@@ -149,7 +171,7 @@ impl Reader {
 
     fn take_diagnostic(&mut self, text: &str) {
         if text == "..." {
-            self.in_diagnostics = false;
+            self.diagnostics_at = None;
             return;
         }
         let Some(found) = self.last.and_then(|at| self.tests.get_mut(at)) else {
@@ -192,6 +214,12 @@ impl Reader {
             out.build_failure(&format!("the runner gave up: {why}"));
         }
         match self.planned {
+            Some(planned) if self.highest > planned => {
+                out.doubt(&format!(
+                    "{planned} tests were planned, and one has the number {}",
+                    self.highest
+                ));
+            }
             Some(planned) if planned > self.n_top => {
                 out.doubt(&format!(
                     "{planned} tests were planned, {} reported",
@@ -202,6 +230,15 @@ impl Reader {
         }
         out.finish()
     }
+}
+
+/// A failed test behind text that a program printed without an end of line.
+fn glued_failure(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("not ok")?;
+    let number = rest.strip_prefix(' ')?;
+    number
+        .starts_with(|letter: char| letter.is_ascii_digit())
+        .then_some(rest)
 }
 
 /// Whether a comment counts all tests, as runners do at their end: `tests 7`, `fail 2`,
@@ -259,6 +296,26 @@ fn is_script(title: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_program_prints_swallows_no_test() {
+        for (output, expected) in [
+            (
+                "ok 1 - a\n---\nnot ok 2 - b\n...\n1..2\n",
+                TestStatus::Failed,
+            ),
+            ("ok 1 - a\n# not ok 2 - b\n1..2\n", TestStatus::Failed),
+            ("ok 1 - a\ntalknot ok 2 - b\n1..2\n", TestStatus::Failed),
+            ("ok 99 - b\nnot ok 2 - b\n1..2\n", TestStatus::Failed),
+            (
+                "ok 1 - a\n  ---\n  error: 'not ok'\n  ...\nok 2 - b\n1..2\n",
+                TestStatus::Passed,
+            ),
+        ] {
+            assert_eq!(read(output).status("b"), Some(expected), "{output}");
+        }
+        assert!(read("ok 99 - b\n1..1\n").doubt.is_some());
+    }
 
     #[test]
     fn plain_tap_is_read() {

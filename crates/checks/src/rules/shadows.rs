@@ -67,7 +67,7 @@ fn why(named: &Named, base: &dyn Tree, path: &str) -> Option<String> {
     filled_folder(base, &parts)
         .or_else(|| startup_file(named, path, &parts))
         .or_else(|| python_module(named, base, &parts))
-        .or_else(|| program(named, base, &parts))
+        .or_else(|| program(named, &parts))
         .or_else(|| other_makefile(named, base, path))
         .or_else(|| {
             named
@@ -123,8 +123,9 @@ fn python_module(named: &Named, base: &dyn Tree, parts: &[&str]) -> Option<Strin
     (is_called && !is_own).then(|| format!("it hides the module `{module}` that a check runs"))
 }
 
-/// A file named like a program that a check calls, at the top or in a `bin` folder.
-fn program(named: &Named, base: &dyn Tree, parts: &[&str]) -> Option<String> {
+/// A file named like a program that a check calls, at the top or in a `bin` folder. A folder of such a
+/// name is found by nobody.
+fn program(named: &Named, parts: &[&str]) -> Option<String> {
     let (name, folders) = parts.split_last()?;
     let stem = name.split('.').next().unwrap_or(name);
     let is_named_like = |word: &str| named.programs.contains(word) && !word.is_empty();
@@ -133,15 +134,8 @@ fn program(named: &Named, base: &dyn Tree, parts: &[&str]) -> Option<String> {
         .last()
         .is_some_and(|folder| *folder == "bin" || *folder == ".bin")
         && (is_named_like(name) || is_named_like(stem));
-    let is_folder = folders
-        .first()
-        .is_some_and(|folder| is_named_like(folder) && !base.has(folder));
-    (is_at_top || is_in_bin || is_folder).then(|| {
-        format!(
-            "it is named like the program `{}` that a check calls",
-            if is_folder { folders[0] } else { stem }
-        )
-    })
+    (is_at_top || is_in_bin)
+        .then(|| format!("it is named like the program `{stem}` that a check calls"))
 }
 
 /// A makefile of a name that is looked for first.

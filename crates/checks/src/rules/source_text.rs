@@ -44,8 +44,13 @@ const SOURCES: [&str; 17] = [
 /// How many lines a call may stretch over.
 const CALL_LINES: usize = 3;
 
-/// Says why a test reads source text, if it does.
-pub fn reads_source_text(path: &str, text: &str) -> Option<String> {
+/// Says why a test reads source text, if it does. `is_source_file` says whether the project has a
+/// file of that name: what a test makes itself, or what only looks like a path, is nobody's source.
+pub fn reads_source_text(
+    path: &str,
+    text: &str,
+    is_source_file: &dyn Fn(&str) -> bool,
+) -> Option<String> {
     let all: Vec<&str> = lines(text).collect();
     let is_shell = ["sh", "bash", "bats", ""].contains(&extension(path));
     for (index, line) in all.iter().enumerate() {
@@ -62,17 +67,20 @@ pub fn reads_source_text(path: &str, text: &str) -> Option<String> {
         let is_opener = OPENERS.iter().any(|opener| code.contains(opener));
         let found = if is_opener {
             let call = all[index..all.len().min(index + CALL_LINES)].join(" ");
+            let own = literals(from_opener(&call));
             // What is read is often named just before.
-            literals(&call)
-                .into_iter()
-                .chain(literals(if index > 0 { all[index - 1] } else { "" }))
-                .find(|word| is_source(word))
+            let before = literals(if index > 0 { all[index - 1] } else { "" });
+            let named = if own.is_empty() { before } else { own };
+            named.into_iter().find(|word| is_source(word))
         } else if is_shell {
             shell_source(code)
         } else {
             None
         };
-        if let Some(file) = found {
+        let is_written = ["'w'", "\"w\"", "'wb'", "\"wb\"", "write"]
+            .iter()
+            .any(|mark| code.contains(mark));
+        if let Some(file) = found.filter(|file| is_source_file(file) && !is_written) {
             return Some(format!(
                 "line {} opens `{}` as text",
                 index + 1,
@@ -81,6 +89,15 @@ pub fn reads_source_text(path: &str, text: &str) -> Option<String> {
         }
     }
     None
+}
+
+/// The part of a call that names what is opened: its arguments, or what a method is called on.
+fn from_opener(call: &str) -> &str {
+    if call.contains("read_text(") {
+        return call;
+    }
+    let at = OPENERS.iter().filter_map(|opener| call.find(opener)).min();
+    at.map_or(call, |at| &call[at..])
 }
 
 /// The source file that a program of a shell line looks into.

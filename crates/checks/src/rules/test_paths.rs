@@ -12,9 +12,8 @@ pub struct TestPaths {
 }
 
 /// Folders in which nothing is the project's own.
-const FOREIGN: [&str; 7] = [
+const FOREIGN: [&str; 6] = [
     "node_modules",
-    "target",
     ".venv",
     "venv",
     ".git",
@@ -47,6 +46,9 @@ impl TestPaths {
         // A Rust source is a test by Rust's rule alone, whatever else the project is.
         if self.ecosystems.contains(&Ecosystem::Cargo) && extension(path) == "rs" {
             return is_rust_test(&parts);
+        }
+        if is_common_test(&parts) {
+            return true;
         }
         let languages = self
             .ecosystems
@@ -84,6 +86,21 @@ pub fn is_test_support(path: &str) -> bool {
     !is_test || stem == "conftest"
 }
 
+/// What is a test in any ecosystem: `t/*.t`, `*.bats`, snapshots, and data of tests.
+fn is_common_test(parts: &[&str]) -> bool {
+    const FOLDERS: [&str; 5] = [
+        "__snapshots__",
+        "__fixtures__",
+        "__mocks__",
+        "testdata",
+        "specs",
+    ];
+    let (name, folders) = split(parts);
+    ["t", "bats", "snap"].contains(&extension(name))
+        || folders.iter().any(|folder| FOLDERS.contains(folder))
+        || ["fixtures", "spec", "t"].contains(folders.first().unwrap_or(&""))
+}
+
 fn is_task_runner(ecosystem: Ecosystem) -> bool {
     matches!(ecosystem, Ecosystem::Make | Ecosystem::Just)
 }
@@ -94,27 +111,35 @@ fn split<'a>(parts: &'a [&'a str]) -> (&'a str, &'a [&'a str]) {
         .map_or(("", &[]), |(name, folders)| (*name, folders))
 }
 
-/// `tests/` of any crate, and never below `src/`, where tests and code stand in one file.
+/// `tests/` of any crate, and modules of tests below `src/`. Where tests and code stand in one file
+/// it is code.
 fn is_rust_test(parts: &[&str]) -> bool {
-    let (_, folders) = split(parts);
-    let tests = folders.iter().position(|folder| *folder == "tests");
-    tests.is_some_and(|at| !folders[..at].contains(&"src"))
+    let (name, folders) = split(parts);
+    let stem = name.split('.').next().unwrap_or(name);
+    let is_module = ["tests", "test"].contains(&stem)
+        || stem.ends_with("_tests")
+        || stem.ends_with("_test")
+        || stem.starts_with("test_");
+    folders.contains(&"tests") || (is_module && folders.contains(&"src"))
 }
 
 fn is_node_test(parts: &[&str]) -> bool {
     let (name, folders) = split(parts);
     name.contains(".test.")
         || name.contains(".spec.")
-        || is_called_test(name)
+        || (folders.is_empty() && is_called_test(name))
         || folders
             .iter()
-            .any(|folder| ["__tests__", "test", "tests", "e2e", "__snapshots__"].contains(folder))
+            .any(|folder| ["__tests__", "test", "tests", "e2e"].contains(folder))
 }
 
 fn is_python_test(parts: &[&str]) -> bool {
     let (name, folders) = split(parts);
     let is_python = extension(name) == "py";
-    (is_python && (name.starts_with("test_") || name.ends_with("_test.py") || is_called_test(name)))
+    (is_python
+        && (name.starts_with("test_")
+            || name.ends_with("_test.py")
+            || (folders.is_empty() && is_called_test(name))))
         || name == "conftest.py"
         || folders
             .iter()

@@ -167,7 +167,7 @@ fn damaged_projects_and_commands_are_looked_at_without_harm() {
             config.is_config(&path);
             TestPaths::of(&proposal.ecosystems, std::slice::from_ref(&path)).is_test(&path);
             shadows(&[&command], &tree, std::slice::from_ref(&path));
-            reads_source_text(&path, &candidate);
+            reads_source_text(&path, &candidate, &|_| true);
         }
         for (path, text) in files {
             with_base_config(&config, path, Some(text), &damage(text, &mut dice));

@@ -58,7 +58,7 @@ fn commands_become_readable() {
             "go vet ./... && go test -json -race ./... [GoJson]".to_owned(),
         ),
         ("pytest", format!("{PYTEST} pytest [Pytest +report]")),
-        ("python3 -m pytest -x", format!("{PYTEST} python3 -m pytest -x [Pytest +report]")),
+        ("python3 -m pytest -x", format!("{PYTEST} python3 -m pytest  [Pytest +report]")),
         ("uv run --frozen pytest | cat", format!("{PYTEST} uv run --frozen pytest | cat [Pytest +report]")),
         ("poetry run pytest", format!("{PYTEST} poetry run pytest [Pytest +report]")),
         ("make test", format!("{PYTEST} make test [Pytest +report]")),

@@ -14,7 +14,12 @@ fn tests_are_known_by_their_paths() {
         (vec![Cargo], "tests/a.rs", true),
         (vec![Cargo], "crates/x/tests/it/a.rs", true),
         (vec![Cargo], "crates/x/tests/data/a.json", true),
-        (vec![Cargo], "src/tests/a.rs", false),
+        (vec![Cargo], "src/tests/a.rs", true),
+        (vec![Cargo], "src/tests.rs", true),
+        (vec![Cargo], "src/target/mod.rs", false),
+        (vec![Node], "spec/addSpec.js", true),
+        (vec![Node], "src/spec.js", false),
+        (vec![], "t/add.t", true),
         (vec![Cargo], "src/lib.rs", false),
         (vec![Cargo, Node], "src/x.test.rs", false),
         (vec![Cargo, Node], "test/a.rs", false),
@@ -263,6 +268,10 @@ fn tests_that_read_source_are_told() {
         ("t.sh", "./src/tool | grep ok", None),
         ("a_test.go", "os.ReadFile(\"out.txt\")", None),
     ] {
-        assert_eq!(reads_source_text(path, text).as_deref(), expected, "{text}");
+        assert_eq!(
+            reads_source_text(path, text, &|_| true).as_deref(),
+            expected,
+            "{text}"
+        );
     }
 }

@@ -81,6 +81,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("checks.lint", Kind::Text),
     key("checks.test", Kind::Text),
     key("checks.timeout", Kind::Seconds),
+    key("checks.mutants", Kind::Count(0)),
     key("checks.detect", Kind::Truth),
     key("checks.test_paths", Kind::Words),
     key("policy.check_config", Kind::Choice(POLICIES)),

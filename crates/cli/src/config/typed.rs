@@ -110,8 +110,10 @@ pub(crate) struct ChecksConfig {
     pub(crate) typecheck: Option<String>,
     pub(crate) lint: Option<String>,
     pub(crate) test: Option<String>,
-    /// Seconds for all of them together.
+    /// Seconds for each of them, on each tree.
     pub(crate) timeout: Option<u64>,
+    /// How many small faults the story's tests are tried against.
+    pub(crate) mutants: Option<usize>,
     /// Whether checks that nobody names are looked for.
     pub(crate) detect: Option<bool>,
     /// Where test files may be, as globs.

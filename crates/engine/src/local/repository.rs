@@ -194,6 +194,10 @@ impl TreeFiles for GitTreeFiles {
         self.0.read(path, bytes_max).ok().flatten()
     }
 
+    fn link(&self, path: &Path) -> Option<Vec<u8>> {
+        self.0.link(path).ok().flatten()
+    }
+
     fn entry(&self, path: &Path) -> Option<Entry> {
         self.0.entry(path).ok().flatten().cloned()
     }

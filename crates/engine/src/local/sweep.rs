@@ -176,6 +176,9 @@ fn sweep_ended(ports: &Ports, log: &dyn Log, live: &BTreeSet<String>) -> (Swept,
     let mut swept = Swept::default();
     let mut is_waiting = false;
     let home = &ports.home;
+    // The folders first: a loop that begins while we look has its record before we could take its
+    // folder for nobody's.
+    let folders = loop_folders(home);
     let Ok(heads) = log.heads() else {
         return (swept, false);
     };
@@ -201,8 +204,14 @@ fn sweep_ended(ports: &Ports, log: &dyn Log, live: &BTreeSet<String>) -> (Swept,
         }
         known.insert(loop_id);
     }
-    for loop_id in unknown_loops(home, &known) {
-        is_waiting |= sweep_unknown(home, &loop_id, &mut swept);
+    let unknown = folders.into_iter().filter(|name| !known.contains(name));
+    for loop_id in unknown {
+        let has_begun = log
+            .read(&loop_id, 0)
+            .map_or(true, |records| !records.is_empty());
+        if !has_begun && !is_beginning(home, &loop_id) {
+            is_waiting |= sweep_unknown(home, &loop_id, &mut swept);
+        }
     }
     (swept, is_waiting)
 }
@@ -228,12 +237,21 @@ fn is_of_run(name: &str, run: &str) -> bool {
 
 /// Folders that are named like a loop which the journal does not have. Its first record comes before
 /// its folder.
-fn unknown_loops(home: &Home, known: &BTreeSet<String>) -> Vec<String> {
+fn loop_folders(home: &Home) -> Vec<String> {
     let is_id =
         |name: &String| name.len() == 26 && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let names = names_in(&home.root().join("loops"));
-    let unknown = names.into_iter().filter(|name| !known.contains(name));
-    unknown.filter(is_id).collect()
+    names.into_iter().filter(is_id).collect()
+}
+
+/// Whether somebody may just be about to write a loop's first record: `start` keeps its keys before.
+fn is_beginning(home: &Home, loop_id: &str) -> bool {
+    const BEGINS_WITHIN: Duration = Duration::from_mins(10);
+    let keys = home.keys_file(loop_id);
+    let is_young = fs::metadata(&keys)
+        .and_then(|found| found.modified())
+        .is_ok_and(|at| at.elapsed().is_ok_and(|age| age < BEGINS_WITHIN));
+    is_young && names_in(&home.loop_folder(loop_id)).len() == 1
 }
 
 /// A journal may have been lost or put back: accepted commits that are only here stay, and nothing

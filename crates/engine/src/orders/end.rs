@@ -12,6 +12,10 @@ pub(crate) fn end(order: &Order, reason: &EndReason, ports: &Ports) -> Event {
     if !keeps_checkouts {
         discard(&ports.home, &ports.home.checkouts(&order.loop_id));
     }
+    // What a check that was killed left behind.
+    if let Err(error) = home::remove_folder(&ports.home.lane(&order.loop_id)) {
+        tracing::warn!(%error, "the place of checks could not be removed");
+    }
     // No run is left that could need them.
     if let Err(error) = home::forget_keys(&ports.home, &order.loop_id) {
         tracing::warn!(%error, "the loop's keys are still there");

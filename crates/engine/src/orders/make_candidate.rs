@@ -9,11 +9,13 @@ use workspace::{CommitId, Overlay, TreeId};
 use crate::fault::Fault;
 use crate::orders::authored::{Authored, Authoring, NOTES_MAX, reference};
 use crate::ports::{Ports, Repository};
+use crate::run::agent_files::{agent_config, guidance};
 use crate::run::check_plan::tests_commit;
 use crate::run::files::{RunFiles, discard};
+use crate::run::shown_tests::shown_tree;
+use crate::run::sorted::{Sorted, Suspect};
 use crate::run::test_rules::TestRules;
 use crate::run::trees::{commit_id, commit_of, with_files_of};
-use crate::run::trusted_config::{Trusted, agent_config, guidance, with_trusted_config};
 use crate::settings_of::settings_of;
 
 /// How long one note may be.
@@ -89,9 +91,18 @@ impl Making<'_> {
     /// The tree that the implementor began with.
     fn started_from(&self) -> Result<TreeId, Fault> {
         match self.make.flow.row(Stage::Implement).base {
-            Base::StoryWithTests => self.tests_tree(),
+            Base::StoryWithTests => self.shown_tests(),
             Base::Story | Base::Candidate => Ok(self.base_tree.clone()),
         }
+    }
+
+    /// The tests that the implementor was shown.
+    fn shown_tests(&self) -> Result<TreeId, Fault> {
+        let shown = match &self.make.tests {
+            Some(tests) => shown_tree(self.repository, tests)?,
+            None => None,
+        };
+        Ok(shown.unwrap_or_else(|| self.base_tree.clone()))
     }
 
     /// The tree of the tests that stand for the story; the base's where there are none.
@@ -118,16 +129,22 @@ impl Making<'_> {
         let story = &self.make.story.id;
         let name = reference("candidates", story, &self.candidate_name());
         repository.move_ref(&name, None, &commit)?;
-        let trusted = with_trusted_config(repository, self.settings, &tests, &overlay.tree)?;
+        let sorted = Sorted::of(
+            repository,
+            self.settings,
+            &self.base_tree,
+            &overlay.tree,
+            &overlay.writer_files,
+        )?;
         let agents = agent_config(repository, &self.base_tree, &overlay.tree)?;
-        let mut notes = self.notes(&trusted, &agents, &overlay)?;
+        let mut notes = self.notes(&agents, &overlay)?;
         notes.extend(authored.notes);
         Ok(Event::CandidateMade {
             story: story.clone(),
             attempt: self.make.place.run.attempt,
             commit: commit_of(&commit)?,
             notes,
-            ask: self.ask(trusted, &agents),
+            ask: self.ask(&sorted.suspects(), &agents),
         })
     }
 
@@ -147,6 +164,7 @@ impl Making<'_> {
                 shown.extend(repository.tree_changes(&self.base_tree, &tests)?);
             }
         }
+        shown.extend(repository.tree_changes(&self.base_tree, &self.shown_tests()?)?);
         let changes = repository.tree_changes(&self.base_tree, &code)?;
         let untouched = changes.into_iter().filter(|change| shown.contains(change));
         let paths: Vec<PathBuf> = untouched.map(|change| change.path).collect();
@@ -193,14 +211,8 @@ impl Making<'_> {
     }
 
     /// What a judge must know of how the candidate was made.
-    fn notes(
-        &self,
-        trusted: &Trusted,
-        agents: &[String],
-        overlay: &Overlay,
-    ) -> Result<Vec<String>, Fault> {
-        let mut notes = trusted.flags.clone();
-        notes.extend(agents.iter().map(|path| configures_agents(path)));
+    fn notes(&self, agents: &[String], overlay: &Overlay) -> Result<Vec<String>, Fault> {
+        let mut notes: Vec<String> = agents.iter().map(|path| configures_agents(path)).collect();
         notes.extend(guidance(self.repository, &self.base_tree, &overlay.tree)?);
         for path in &overlay.implementor_tests {
             let path = path.display();
@@ -227,17 +239,14 @@ impl Making<'_> {
     }
 
     /// Why a person must agree before it lands, where policy says so.
-    fn ask(&self, trusted: Trusted, agents: &[String]) -> Option<String> {
+    fn ask(&self, suspects: &[Suspect], agents: &[String]) -> Option<String> {
         let policy = self.settings.policy;
-        let mut why = match policy.check_config {
-            Policy::Ask => trusted.flags,
-            // Where nobody judges, nobody else would see that a check speaks with the candidate's
-            // own voice.
-            Policy::Flag if !self.make.flow.has(Stage::Judge) => {
-                let own = trusted.own_checks.iter();
-                own.map(|path| format!("it changes `{path}`, which a check command runs"))
-                    .collect()
-            }
+        let mut why: Vec<String> = match policy.check_config {
+            Policy::Ask => suspects
+                .iter()
+                .filter(|suspect| !agents.contains(&suspect.path))
+                .map(|suspect| format!("it changes `{}`: {}", suspect.path, suspect.why.words()))
+                .collect(),
             Policy::Flag => Vec::new(),
         };
         if policy.agent_config == Policy::Ask {

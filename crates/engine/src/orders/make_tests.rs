@@ -1,5 +1,7 @@
 //! Turns what a test writer left into the tests of a story, or says why it cannot be used.
 
+use std::path::Path;
+
 use kernel::{Event, MakeTestsOrder, Order, Rewrite};
 use workspace::{Overlay, TreeId};
 
@@ -8,7 +10,7 @@ use crate::orders::authored::{Authoring, NOTES_MAX, reference};
 use crate::ports::{Ports, Repository, TreeFiles};
 use crate::run::files::{RunFiles, discard};
 use crate::run::test_rules::{TestRules, read_text};
-use crate::run::trees::{commit_id, commit_of};
+use crate::run::trees::{all_files, commit_id, commit_of};
 use crate::settings_of::settings_of;
 
 pub(crate) fn make_tests(
@@ -44,7 +46,7 @@ pub(crate) fn make_tests(
     if let Some(why) = unusable(&*repository, make, &overlay)? {
         return Ok(refused(make, &why));
     }
-    commit_tests(order, make, &*repository, &overlay)
+    commit_tests(order, make, &*repository, &overlay, left.notes)
 }
 
 fn commit_tests(
@@ -52,6 +54,7 @@ fn commit_tests(
     make: &MakeTestsOrder,
     repository: &dyn Repository,
     overlay: &Overlay,
+    left_out: Vec<String>,
 ) -> Result<Event, Fault> {
     let id = &make.story.id;
     let round = make.before.as_ref().map_or(0, |tests| tests.round) + 1;
@@ -61,7 +64,7 @@ fn commit_tests(
     let commit = repository.commit(&overlay.tree, &base, &message, at_secs)?;
     let name = reference("tests", id, &round.to_string());
     repository.move_ref(&name, None, &commit)?;
-    let mut notes = Vec::new();
+    let mut notes = left_out;
     for path in overlay.dropped.iter().take(NOTES_MAX) {
         let path = path.display();
         notes.push(format!("the test writer's change to `{path}` was dropped"));
@@ -78,6 +81,9 @@ fn commit_tests(
 /// writer must say so of every one in its words. Else one that nobody speaks of would be proven by
 /// nothing.
 fn without_tests(make: &MakeTestsOrder, rules: &TestRules) -> Event {
+    if make.review.names_tests_for(&make.story.criteria) {
+        return made_without_commit(make, "the reviewer names existing tests as the story's own");
+    }
     if !make.review.nothing_is_testable(&make.story.criteria) {
         let places = rules.words();
         let why = format!(
@@ -86,11 +92,18 @@ fn without_tests(make: &MakeTestsOrder, rules: &TestRules) -> Event {
         );
         return refused(make, &why);
     }
+    made_without_commit(
+        make,
+        "the reviewer says that no criterion can be tested by a machine",
+    )
+}
+
+fn made_without_commit(make: &MakeTestsOrder, note: &str) -> Event {
     Event::TestsMade {
         story: make.story.id.clone(),
         attempt: make.place.run.attempt,
         commit: None,
-        notes: vec!["the reviewer says that no criterion can be tested by a machine".to_owned()],
+        notes: vec![note.to_owned()],
     }
 }
 
@@ -101,9 +114,27 @@ fn unusable(
     overlay: &Overlay,
 ) -> Result<Option<String>, Fault> {
     let new = repository.reader(&overlay.tree)?;
+    let base = repository.reader(&repository.tree_of(&commit_id(&make.base)?)?)?;
+    let files = all_files(&*base);
+    let is_asked_for = |name: &str| {
+        let name = name.rsplit('/').next().unwrap_or(name);
+        make.story
+            .criteria
+            .iter()
+            .any(|criterion| criterion.contains(name))
+    };
+    let is_source = |name: &str| {
+        // A criterion may be about the very text of a file.
+        if is_asked_for(name) {
+            return false;
+        }
+        let name = name.trim_start_matches("./").trim_start_matches("../");
+        files.iter().any(|path| path.ends_with(name)) || !base.list(Path::new(name)).is_empty()
+    };
     for path in &overlay.writer_files {
         let text = read_text(&*new, path);
-        if let Some(why) = checks::rules::reads_source_text(&path.to_string_lossy(), &text) {
+        let path_words = path.to_string_lossy();
+        if let Some(why) = checks::rules::reads_source_text(&path_words, &text, &is_source) {
             return Ok(Some(format!(
                 "`{}` looks at source text and not at behaviour: {why}",
                 path.display()

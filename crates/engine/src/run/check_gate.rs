@@ -2,11 +2,14 @@
 //!
 //! What follows from the facts is not decided here: that is the kernel's gate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use checks::compare::{Comparison, Measured, Measurement, feedback, spread_over_files};
-use kernel::{Facts, Finding, Gate, Review, RunOrder, RunOutcome, Situation, gate};
+use kernel::{
+    Facts, Finding, Flag, FlagKind, Gate, Obligation, ObligationKind, Review, RunOrder, RunOutcome,
+    Situation, gate,
+};
 use serde_json::json;
 use workspace::TreeId;
 
@@ -48,8 +51,8 @@ pub(crate) fn check_outcome(
     surface: impl FnOnce() -> String,
 ) -> Option<RunOutcome> {
     let comparison = report.comparison(plan)?;
-    let flags = &order.told.notes;
-    let words = words(report, &comparison, flags);
+    let notes = &order.told.notes;
+    let words = words(report, &comparison, notes);
     let told = feedback(&comparison, &held_back_in(report, order));
     let mut facts = Facts {
         blind: is_blind(report, &comparison),
@@ -60,12 +63,13 @@ pub(crate) fn check_outcome(
             told
         },
         for_writer: for_writer(&comparison, surface),
-        evidence: evidence(plan, report, &comparison, flags),
+        evidence: evidence(plan, report, &comparison, notes),
         ..comparison.facts()
     };
+    watch(&mut facts, plan, report, &comparison);
     if order.is_recheck {
         // What gave way in the stories since then was explained when they landed.
-        facts.obliged.clear();
+        facts.obligations.clear();
     }
     let situation = Situation {
         flow: order.flow,
@@ -76,6 +80,132 @@ pub(crate) fn check_outcome(
         report: words,
         facts: Some(Box::new(facts)),
     })
+}
+
+/// What was seen beside the tests' results: how the measurement itself went.
+fn watch(facts: &mut Facts, plan: &CheckPlan, report: &Report, comparison: &Comparison) {
+    let probed = &report.probed;
+    facts.flags.extend(plan.flags.iter().cloned());
+    facts.voided.extend(probed.voided.iter().cloned());
+    facts.mutants = probed.mutants;
+    if let Some(mutants) = probed.mutants
+        && mutants.tried > 0
+        && mutants.noticed == 0
+    {
+        facts.flags.push(Flag {
+            kind: FlagKind::NothingNoticed,
+            place: plan.probes.code.first().cloned().unwrap_or_default(),
+            text: format!(
+                "none of {} small faults in the changed lines turned a test red",
+                mutants.tried
+            ),
+        });
+    }
+    for test in &comparison.preserved {
+        facts.proven.push(test.clone());
+        if !probed.sensitive.contains(test) {
+            facts.obligations.push(Obligation {
+                kind: ObligationKind::Characterisation,
+                subject: test.clone(),
+            });
+        }
+    }
+    watch_commands(facts, report);
+    watch_files(facts, plan, report);
+    watch_processes(facts, report);
+    facts.flags.sort();
+    facts.flags.dedup();
+    let doubts = [
+        ("The measurement cannot be trusted", facts.voided.join("; ")),
+        (
+            "Stable before, and now red in one run and green in another",
+            facts.unstable.join(", "),
+        ),
+    ];
+    for (what, which) in doubts.iter().filter(|(_, which)| !which.is_empty()) {
+        facts.feedback = format!("{what}: {which}\n\n{}", facts.feedback);
+    }
+}
+
+/// Files that commands changed on the candidate and not on the base. Tests and suspects must stay
+/// what they are while they are measured.
+fn watch_files(facts: &mut Facts, plan: &CheckPlan, report: &Report) {
+    let changed = |measurement: &Measurement| -> BTreeSet<String> {
+        let checks = measurement.checks.iter();
+        checks
+            .flat_map(|check| check.changed_files.clone())
+            .collect()
+    };
+    // A test that was rewritten and put back was not the test that ran.
+    let touched = |measurement: &Measurement| -> BTreeSet<String> {
+        let checks = measurement.checks.iter();
+        checks
+            .flat_map(|check| check.touched_files.clone())
+            .collect()
+    };
+    let before: BTreeSet<String> = &changed(&report.base) | &touched(&report.base);
+    let trees = || report.proof.iter().chain(&report.candidate);
+    for path in trees()
+        .flat_map(touched)
+        .collect::<BTreeSet<String>>()
+        .difference(&before)
+    {
+        if plan.files.tests.contains(path) {
+            facts.voided.push(format!(
+                "`{path}` was rewritten and put back while a check command ran"
+            ));
+        }
+    }
+    let after: BTreeSet<String> = trees().flat_map(changed).collect();
+    for path in after.difference(&before) {
+        let text = "a check command changed it while it ran".to_owned();
+        let is_code = plan.files.code.contains(path);
+        if is_code {
+            facts.flags.push(Flag {
+                kind: FlagKind::ChangesFiles,
+                place: path.clone(),
+                text,
+            });
+        } else {
+            facts.voided.push(format!("`{path}`: {text}"));
+        }
+    }
+}
+
+/// A test command that cannot even be started says nothing, and no judge can speak for it.
+fn watch_commands(facts: &mut Facts, report: &Report) {
+    const CANNOT_RUN: [i32; 2] = [126, 127];
+    let test = report
+        .candidate
+        .as_ref()
+        .and_then(|tree| tree.check("test"));
+    let Some(test) = test.filter(|test| !test.results.is_per_test()) else {
+        return;
+    };
+    if let Some(code) = test.exit_code.filter(|code| CANNOT_RUN.contains(code)) {
+        facts.voided.push(format!(
+            "the test command cannot be run (exit code {code}); mend `[checks] test`"
+        ));
+    }
+}
+
+fn watch_processes(facts: &mut Facts, report: &Report) {
+    let left = |measurement: &Measurement, name: &str| {
+        measurement
+            .check(name)
+            .is_some_and(|check| check.n_left_running > 0)
+    };
+    if let Some(candidate) = &report.candidate {
+        for check in &candidate.checks {
+            if check.n_left_running > 0 && !left(&report.base, &check.name) {
+                facts.flags.push(Flag {
+                    kind: FlagKind::LeftRunning,
+                    place: check.name.clone(),
+                    text: format!("it left {} processes running", check.n_left_running),
+                });
+            }
+        }
+    }
 }
 
 /// The tests that no implementor is told by name, spread over the files that were seen to run.
@@ -186,15 +316,9 @@ pub(crate) fn surface_of(
     Ok(out.chars().take(SURFACE_BYTES_MAX).collect())
 }
 
-/// What the checks showed, for judges and people.
-fn words(report: &Report, comparison: &Comparison, flags: &[String]) -> String {
-    let mut lines = vec![counts("base", &report.base)];
-    lines.extend(
-        report
-            .candidate
-            .as_ref()
-            .map(|candidate| counts("candidate", candidate)),
-    );
+/// The tests of each kind, by name.
+fn named_lists(comparison: &Comparison) -> Vec<String> {
+    let mut lines = Vec::new();
     let weak = if comparison.weak {
         " (on the base they do not build, a weak red)"
     } else {
@@ -218,8 +342,13 @@ fn words(report: &Report, comparison: &Comparison, flags: &[String]) -> String {
             &comparison.fixed,
         ),
         (
-            "flaky, so that they neither fail nor prove anything".to_owned(),
+            "flaky on the base too, so that they neither fail nor prove anything".to_owned(),
             &comparison.flaky,
+        ),
+        (
+            "UNSTABLE: stable on the base, red in one run and green in another of the candidate"
+                .to_owned(),
+            &comparison.unstable,
         ),
         (
             "NOT GATING, since it is red on the base and known only by its exit code".to_owned(),
@@ -230,6 +359,19 @@ fn words(report: &Report, comparison: &Comparison, flags: &[String]) -> String {
             lines.push(format!("{what}: {}", names(list)));
         }
     }
+    lines
+}
+
+/// What the checks showed, for judges and people.
+fn words(report: &Report, comparison: &Comparison, flags: &[String]) -> String {
+    let mut lines = vec![counts("base", &report.base)];
+    lines.extend(
+        report
+            .candidate
+            .as_ref()
+            .map(|candidate| counts("candidate", candidate)),
+    );
+    lines.extend(named_lists(comparison));
     lines.push(format!(
         "green before the story and green now: {}",
         comparison.pass_to_pass
@@ -249,7 +391,14 @@ fn words(report: &Report, comparison: &Comparison, flags: &[String]) -> String {
             lines.push(format!("{what}: {}\n{}", failing.name, failing.message));
         }
     }
-    lines.extend(comparison.notes.iter().chain(flags).cloned());
+    lines.extend(
+        comparison
+            .notes
+            .iter()
+            .chain(&report.probed.notes)
+            .chain(flags)
+            .cloned(),
+    );
     if comparison.finding() != Finding::Green {
         lines.extend(report.candidate.iter().flat_map(red_ends));
     }
@@ -323,10 +472,12 @@ fn evidence(
 ) -> String {
     let of = |measurement: Option<&Measurement>| measurement.map(each_count);
     let whole = json!({
-        "facts": comparison, "flags": flags, "writerFiles": plan.writer_files, "tookMs": report.took_ms,
+        "facts": comparison, "flags": flags, "writerFiles": plan.files.writer, "tookMs": report.took_ms,
         "baselineMs": report.baseline_ms,
         "base": of(Some(&report.base)), "baseWithTests": of(report.base_with_tests.as_ref()),
         "candidate": of(report.candidate.as_ref()), "reruns": report.reruns.len(),
+        "proof": of(report.proof.as_ref()), "oldForm": of(report.old_form.as_ref()),
+        "probed": report.probed.notes,
     });
     let text = whole.to_string();
     if text.len() <= EVIDENCE_BYTES_MAX {

@@ -3,24 +3,26 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use kernel::{Stage, Tests};
+use checks::compare::ChangedFiles;
+use checks::flags::has_hiding_bytes;
+use kernel::{Flag, FlagKind, Stage, Tests};
 use workspace::TreeId;
 
 use crate::fault::Fault;
 use crate::ports::Repository;
-use crate::run::measurement::{CheckPlan, Trees};
+use crate::run::measurement::{CheckPlan, Probes, Trees};
 use crate::run::preparing::Preparing;
+use crate::run::sorted::{Proving, Sorted};
 use crate::run::test_rules::{TestRules, read_text};
-use crate::run::trees::{commit_id, with_files_of};
-use crate::run::trusted_config::with_trusted_config;
+use crate::run::trees::{all_files, commit_id, with_files_of};
 
 /// What a check's run measures.
 #[derive(Default)]
 struct Measuring {
     trees: Trees,
-    writer_files: Vec<PathBuf>,
-    suite_files: Vec<PathBuf>,
-    edited_files: Vec<PathBuf>,
+    files: ChangedFiles,
+    flags: Vec<Flag>,
+    probes: Probes,
 }
 
 /// Makes the plan of a check's run.
@@ -28,12 +30,13 @@ pub(crate) fn check_plan(
     preparing: &Preparing<'_>,
     env: BTreeMap<String, String>,
 ) -> Result<CheckPlan, Fault> {
-    let measuring = trees(preparing)?;
+    let measuring = measuring(preparing)?;
     let settings = preparing.settings;
+    let home = &preparing.ports.home;
     Ok(CheckPlan {
         repository: preparing.repository.path().to_owned(),
-        scratch: preparing.files.checkout.clone(),
-        cache: preparing.ports.home.measured(&preparing.order.loop_id),
+        lane: home.lane(&preparing.order.loop_id),
+        cache: home.measured(&preparing.order.loop_id),
         project: PathBuf::from(&preparing.order.project),
         subdir: settings.subdir.clone(),
         copy: settings.copy.clone(),
@@ -41,13 +44,13 @@ pub(crate) fn check_plan(
         timeout_secs: settings.check_timeout_secs,
         env,
         trees: measuring.trees,
-        writer_files: texts(&measuring.writer_files),
-        suite_files: texts(&measuring.suite_files),
-        edited_files: texts(&measuring.edited_files),
+        files: measuring.files,
+        flags: measuring.flags,
+        probes: measuring.probes,
     })
 }
 
-fn trees(preparing: &Preparing<'_>) -> Result<Measuring, Fault> {
+fn measuring(preparing: &Preparing<'_>) -> Result<Measuring, Fault> {
     let (run, repository) = (preparing.run, preparing.repository);
     let base = repository.tree_of(&commit_id(&run.base)?)?;
     let candidate = match &run.candidate {
@@ -64,10 +67,35 @@ fn trees(preparing: &Preparing<'_>) -> Result<Measuring, Fault> {
         }
     };
     let candidate = repository.tree_of(&commit_id(candidate)?)?;
-    match tests_commit(run.tests.as_ref()) {
-        Some(tests) => trees_with_writer(preparing, tests, &candidate),
-        None => trees_without_writer(preparing, &base, &candidate),
+    let written = match tests_commit(run.tests.as_ref()) {
+        Some(commit) => {
+            let commit = commit_id(commit)?;
+            // The tests stand on the base that they were written for, which a recheck's head has
+            // left behind.
+            let base = repository.tree_of(&repository.parent_of(&commit)?)?;
+            Written::of(repository, base, repository.tree_of(&commit)?)?
+        }
+        None => Written {
+            base,
+            tests: None,
+            files: Vec::new(),
+        },
+    };
+    // The branch has none of a skipped story's own tests: a recheck lays them over it.
+    let candidate = match &written.tests {
+        Some(tests) if run.is_recheck => {
+            let is_written = |path: &Path| written.files.iter().any(|known| known == path);
+            let laid = repository.overlay(&written.base, &candidate, tests, &is_written)?;
+            laid.tree
+        }
+        Some(_) | None => candidate,
+    };
+    Candidate {
+        preparing,
+        written: &written,
+        tree: &candidate,
     }
+    .measuring()
 }
 
 /// The commit of the tests that stand for a story.
@@ -75,115 +103,248 @@ pub(crate) fn tests_commit(tests: Option<&Tests>) -> Option<&kernel::Commit> {
     tests?.commit.as_ref()
 }
 
-fn trees_with_writer(
-    preparing: &Preparing<'_>,
-    tests: &kernel::Commit,
-    candidate: &TreeId,
-) -> Result<Measuring, Fault> {
-    let (repository, settings) = (preparing.repository, preparing.settings);
-    let tests = commit_id(tests)?;
-    // The tests stand on the base that they were written for, which a recheck's head has left
-    // behind.
-    let base = repository.tree_of(&repository.parent_of(&tests)?)?;
-    let tests = repository.tree_of(&tests)?;
-    let rules = TestRules::of(repository, settings, &base)?;
-    let laid = repository.overlay(&base, candidate, &tests, &|path| rules.is_test(path))?;
-    // What the test writer made counts as the base's: it may change tests and nothing else.
-    let measured = with_trusted_config(repository, settings, &tests, &laid.tree)?.tree;
-    let code = with_files_of(repository, &base, candidate, &laid.writer_files)?;
-    let code = with_trusted_config(repository, settings, &base, &code)?.tree;
-    let edited = edited_tests(repository, &base, &measured, &rules, &laid.writer_files)?;
-    let before = repository.reader(&base)?;
-    let is_old = |path: &&PathBuf| before.entry(path).is_some();
-    // What was green is looked at without the new tests, so that neither of the two authors can
-    // weaken what was there.
-    let weakened = laid.writer_files.iter().filter(is_old).cloned();
-    let changed: Vec<PathBuf> = edited.iter().cloned().chain(weakened).collect();
-    let trees = Trees {
-        base: base.to_string(),
-        base_with_tests: Some(tests.to_string()),
-        candidate: Some(measured.to_string()),
-        without_tests: Some(code.to_string()),
-        with_base_tests: with_base_tests(repository, &base, &measured, &changed)?,
-    };
-    Ok(Measuring {
-        trees,
-        suite_files: suites(repository, &tests, &laid.writer_files)?,
-        edited_files: edited.iter().filter(is_old).cloned().collect(),
-        writer_files: laid.writer_files,
-    })
+/// What the test writer made, and of what.
+struct Written {
+    base: TreeId,
+    tests: Option<TreeId>,
+    files: Vec<PathBuf>,
 }
 
-fn trees_without_writer(
-    preparing: &Preparing<'_>,
-    base: &TreeId,
-    candidate: &TreeId,
-) -> Result<Measuring, Fault> {
-    let (repository, settings) = (preparing.repository, preparing.settings);
-    let measured = with_trusted_config(repository, settings, base, candidate)?.tree;
-    let rules = TestRules::of(repository, settings, base)?;
-    let edited = edited_tests(repository, base, &measured, &rules, &[])?;
-    let trees = Trees {
-        base: base.to_string(),
-        candidate: Some(measured.to_string()),
-        with_base_tests: with_base_tests(repository, base, &measured, &edited)?,
-        ..Trees::default()
-    };
-    Ok(Measuring {
-        trees,
-        edited_files: edited,
-        ..Measuring::default()
-    })
+impl Written {
+    fn of(repository: &dyn Repository, base: TreeId, tests: TreeId) -> Result<Self, Fault> {
+        let changes = repository.tree_changes(&base, &tests)?;
+        Ok(Self {
+            base,
+            tests: Some(tests),
+            files: changes.into_iter().map(|change| change.path).collect(),
+        })
+    }
 }
 
-/// The writer's files that hold single tests, as the tests of node do.
-fn suites(
-    repository: &dyn Repository,
-    tests: &TreeId,
-    files: &[PathBuf],
-) -> Result<Vec<PathBuf>, Fault> {
-    const CALLS: [&str; 4] = ["test(", "it(", "describe(", "suite("];
-    let reader = repository.reader(tests)?;
-    let has_tests = |path: &&PathBuf| {
-        let text = read_text(&*reader, path);
-        CALLS.iter().any(|call| text.contains(call))
-    };
-    Ok(files.iter().filter(has_tests).cloned().collect())
+/// A candidate that is to be measured.
+struct Candidate<'a> {
+    preparing: &'a Preparing<'a>,
+    written: &'a Written,
+    tree: &'a TreeId,
 }
 
-/// Existing test files that the implementor changed or removed, and new ones that other tests may
-/// stand on.
-fn edited_tests(
-    repository: &dyn Repository,
-    base: &TreeId,
-    measured: &TreeId,
-    rules: &TestRules,
-    writer_files: &[PathBuf],
-) -> Result<Vec<PathBuf>, Fault> {
-    let mut edited = Vec::new();
-    for change in repository.tree_changes(base, measured)? {
-        let is_support = checks::rules::is_test_support(&change.path.to_string_lossy());
-        let is_edit = change.before.is_some() || is_support;
-        if rules.is_test(&change.path) && is_edit && !writer_files.contains(&change.path) {
-            edited.push(change.path);
+impl Candidate<'_> {
+    fn measuring(&self) -> Result<Measuring, Fault> {
+        let (repository, settings) = (self.preparing.repository, self.preparing.settings);
+        let written = self.written;
+        // What landed since a skipped story was judged: all of it is the base of a recheck.
+        let is_recheck = self.preparing.run.is_recheck;
+        let sorted = if is_recheck {
+            Sorted::default()
+        } else {
+            Sorted::of(
+                repository,
+                settings,
+                &written.base,
+                self.tree,
+                &written.files,
+            )?
+        };
+        let before = repository.reader(&written.base)?;
+        let is_old = |path: &&PathBuf| before.entry(path).is_some();
+        let writer_edited: Vec<PathBuf> = written.files.iter().filter(is_old).cloned().collect();
+        let mut trees = Trees {
+            base: written.base.to_string(),
+            base_with_tests: written.tests.as_ref().map(ToString::to_string),
+            candidate: Some(self.tree.to_string()),
+            ..Trees::default()
+        };
+        let mut files = self.files(&sorted, &writer_edited)?;
+        if is_recheck {
+            files.edited_code = texts(&self.landed_since()?);
+        } else {
+            let proving = Proving {
+                repository,
+                base: &written.base,
+                candidate: self.tree,
+                sorted: &sorted,
+            };
+            let proof = proving.tree(written.tests.as_ref(), &written.files)?;
+            trees.proof = Some(proof.tree)
+                .filter(|tree| tree != self.tree)
+                .map(|tree| tree.to_string());
+            trees.needs_old_form = !writer_edited.is_empty();
+            trees.old_form = Some(proof.old_form.to_string());
+            let harness = sorted.harness();
+            if !harness.is_empty() {
+                let mixed = with_files_of(repository, &written.base, self.tree, &harness)?;
+                trees.mixed = Some(mixed.to_string());
+                files.harness = texts(&harness);
+            }
+            files.edited = texts(&proof.edited);
+            files.edited_code = texts(&proof.edited_code);
+            files.changed_tests = proof.changed_tests;
+        }
+        let flags = self.flags(&sorted)?;
+        Ok(Measuring {
+            probes: self.probes(&files, &flags),
+            trees,
+            flags,
+            files,
+        })
+    }
+
+    /// How the measurement itself is looked at: always by small faults, and by tests of ours where
+    /// something is suspect, and now and then where nothing is.
+    fn probes(&self, files: &ChangedFiles, flags: &[Flag]) -> Probes {
+        const ONE_IN: u64 = 5;
+        let seed = u64::from_str_radix(&self.tree.as_str()[..16], 16).unwrap_or_default();
+        let is_recheck = self.preparing.run.is_recheck;
+        let has_doubts = !flags.is_empty() || !files.suspects.is_empty();
+        let n_mutants = if is_recheck {
+            0
+        } else {
+            self.preparing.settings.mutants
+        };
+        Probes {
+            code: files.code.clone(),
+            n_mutants,
+            carriers: files.tests.clone(),
+            canaries: n_mutants > 0 && (has_doubts || seed.is_multiple_of(ONE_IN)),
+            seed,
         }
     }
-    Ok(edited)
+
+    /// Files that other stories changed since a skipped one was judged. What became of the tests in
+    /// them was answered for when those stories landed.
+    fn landed_since(&self) -> Result<Vec<PathBuf>, Fault> {
+        let written = self.written;
+        let repository = self.preparing.repository;
+        let changes = repository.tree_changes(&written.base, self.tree)?;
+        let others = changes
+            .into_iter()
+            .filter(|change| change.before.is_some() && !written.files.contains(&change.path));
+        Ok(others.map(|change| change.path).collect())
+    }
+
+    fn files(&self, sorted: &Sorted, writer_edited: &[PathBuf]) -> Result<ChangedFiles, Fault> {
+        let run = self.preparing.run;
+        let review = run.tests.as_ref().map(|tests| &tests.review);
+        let coverage = review
+            .map(|review| &review.criteria[..])
+            .unwrap_or_default();
+        let named = |is_it: &dyn Fn(&kernel::Coverage) -> bool| -> Vec<String> {
+            let covering = coverage.iter().filter(|coverage| is_it(coverage));
+            covering
+                .flat_map(|coverage| coverage.tests.clone())
+                .collect()
+        };
+        let acceptance = named(&|_| true);
+        let paths = |changes: &[workspace::Change]| -> Vec<PathBuf> {
+            changes.iter().map(|change| change.path.clone()).collect()
+        };
+        let suspects = sorted.suspects().into_iter().map(|suspect| suspect.path);
+        let mut support = paths(&sorted.tests);
+        support.extend(self.edited_by_both()?);
+        Ok(ChangedFiles {
+            tests: texts(&self.test_files()?),
+            demands_tests: self.written.tests.is_some() || !acceptance.is_empty(),
+            writer: texts(&self.written.files),
+            writer_edited: texts(writer_edited),
+            suites: texts(&self.suites()?),
+            code: texts(&paths(&sorted.code)),
+            support: texts(&support),
+            suspects: suspects.collect(),
+            preserving: named(&|coverage| coverage.preserves || coverage.untestable.is_some()),
+            acceptance,
+            ..ChangedFiles::default()
+        })
+    }
+
+    /// The writer's files and the base's tests.
+    fn test_files(&self) -> Result<Vec<PathBuf>, Fault> {
+        let (repository, settings) = (self.preparing.repository, self.preparing.settings);
+        let rules = TestRules::of(repository, settings, &self.written.base)?;
+        let before = repository.reader(&self.written.base)?;
+        let olds = all_files(&*before).into_iter();
+        let olds = olds.filter(|path| rules.is_test(path) && !self.written.files.contains(path));
+        Ok(self.written.files.iter().cloned().chain(olds).collect())
+    }
+
+    /// Files of the writer's that are not as it left them, since the implementor changed them too.
+    fn edited_by_both(&self) -> Result<Vec<PathBuf>, Fault> {
+        let Some(tests) = &self.written.tests else {
+            return Ok(Vec::new());
+        };
+        let repository = self.preparing.repository;
+        let (written, landing) = (repository.reader(tests)?, repository.reader(self.tree)?);
+        let differs = |path: &&PathBuf| written.entry(path) != landing.entry(path);
+        Ok(self.written.files.iter().filter(differs).cloned().collect())
+    }
+
+    /// The writer's files that hold single tests, as the tests of node do.
+    fn suites(&self) -> Result<Vec<PathBuf>, Fault> {
+        const CALLS: [&str; 4] = ["test(", "it(", "describe(", "suite("];
+        let Some(tests) = &self.written.tests else {
+            return Ok(Vec::new());
+        };
+        let reader = self.preparing.repository.reader(tests)?;
+        let has_tests = |path: &&PathBuf| {
+            let text = read_text(&*reader, path);
+            CALLS.iter().any(|call| text.contains(call))
+        };
+        let files = self.written.files.iter().filter(has_tests);
+        Ok(files.cloned().collect())
+    }
+
+    /// What only a judge can weigh.
+    fn flags(&self, sorted: &Sorted) -> Result<Vec<Flag>, Fault> {
+        let repository = self.preparing.repository;
+        let suspects = sorted.suspects().into_iter().map(|suspect| Flag {
+            kind: FlagKind::Harness,
+            text: suspect.why.words().to_owned(),
+            place: suspect.path,
+        });
+        let mut flags: Vec<Flag> = suspects.collect();
+        let (before, after) = (
+            repository.reader(&self.written.base)?,
+            repository.reader(self.tree)?,
+        );
+        let tests = sorted.tests.iter();
+        for change in sorted.code.iter().chain(tests.clone()) {
+            let path = change.path.to_string_lossy();
+            let Some(bytes) = after.read(&change.path, FILE_BYTES_MAX) else {
+                continue;
+            };
+            let was = before.read(&change.path, FILE_BYTES_MAX);
+            let hiding = has_hiding_bytes(&bytes);
+            let is_new = was.as_deref().and_then(has_hiding_bytes).is_none();
+            if let Some(what) = hiding.filter(|_| is_new) {
+                flags.push(Flag {
+                    kind: FlagKind::Unreadable,
+                    place: path.to_string(),
+                    text: format!("it has {what}"),
+                });
+            }
+        }
+        for change in &sorted.code {
+            let Some(new) = change
+                .after
+                .as_ref()
+                .map(|_| read_text(&*after, &change.path))
+            else {
+                continue;
+            };
+            let old = change
+                .before
+                .as_ref()
+                .map(|_| read_text(&*before, &change.path));
+            let path = change.path.to_string_lossy();
+            flags.extend(checks::flags::flags(&path, old.as_deref(), &new));
+        }
+        flags.truncate(FLAGS_MAX);
+        Ok(flags)
+    }
 }
 
-/// The candidate with older tests as they are in the base, where anybody changed one.
-fn with_base_tests(
-    repository: &dyn Repository,
-    base: &TreeId,
-    measured: &TreeId,
-    edited: &[PathBuf],
-) -> Result<Option<String>, Fault> {
-    if edited.is_empty() {
-        return Ok(None);
-    }
-    let tree = with_files_of(repository, base, measured, edited)?;
-    Ok(Some(tree.to_string()))
-}
+/// Bytes of a file that are searched for what hides text, and flags that are kept.
+const FILE_BYTES_MAX: usize = 4 << 20;
+const FLAGS_MAX: usize = 200;
 
 fn texts(paths: &[PathBuf]) -> Vec<String> {
     let text = |path: &PathBuf| Path::to_string_lossy(path).into_owned();

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use checks::compare::{Comparison, Evidence, Measurement, compare};
+use checks::compare::{ChangedFiles, Comparison, Evidence, Measurement, compare};
 use home::CheckSettings;
+use kernel::{Flag, Mutants};
 use serde::{Deserialize, Serialize};
 
 /// The plan's and the report's names in the run's folder.
@@ -18,8 +19,8 @@ pub(crate) const REPORT_FILE: &str = "measured.json";
 pub struct CheckPlan {
     /// The loop's repository.
     pub repository: PathBuf,
-    /// Where checkouts are made.
-    pub scratch: PathBuf,
+    /// Where trees are checked out and measured.
+    pub lane: PathBuf,
     /// What was measured before, by tree.
     pub cache: PathBuf,
     /// The operator's project folder.
@@ -36,13 +37,31 @@ pub struct CheckPlan {
     pub env: BTreeMap<String, String>,
     /// The trees to measure.
     pub trees: Trees,
-    /// Test files of the writer's.
-    pub writer_files: Vec<String>,
-    /// Those of them that hold single tests.
+    /// Who changed which files, and what they are.
     #[serde(default)]
-    pub suite_files: Vec<String>,
-    /// Older test files that the implementor changed.
-    pub edited_files: Vec<String>,
+    pub files: ChangedFiles,
+    /// What the texts of the change show, for a judge.
+    #[serde(default)]
+    pub flags: Vec<Flag>,
+    /// What the measurement is probed with.
+    #[serde(default)]
+    pub probes: Probes,
+}
+
+/// What a measurement is probed with, to see whether it can be trusted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Probes {
+    /// Product files of the candidate's that faults can be put into.
+    pub code: Vec<String>,
+    /// How many small faults are tried.
+    pub n_mutants: usize,
+    /// Test files that can carry tests of ours: the writer's first, then the base's.
+    pub carriers: Vec<String>,
+    /// Whether tests of ours are added to a run.
+    pub canaries: bool,
+    /// What random choices are drawn from.
+    pub seed: u64,
 }
 
 /// The trees of a measurement, by id.
@@ -52,12 +71,18 @@ pub struct Trees {
     pub base: String,
     /// The base with the new tests.
     pub base_with_tests: Option<String>,
-    /// The candidate as it is measured; nothing when only the base is looked at.
+    /// The candidate as it would land; nothing when only the base is looked at.
     pub candidate: Option<String>,
-    /// The candidate without the new tests.
-    pub without_tests: Option<String>,
-    /// The candidate with older tests as they are in the base, where the candidate changed any.
-    pub with_base_tests: Option<String>,
+    /// The tree that must prove the story, where it is not the candidate itself.
+    pub proof: Option<String>,
+    /// The candidate's code with the base's tests and harness alone.
+    pub old_form: Option<String>,
+    /// What would land, with the base's tests and harness, where that is needed.
+    #[serde(default)]
+    pub mixed: Option<String>,
+    /// Whether the old form is needed in any case.
+    #[serde(default)]
+    pub needs_old_form: bool,
 }
 
 /// What was found.
@@ -66,20 +91,44 @@ pub struct Trees {
 pub struct Report {
     /// The story's base.
     pub base: Measurement,
+    /// Further runs of it.
+    pub base_reruns: Vec<Measurement>,
     /// The base with the new tests.
     pub base_with_tests: Option<Measurement>,
     /// The candidate.
     pub candidate: Option<Measurement>,
-    /// Further runs of a candidate that was red.
+    /// Further runs of the candidate.
     pub reruns: Vec<Measurement>,
-    /// The candidate without the new tests.
-    pub without_tests: Option<Measurement>,
-    /// The candidate with the older tests as they were.
-    pub with_base_tests: Option<Measurement>,
+    /// The tree that must prove the story, where it is another one.
+    pub proof: Option<Measurement>,
+    /// Further runs of it.
+    pub proof_reruns: Vec<Measurement>,
+    /// The candidate's code with the base's tests and harness alone.
+    pub old_form: Option<Measurement>,
+    /// Further runs of it.
+    pub old_form_reruns: Vec<Measurement>,
+    /// What would land, with the base's tests and harness.
+    pub mixed: Option<Measurement>,
+    /// What probing showed.
+    pub probed: Probed,
     /// Milliseconds that each measurement took; nothing for those that were known.
     pub took_ms: BTreeMap<String, u64>,
     /// Milliseconds that measuring the base took, whenever that was.
     pub baseline_ms: u64,
+}
+
+/// What probing a measurement showed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Probed {
+    /// How many small faults were noticed; nothing where none was tried.
+    pub mutants: Option<Mutants>,
+    /// Tests that at least one small fault turned red.
+    pub sensitive: Vec<String>,
+    /// Why the measurement cannot be trusted.
+    pub voided: Vec<String>,
+    /// What else is worth a note.
+    pub notes: Vec<String>,
 }
 
 /// A measurement as it is kept for later.
@@ -90,6 +139,9 @@ pub(crate) struct Kept {
     /// Milliseconds that it took.
     #[serde(default)]
     pub(crate) took_ms: u64,
+    /// Further runs, where tests were red.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) reruns: Vec<Measurement>,
 }
 
 impl Report {
@@ -97,14 +149,16 @@ impl Report {
     pub(crate) fn comparison(&self, plan: &CheckPlan) -> Option<Comparison> {
         Some(compare(&Evidence {
             base: &self.base,
+            base_reruns: &self.base_reruns,
             base_with_tests: self.base_with_tests.as_ref(),
             candidate: self.candidate.as_ref()?,
             candidate_reruns: &self.reruns,
-            candidate_without_tests: self.without_tests.as_ref(),
-            candidate_with_base_tests: self.with_base_tests.as_ref(),
-            writer_files: &plan.writer_files,
-            suite_files: &plan.suite_files,
-            edited_files: &plan.edited_files,
+            proof: self.proof.as_ref(),
+            proof_reruns: &self.proof_reruns,
+            old_form: self.old_form.as_ref(),
+            old_form_reruns: &self.old_form_reruns,
+            mixed: self.mixed.as_ref(),
+            files: &plan.files,
         }))
     }
 }

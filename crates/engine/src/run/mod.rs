@@ -2,6 +2,7 @@
 
 pub(crate) mod agent_cli;
 pub(crate) mod agent_end;
+pub(crate) mod agent_files;
 pub(crate) mod check_gate;
 pub(crate) mod check_plan;
 pub(crate) mod context;
@@ -14,7 +15,8 @@ pub(crate) mod outcome;
 pub(crate) mod preparing;
 pub(crate) mod project_tree;
 pub(crate) mod run_spec;
+pub(crate) mod shown_tests;
+pub(crate) mod sorted;
 pub(crate) mod test_rules;
 pub(crate) mod trees;
-pub(crate) mod trusted_config;
 pub(crate) mod untracked;

@@ -286,7 +286,7 @@ impl EndedRun<'_> {
     fn surface(&self, plan: &CheckPlan) -> Result<String, Fault> {
         let repository = self.ports.repositories.open(&self.order.loop_id)?;
         let base = TreeId::parse(&plan.trees.base)?;
-        let code = TreeId::parse(plan.trees.without_tests.as_deref().unwrap_or_default())?;
+        let code = TreeId::parse(plan.trees.old_form.as_deref().unwrap_or_default())?;
         let rules = TestRules::of(&*repository, self.settings, &base)?;
         surface_of(&*repository, &base, &code, &rules)
     }

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use agents::{Session, SessionId};
 use home::AgentSettings;
-use kernel::Base;
+use kernel::{Base, Stage};
 use sandbox::{RunSpec, StopSignal};
+use workspace::CommitId;
 
 use crate::fault::Fault;
 use crate::run::agent_cli::{Turn, equip, put_command};
@@ -16,6 +17,7 @@ use crate::run::credentials::PersonsVariables;
 use crate::run::files::config_home;
 use crate::run::measurement::PLAN_FILE;
 use crate::run::preparing::Preparing;
+use crate::run::shown_tests::shown_tree;
 use crate::run::trees::commit_id;
 use crate::run::untracked::{copy_untracked, is_plain};
 
@@ -39,6 +41,9 @@ const PLACES: &[&str] = &[
     "PIP_CERT",
     "REQUESTS_CA_BUNDLE",
 ];
+
+/// Commands that one check's run may start, over all trees.
+const COMMANDS_MAX: u64 = 200;
 
 /// Bytes of each output stream that are kept.
 const OUTPUT_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -135,7 +140,7 @@ impl Preparing<'_> {
     fn make_checkout(&self) -> Result<(), Fault> {
         let checkout = &self.files.checkout;
         home::remove_folder(checkout).map_err(|error| Fault::io("remove", checkout, error))?;
-        let commit = commit_id(&self.run.checkout)?;
+        let commit = self.shown(commit_id(&self.run.checkout)?)?;
         self.repository.checkout(&commit, checkout)?;
         self.repository.make_agent_repo(&commit, checkout)?;
         let project = Path::new(&self.order.project);
@@ -146,6 +151,30 @@ impl Preparing<'_> {
             &self.settings.subdir,
         );
         Ok(())
+    }
+
+    /// The commit whose files a run sees: an implementor who is shown tests does not see those that
+    /// are held back, in no file and in no commit.
+    fn shown(&self, commit: CommitId) -> Result<CommitId, Fault> {
+        let is_implementor = self.run.place.run.stage == Stage::Implement;
+        let sees_tests = self.run.row.base == Base::StoryWithTests;
+        let tests = self
+            .run
+            .tests
+            .as_ref()
+            .filter(|_| is_implementor && sees_tests);
+        let shown = match tests {
+            Some(tests) => shown_tree(self.repository, tests)?,
+            None => None,
+        };
+        match shown {
+            Some(tree) if tree != self.repository.tree_of(&commit)? => {
+                let base = commit_id(&self.run.base)?;
+                self.repository
+                    .commit(&tree, &base, "tests that are shown\n", 0)
+            }
+            Some(_) | None => Ok(commit),
+        }
     }
 
     /// The session that the try resumes, while the files that it worked on are still there. Once it
@@ -167,11 +196,9 @@ impl Preparing<'_> {
     }
 
     fn check_spec(&self) -> Result<RunSpec, Fault> {
-        let scratch = &self.files.checkout;
-        home::remove_folder(scratch).map_err(|error| Fault::io("remove", scratch, error))?;
-        let mut env = base_environment();
-        env.extend(self.environment());
-        let plan = check_plan(self, env)?;
+        // Nothing in a command's environment names us: code under test must not be able to tell that
+        // it is being checked.
+        let plan = check_plan(self, base_environment())?;
         self.files
             .write(PLAN_FILE, &serde_json::to_vec_pretty(&plan)?)?;
         let mut spec = empty_spec();
@@ -179,7 +206,12 @@ impl Preparing<'_> {
         let folder = self.files.folder.to_string_lossy().into_owned();
         spec.args = vec!["measure".to_owned(), folder];
         spec.cwd.clone_from(&self.files.folder);
-        spec.wall_secs = self.settings.check_timeout_secs;
+        // The limit is each command's own, on each tree.
+        spec.wall_secs = self
+            .settings
+            .check_timeout_secs
+            .saturating_mul(COMMANDS_MAX);
+        spec.marks = vec![format!("TMPDIR={}", plan.lane.display())];
         Ok(spec)
     }
 
@@ -247,6 +279,8 @@ fn empty_spec() -> RunSpec {
         env: base_environment(),
         pass_env: Vec::new(),
         pass_env_file: None,
+        marks: Vec::new(),
+        unnamed: false,
         stdin: None,
         wall_secs: 0,
         idle_secs: None,

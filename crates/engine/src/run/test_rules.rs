@@ -38,6 +38,11 @@ impl TestRules {
         })
     }
 
+    /// The rules by themselves.
+    pub(crate) fn paths(&self) -> &TestPaths {
+        &self.paths
+    }
+
     /// Whether a path of the repository is a test file. What is no UTF-8 is none.
     pub(crate) fn is_test(&self, path: &Path) -> bool {
         path.to_str()

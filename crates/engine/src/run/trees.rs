@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use workspace::{Edit, Entry, TreeId};
+use workspace::{Edit, Entry, Listed, TreeId};
 
 use crate::fault::Fault;
-use crate::ports::Repository;
+use crate::ports::{Repository, TreeFiles};
 
 /// Files that tell what a project is, in the order in which people look for them.
 const KNOWN: [&str; 26] = [
@@ -57,6 +57,25 @@ pub(crate) fn with_files_of(
         });
     }
     repository.compose(tree, &edits)
+}
+
+/// The paths of all files of a tree, within bounds.
+pub(crate) fn all_files(files: &dyn TreeFiles) -> Vec<PathBuf> {
+    const FILES_MAX: usize = 200_000;
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        for (name, listed) in files.list(&folder) {
+            let path = folder.join(name);
+            match listed {
+                Listed::Folder => folders.push(path),
+                Listed::Entry(_) if found.len() < FILES_MAX => found.push(path),
+                Listed::Entry(_) => {}
+            }
+        }
+    }
+    found.sort();
+    found
 }
 
 /// Entry points, manifests and test configuration that the project has.

@@ -477,6 +477,11 @@ impl TreeFiles for MemoryFiles {
         (bytes.len() <= bytes_max).then(|| bytes.clone())
     }
 
+    fn link(&self, path: &Path) -> Option<Vec<u8>> {
+        let (entry, bytes) = self.0.get(path)?;
+        (!entry.mode.is_regular()).then(|| bytes.clone())
+    }
+
     fn entry(&self, path: &Path) -> Option<Entry> {
         self.0.get(path).map(|(entry, _)| entry.clone())
     }

@@ -348,7 +348,7 @@ fn measure(folder: &Path) {
             }],
         }
     };
-    let file = plan.writer_files.first().cloned().unwrap_or_default();
+    let file = plan.files.writer.first().cloned().unwrap_or_default();
     let has_candidate = plan.trees.candidate.is_some();
     let report = engine::Report {
         base: tree(&[("tests/base", true)]),

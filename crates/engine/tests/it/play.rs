@@ -549,6 +549,7 @@ fn settings(scenario: &Scenario) -> Settings {
             command: "run the tests".to_owned(),
         }],
         check_timeout_secs: 60,
+        mutants: 0,
         copy: Vec::new(),
         write_back: true,
         subdir: String::new(),
@@ -758,8 +759,8 @@ impl Actor<'_> {
                 .flat_map(|found| [found.clone(), found.clone()])
                 .collect(),
             candidate,
-            without_tests: measured(&plan.trees.without_tests),
-            with_base_tests: measured(&plan.trees.with_base_tests),
+            proof: measured(&plan.trees.proof),
+            old_form: measured(&plan.trees.old_form),
             ..Report::default()
         };
         let bytes = serde_json::to_vec(&report).expect("JSON");

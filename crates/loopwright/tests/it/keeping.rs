@@ -325,15 +325,8 @@ fn retention_says_what_the_worker_keeps() {
         })
         .collect();
     names.sort();
-    assert_eq!(
-        names,
-        [
-            "0001-1-baseline-1",
-            "0001-1-check-1",
-            "0001-1-implement-1",
-            "0001-1-judge-1"
-        ]
-    );
+    // Trees that are measured lie elsewhere, one after the other at the same place.
+    assert_eq!(names, ["0001-1-implement-1", "0001-1-judge-1"]);
 }
 
 #[test]

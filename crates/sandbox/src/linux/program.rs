@@ -286,11 +286,10 @@ fn spawn(
         .process_group(0);
     // Nothing else is inherited. The order decides who wins: `env` over `pass_env`, and our mark
     // over both.
-    command
-        .env_clear()
-        .envs(passed(spec)?)
-        .envs(&spec.env)
-        .env(RUN_DIR_VARIABLE, folder.path());
+    command.env_clear().envs(passed(spec)?).envs(&spec.env);
+    if !spec.unnamed {
+        command.env(RUN_DIR_VARIABLE, folder.path());
+    }
     command.stdin(stdin).stdout(stdout).stderr(stderr);
     let child = command.spawn()?;
     Ok(Pid::from_child(&child))

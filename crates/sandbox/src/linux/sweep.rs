@@ -85,16 +85,24 @@ fn wait_for_lock(folder: &RunFolder) -> Result<Lock, KeeperError> {
 }
 
 fn left_behind(folder: &RunFolder) -> io::Result<Vec<Process>> {
-    let mark = [
+    let own = [
         RUN_DIR_VARIABLE.as_bytes(),
         b"=",
         folder.path().as_os_str().as_bytes(),
     ]
     .concat();
+    // A spec that cannot be read has marked nothing.
+    let others = folder.required_spec().map(|spec| spec.marks);
+    let marks: Vec<Vec<u8>> = others
+        .unwrap_or_default()
+        .into_iter()
+        .map(String::into_bytes)
+        .chain([own])
+        .collect();
     let table = processes::all()?;
     let mut left: Vec<Process> = table
         .iter()
-        .filter(|process| has_mark(process, &mark))
+        .filter(|process| marks.iter().any(|mark| has_mark(process, mark)))
         .copied()
         .collect();
     let roots = left.iter().map(|process| process.id.pid).collect();

@@ -38,6 +38,8 @@ impl Scene {
             env: BTreeMap::from([path]),
             pass_env: Vec::new(),
             pass_env_file: None,
+            marks: Vec::new(),
+            unnamed: false,
             stdin: None,
             wall_secs: 120,
             idle_secs: None,

@@ -300,6 +300,7 @@ pub(crate) fn review(test: &str) -> Review {
             tests: vec![test.to_owned()],
             held_back: Vec::new(),
             untestable: None,
+            preserves: false,
         }],
         findings: vec!["look at the parser".to_owned()],
     }

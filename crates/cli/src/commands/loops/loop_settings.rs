@@ -16,6 +16,9 @@ use crate::failure::Failure;
 const AGENT_TIMEOUT_SECS: u64 = 20 * 60;
 const CHECK_TIMEOUT_SECS: u64 = 60 * 60;
 
+/// How many small faults the story's tests are tried against.
+const MUTANTS: usize = 3;
+
 /// Where a loop's files are.
 pub(super) struct Places<'a> {
     pub(super) view: &'a workspace::ProjectView,
@@ -73,6 +76,7 @@ pub(super) fn settings(
         },
         checks,
         check_timeout_secs: config.checks.timeout.unwrap_or(CHECK_TIMEOUT_SECS),
+        mutants: config.checks.mutants.unwrap_or(MUTANTS),
         copy: config.workspace.copy.clone(),
         write_back: config.prd.write_back.unwrap_or(true),
         subdir: text(&view.subdir)?,

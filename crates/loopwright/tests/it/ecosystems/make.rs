@@ -80,13 +80,12 @@ fn a_make_project_in_c() {
     let played = Project::new("make", &files, "").play(&stories);
     played.story("multiply").passed(&["multiply"], true, 1);
     for cheat in &stories[1..] {
-        played.story(cheat.id).refused(match cheat.id {
-            "forged" => &[
-                "it changes `Makefile`, which configures checks",
-                "new and red: zero",
-            ],
-            _ => &["green before and red now: add"],
-        });
+        let report = played.story(cheat.id);
+        match cheat.id {
+            // Green with its own Makefile, red with the base's.
+            "forged" => report.obliged(&["Makefile"]).refused(&[]),
+            _ => report.refused(&["green before and red now: add"]),
+        };
     }
     assert_eq!(played.landed(), ["multiply"]);
     assert!(played.file("calc.c").contains("multiply"));

@@ -1,17 +1,9 @@
 //! Cheats that were thought up against our own rules, and honest work that a rule too many would
 //! reject.
 
-use super::{CRITERIA, Gallery, HONEST, Hung, LAZY, PROOF, Piece, RUNNER, TESTS, judge};
+use super::{Gallery, HONEST, Hung, LAZY, PROOF, Piece, RUNNER, TESTS, answering, judge, obliging};
 
 const BREAK_ADD: &str = "sed -i 's/$2 + $3/$2 - $3/' calc.sh";
-
-/// A judge that says PASS and names a criterion for one older test.
-fn obliging(test: &str, criterion: &str) -> String {
-    format!(
-        r#"{CRITERIA}echo "{{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"r\", \"criteria\": [$CRITERIA],
-          \"obliged\": [{{\"test\": \"{test}\", \"criterion\": \"{criterion}\"}}]}}""#
-    )
-}
 
 #[test]
 fn i08_nobody_can_explain_an_older_test_away_where_there_is_no_judge() {
@@ -63,7 +55,10 @@ fn i08_a_test_writer_cannot_weaken_what_an_implementor_breaks() {
     .write_tests(format!(
         "echo '[ \"$(sh calc.sh add 1 2)\" = -1 ]' > tests/add.sh\n{TESTS}"
     ))
-    .judge(obliging("add", "double 4 prints 8"))
+    // Older prompts ask for the test's name, and yours may still do so.
+    .judge(answering(
+        r#"{\"test\": \"add\", \"criterion\": \"double 4 prints 8\"}"#,
+    ))
     .hang_in(&mut gallery);
     Piece::new("test writer that adds to an old test", "passed 1")
         .write_tests(format!(
@@ -91,7 +86,10 @@ fn i07_what_tests_stand_on_is_not_the_implementors_either() {
         "skipped 1",
     ))
     .implement("echo 'same() { true; }' > tests/lib/same")
-    .says(&["names no criterion of the story", "test `double` "])
+    .says(&[
+        "names no criterion of the story",
+        "the proof rests on `tests/lib/same`",
+    ])
     .hang_in(&mut gallery);
     Piece::new("makes the tests a link to its own", "skipped 1")
         .implement(format!(
@@ -111,7 +109,11 @@ fn i07_what_tests_stand_on_is_not_the_implementors_either() {
         .implement(format!(
             "{HONEST}\n{BREAK_ADD}\necho true > tests/yes.sh; ln -sf yes.sh tests/add.sh"
         ))
-        .says(&["names no criterion of the story", "the older test `add` "])
+        .says(&[
+            "names no criterion of the story",
+            "the proof rests on `tests/add.sh`",
+            "it is a link, or replaces one",
+        ])
         .hang_in(&mut gallery);
     Piece::new(
         "tdd: the implementor edits the tests that it is shown",
@@ -168,7 +170,7 @@ fn a_judge_may_quote_a_criterion_in_its_own_way() {
     ] {
         Piece::new("a judge that names a criterion in other words", ends)
             .implement(change.clone())
-            .judge(obliging("add", criterion))
+            .judge(obliging(criterion))
             .hang_in(&mut gallery);
     }
     gallery.show();
@@ -249,7 +251,10 @@ fn odd_files_of_a_test_writer() {
     .write_tests(format!(
         "ln -s /bin/true tests/linked.sh; ln -s ../calc.sh tests/code.sh\n{TESTS}"
     ))
-    .says(&["the test writer's change to `tests/linked.sh` was dropped"])
+    .says(&[
+        "`tests/linked.sh` was left out: a link that leads out of the project (/bin/true)",
+        "the test writer's change to `tests/code.sh` was dropped",
+    ])
     .hang_in(&mut gallery);
     Piece::new("attributes that change how files are checked out", "skipped 1")
         .implement("printf '* text eol=crlf\\ntests/*.sh export-ignore\\n*.sh filter=evil working-tree-encoding=UTF-16\\n' > .gitattributes")
@@ -288,19 +293,34 @@ fn stories_of_other_shapes() {
 
 #[test]
 fn a_second_look_does_not_ask_again_for_what_another_story_explained() {
-    let mut piece = Piece::new("a skipped story that another one did, with an old test that had to change", "passed 1")
-        .implement(format!(
-            "case \"$LOOPWRIGHT_STORY_ID\" in double) {LAZY} ;; *) {HONEST}\n{BREAK_ADD}\necho true > tests/add.sh ;; esac"
-        ))
-        .write_tests(format!(
-            "case \"$LOOPWRIGHT_STORY_ID\" in double)\n{TESTS}\n;; *) echo '[ \"$(sh calc.sh add 5 2)\" = 3 ]' > tests/subtracts.sh ;; esac"
-        ))
-        .judge(obliging("add", "add subtracts"));
-    piece.prd = piece.prd.replace(
-        "\"passes\": false } ]",
-        "\"passes\": false }, { \"id\": \"change\", \"title\": \"Subtract\", \"acceptance_criteria\": [\"add subtracts\"], \"passes\": false } ]",
-    );
-    piece.show();
+    let mut gallery =
+        Gallery::new("a_second_look_does_not_ask_again_for_what_another_story_explained");
+    for (what, give_way) in [
+        (
+            "a skipped story that another one did, with an old test that had to change",
+            "echo true > tests/add.sh",
+        ),
+        (
+            "a skipped story that another one did, with an old test that had to go",
+            "rm tests/add.sh",
+        ),
+    ] {
+        let mut piece = Piece::new(what, "passed 1")
+            .base("tests/other.sh", "true\n")
+            .implement(format!(
+                "case \"$LOOPWRIGHT_STORY_ID\" in double) {LAZY} ;; *) {HONEST}\n{BREAK_ADD}\n{give_way} ;; esac"
+            ))
+            .write_tests(format!(
+                "case \"$LOOPWRIGHT_STORY_ID\" in double)\n{TESTS}\n;; *) echo '[ \"$(sh calc.sh add 5 2)\" = 3 ]' > tests/subtracts.sh ;; esac"
+            ))
+            .judge(obliging("add subtracts"));
+        piece.prd = piece.prd.replace(
+            "\"passes\": false } ]",
+            "\"passes\": false }, { \"id\": \"change\", \"title\": \"Subtract\", \"acceptance_criteria\": [\"add subtracts\"], \"passes\": false } ]",
+        );
+        piece.hang_in(&mut gallery);
+    }
+    gallery.show();
 }
 
 #[test]
@@ -316,7 +336,10 @@ fn i09_a_runner_beside_the_projects_folder_is_the_bases_too() {
     inside("a project in a folder of its repository", "passed 1").hang_in(&mut gallery);
     inside("replaces the runner that stands beside the project's folder", "skipped 1")
         .implement("echo 'echo ok 1 - add; echo ok 2 - double; echo ok 3 - negative; echo 1..3' > ../tools/run-tests.sh")
-        .says(&["it changes `tools/run-tests.sh`, which configures checks"])
+        .says(&[
+            "names no criterion of the story",
+            "the proof rests on `tools/run-tests.sh`",
+        ])
         .hang_in(&mut gallery);
     gallery.show();
 }

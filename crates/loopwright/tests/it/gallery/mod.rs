@@ -53,9 +53,30 @@ fn judge(word: &str) -> String {
     )
 }
 
+/// A judge that says PASS and names one criterion for everything that a PASS must answer.
+fn obliging(criterion: &str) -> String {
+    let answers = format!(
+        r#"OBLIGED=$(awk -v criterion="{criterion}" '/^- O[0-9]+ / {{ printf "%s{{\"id\": \"%s\", \"criterion\": \"%s\"}}", comma, $2, criterion; comma = ", " }}' "$SCENE/prompt-$LOOPWRIGHT_STAGE-$LOOPWRIGHT_ATTEMPT")
+"#
+    );
+    answers + &answering("$OBLIGED")
+}
+
+/// A judge that says PASS with these answers to what it owes.
+fn answering(obliged: &str) -> String {
+    judge("PASS").replace(
+        "[$CRITERIA]",
+        &format!(r#"[$CRITERIA], \"obliged\": [{obliged}]"#),
+    )
+}
+
 /// What a judge of ours says first: every criterion of its prompt is met.
 const CRITERIA: &str =
     testkit::criteria_of_prompt!(r#""$SCENE/prompt-$LOOPWRIGHT_STAGE-$LOOPWRIGHT_ATTEMPT""#);
+
+/// Stands for the scene's folder in a file of the base: the only place that one run of a check can
+/// share with the next, since each has a fresh checkout and an empty home.
+const SCENE: &str = "{scene}";
 
 /// Pieces of one class: CI shows some of them, the soak all.
 struct Gallery {
@@ -182,6 +203,7 @@ impl Piece {
     /// The project, committed, with all its agents.
     fn hang(&self) -> Hung {
         let env = TestEnv::new();
+        let folder = env.path("").display().to_string();
         let files = [
             ("calc.sh", CALC.to_owned()),
             ("run-tests.sh", RUNNER.to_owned()),
@@ -198,7 +220,7 @@ impl Piece {
             let path = path
                 .strip_prefix('/')
                 .map_or(format!("{}{path}", self.folder), str::to_owned);
-            env.write(&format!("project/{path}"), text);
+            env.write(&format!("project/{path}"), text.replace(SCENE, &folder));
             paths.push(path);
         }
         paths.dedup();
@@ -214,7 +236,6 @@ impl Piece {
         ] {
             env.write(&format!("agents/{stage}.sh"), body);
         }
-        let folder = env.path("").display().to_string();
         env.write(
             "agents/any.sh",
             "echo \"$LOOPWRIGHT_STAGE $LOOPWRIGHT_ATTEMPT\" >> \"$SCENE/starts\"\n\

@@ -1,29 +1,22 @@
-//! Measures trees: the project's commands in fresh checkouts that we made, each under a keeper of
-//! its own.
-//!
-//! It runs as a process of its own (`loopwright measure RUN_FOLDER`) under the keeper of a check's
-//! run, so that a worker never waits for a command. What it finds lies in `measured.json` beside
-//! its plan; what that means for a candidate is decided elsewhere. A tree that was measured with
-//! the same commands is not measured again.
+//! One command of the project, run once in a checkout: instrumented, kept, read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
-use checks::compare::{Measured, Measurement, RERUNS_MAX, Wanted};
+use checks::compare::Measured;
 use checks::instrument::instrument;
 use checks::results::{Format, read_results, sniff, without_root};
-use home::{CheckSettings, remove_folder};
+use home::CheckSettings;
 use sandbox::{ExitCause, ExitRecord, RunSpec, RunView, StopSignal, Stream};
 use workspace::TreeId;
 
+use super::lane::Lane;
 use crate::fault::Fault;
-use crate::local::repository::open_at;
 use crate::ports::Repository;
-use crate::run::measurement::{CheckPlan, Kept, PLAN_FILE, REPORT_FILE, Report, cache_file, known};
+use crate::run::measurement::CheckPlan;
 use crate::run::project_tree::ProjectTree;
-use crate::run::untracked::{copy_untracked, is_plain};
+use crate::run::untracked::is_plain;
 
 /// Bytes of a command's output that are kept and read.
 const OUTPUT_BYTES_MAX: u64 = 8 * 1024 * 1024;
@@ -34,192 +27,50 @@ const REPORT_BYTES_MAX: u64 = 32 * 1024 * 1024;
 /// Bytes of the end of a command's output that go into the run's own log.
 const SAID_BYTES_MAX: usize = 64 * 1024;
 
-/// Carries out the plan of a run's folder.
-pub fn measure(run_folder: &Path, program: &Path) -> Result<(), Fault> {
-    let path = run_folder.join(PLAN_FILE);
-    let text = fs::read(&path).map_err(|error| Fault::io("read", &path, error))?;
-    let plan: CheckPlan = serde_json::from_slice(&text)?;
-    let repository = open_at(&plan.repository)?;
-    fs::create_dir_all(&plan.cache).map_err(|error| Fault::io("make", &plan.cache, error))?;
-    let mut meter = Meter {
-        plan: &plan,
-        repository,
-        run_folder,
-        program,
-        report: Report::default(),
-        n_commands: 0,
-    };
-    meter.measure_all()?;
-    let report = serde_json::to_vec(&meter.report)?;
-    write_atomically(&run_folder.join(REPORT_FILE), &report)
+/// Runs commands, one after the other.
+pub(super) struct Commands<'a> {
+    pub(super) plan: &'a CheckPlan,
+    pub(super) repository: &'a dyn Repository,
+    pub(super) run_folder: &'a Path,
+    pub(super) program: &'a Path,
+    pub(super) lane: &'a Lane,
+    pub(super) n_run: usize,
 }
 
-struct Meter<'a> {
-    plan: &'a CheckPlan,
-    repository: Box<dyn Repository>,
-    run_folder: &'a Path,
-    program: &'a Path,
-    report: Report,
-    n_commands: usize,
-}
-
-impl Meter<'_> {
-    fn measure_all(&mut self) -> Result<(), Fault> {
-        let trees = &self.plan.trees;
-        let base = self.known_or_measured("base", &trees.base)?;
-        (self.report.base, self.report.baseline_ms) = (base.measurement, base.took_ms);
-        let Some(candidate) = &trees.candidate else {
-            return Ok(());
-        };
-        if let Some(tree) = &trees.base_with_tests {
-            self.report.base_with_tests = Some(
-                self.known_or_measured("base with the new tests", tree)?
-                    .measurement,
-            );
-        }
-        let folder = self.check_out("candidate", candidate)?;
-        let measured = self.measure("candidate", candidate, &folder)?;
-        self.keep_for_later(candidate, &measured)?;
-        self.report.candidate = Some(measured.measurement);
-        if let Some(tree) = &trees.with_base_tests {
-            self.report.with_base_tests = Some(
-                self.known_or_measured("candidate with the older tests", tree)?
-                    .measurement,
-            );
-        }
-        self.run_reds_again(candidate, &folder)?;
-        remove(&folder);
-        if let Some(tree) = trees
-            .without_tests
-            .as_ref()
-            .filter(|_| self.wants(Wanted::CandidateWithoutTests))
-        {
-            self.report.without_tests = Some(
-                self.known_or_measured("candidate without the new tests", tree)?
-                    .measurement,
-            );
-        }
-        Ok(())
-    }
-
-    /// A red may be chance: the tests run again, and both outcomes are kept.
-    fn run_reds_again(&mut self, tree: &str, folder: &Path) -> Result<(), Fault> {
-        while self.report.reruns.len() < RERUNS_MAX && self.wants(Wanted::Rerun) {
-            let tests = self.plan.checks.iter().filter(|check| check.name == "test");
-            let mut again = Measurement::default();
-            for check in tests {
-                again
-                    .checks
-                    .push(self.run_check("candidate, again", tree, folder, check)?);
-            }
-            self.report.reruns.push(again);
-        }
-        Ok(())
-    }
-
-    fn wants(&self, wanted: Wanted) -> bool {
-        self.report
-            .comparison(self.plan)
-            .is_some_and(|comparison| comparison.wanted.contains(&wanted))
-    }
-
-    fn known_or_measured(&mut self, what: &str, tree: &str) -> Result<Kept, Fault> {
-        if let Some(known) = known(&self.plan.cache, tree, &self.plan.checks) {
-            return Ok(known);
-        }
-        let folder = self.check_out(what, tree)?;
-        let measured = self.measure(what, tree, &folder)?;
-        remove(&folder);
-        self.keep_for_later(tree, &measured)?;
-        Ok(measured)
-    }
-
-    /// What ran out of time, or could not be set up, may go otherwise the next time.
-    fn keep_for_later(&self, tree: &str, measured: &Kept) -> Result<(), Fault> {
-        let is_uncertain = |check: &Measured| {
-            check.timed_out
-                || check.exit_code.is_none()
-                || (check.name == "setup" && !check.is_green())
-        };
-        if measured.measurement.checks.iter().any(is_uncertain) {
-            return Ok(());
-        }
-        let bytes = serde_json::to_vec(measured)?;
-        write_atomically(
-            &cache_file(&self.plan.cache, tree, &self.plan.checks),
-            &bytes,
-        )
-    }
-
-    fn check_out(&self, what: &str, tree: &str) -> Result<PathBuf, Fault> {
-        let folder = self.plan.scratch.join(what.replace([' ', ','], "-"));
-        remove(&folder);
-        let tree = TreeId::parse(tree)?;
-        self.repository.checkout_tree(&tree, &folder)?;
-        let inner = folder.join(&self.plan.subdir);
-        if is_plain(&folder, &inner) && inner.is_dir() {
-            copy_untracked(
-                &self.plan.copy,
-                &self.plan.project,
-                &folder,
-                &self.plan.subdir,
-            );
-        }
-        Ok(folder)
-    }
-
-    fn measure(&mut self, what: &str, tree: &str, folder: &Path) -> Result<Kept, Fault> {
-        let began = Instant::now();
-        let mut measurement = Measurement::default();
-        for check in &self.plan.checks {
-            let measured = self.run_check(what, tree, folder, check)?;
-            let stop = check.name == "setup" && measured.exit_code != Some(0);
-            measurement.checks.push(measured);
-            // Without its setup a project cannot be checked, and what its commands then say means
-            // nothing.
-            if stop {
-                break;
-            }
-        }
-        let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.report.took_ms.insert(what.to_owned(), took_ms);
-        Ok(Kept {
-            measurement,
-            took_ms,
-        })
-    }
-
-    fn run_check(
+impl Commands<'_> {
+    /// Runs one check in the checkout of a tree.
+    pub(super) fn run(
         &mut self,
         what: &str,
-        tree: &str,
-        folder: &Path,
+        tree: &TreeId,
         check: &CheckSettings,
     ) -> Result<Measured, Fault> {
-        self.n_commands += 1;
+        self.n_run += 1;
         say(&format!("== {what}: {}", check.name));
         let place = self
             .run_folder
             .join("commands")
-            .join(format!("{:02}", self.n_commands));
+            .join(format!("{:02}", self.n_run));
         // A try that was interrupted starts over in a folder of its own; inside one, nothing is
         // left from before.
         fs::create_dir_all(&place).map_err(|error| Fault::io("make", &place, error))?;
-        let inner = folder.join(&self.plan.subdir);
-        if !is_plain(folder, &inner) || !inner.is_dir() {
+        let checkout = self.lane.tree();
+        let inner = checkout.join(&self.plan.subdir);
+        if !is_plain(&checkout, &inner) || !inner.is_dir() {
             return Ok(refused(check, "the project's folder is gone, or a link"));
         }
-        let report_file = place.join("report");
+        self.lane.clear_report();
+        let report_file = self.lane.report();
         let command = self.instrumented(tree, check, &report_file)?;
-        let mut spec = self.command_spec(&place, &inner, &command);
-        spec.env.extend(own_build_folder(folder, &inner));
+        let mut spec = self.spec(&place, &inner, &command);
+        spec.env.extend(own_build_folder(&checkout, &inner));
         let exit = self.keep(&place, &spec)?;
-        let measured = read_measured(check, &command, &place, &report_file, folder, &exit);
+        let measured = read_measured(check, &command, &place, &report_file, &checkout, &exit);
         say(sandbox::output(&place, Stream::Stdout)
             .unwrap_or_default()
             .text(SAID_BYTES_MAX, None)
             .trim_end());
-        if !measured.is_green() && !sandbox::has_room(&self.plan.scratch) {
+        if !measured.is_green() && !sandbox::has_room(&checkout) {
             return Err(Fault::DiskFull);
         }
         say(&format!(
@@ -232,7 +83,7 @@ impl Meter<'_> {
 
     fn instrumented(
         &self,
-        tree: &str,
+        tree: &TreeId,
         check: &CheckSettings,
         report_file: &Path,
     ) -> Result<Instrumented, Fault> {
@@ -243,8 +94,7 @@ impl Meter<'_> {
                 format: Format::ExitCode,
             });
         }
-        let tree = TreeId::parse(tree)?;
-        let project = ProjectTree::of(&*self.repository, &tree, &self.plan.subdir)?;
+        let project = ProjectTree::of(self.repository, tree, &self.plan.subdir)?;
         let made = instrument(&check.command, &project, &report_file.to_string_lossy());
         Ok(Instrumented {
             line: made.command,
@@ -253,8 +103,8 @@ impl Meter<'_> {
         })
     }
 
-    fn command_spec(&self, place: &Path, cwd: &Path, command: &Instrumented) -> RunSpec {
-        let mut env = self.plan.env.clone();
+    fn spec(&self, place: &Path, cwd: &Path, command: &Instrumented) -> RunSpec {
+        let mut env = self.lane.environment(&self.plan.env);
         env.extend(command.env.iter().cloned());
         RunSpec {
             run_id: place.to_string_lossy().into_owned(),
@@ -265,6 +115,8 @@ impl Meter<'_> {
             env,
             pass_env: Vec::new(),
             pass_env_file: None,
+            marks: vec![self.lane.mark()],
+            unnamed: true,
             stdin: None,
             wall_secs: self.plan.timeout_secs,
             idle_secs: None,
@@ -335,6 +187,9 @@ fn read_measured(
         timed_out,
         results: read_results(format, &output, report.as_deref()),
         excerpt: checks::excerpt(&output),
+        changed_files: Vec::new(),
+        touched_files: Vec::new(),
+        n_left_running: exit.swept,
         format: Some(if format == Format::Sniff {
             sniff(&output)
         } else {
@@ -393,30 +248,8 @@ fn read_bounded(path: &Path, bytes_max: u64) -> String {
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
 }
 
-fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), Fault> {
-    let scratch = path.with_extension(format!("new-{}", std::process::id()));
-    let write = || -> std::io::Result<()> {
-        fs::write(&scratch, bytes)?;
-        fs::rename(&scratch, path)
-    };
-    write().map_err(|error| {
-        let _ = fs::remove_file(&scratch);
-        Fault::io("write", path, error)
-    })
-}
-
-fn remove(folder: &Path) {
-    // Some file systems need a moment until nothing in a folder is busy any more.
-    for _ in 0..3 {
-        if remove_folder(folder).is_ok() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
 /// Progress goes to the run's log, which people can follow.
-fn say(line: &str) {
+pub(super) fn say(line: &str) {
     use std::io::Write as _;
     if line.is_empty() {
         return;

@@ -1,0 +1,200 @@
+//! The place where trees are measured, one at a time: always at the same path, with a home and a
+//! folder for temporary files that begin empty.
+//!
+//! Nothing in a command's environment, paths or arguments may tell what is measured: the base, the
+//! candidate, one with its suspects or one without.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use home::remove_folder;
+
+use crate::fault::Fault;
+
+/// Measurements of one loop that may be under way at the same time.
+const SLOTS_MAX: usize = 64;
+
+/// Where tools keep what they installed or downloaded, below the operator's home, and the variable
+/// that says so. Without them a fresh home would fetch everything anew, or find no toolchain.
+const BELOW_HOME: &[(&str, &str)] = &[
+    ("CARGO_HOME", ".cargo"),
+    ("RUSTUP_HOME", ".rustup"),
+    ("PYENV_ROOT", ".pyenv"),
+    ("NVM_DIR", ".nvm"),
+    ("VOLTA_HOME", ".volta"),
+    ("GOPATH", "go"),
+    ("GOCACHE", ".cache/go-build"),
+    ("PIP_CACHE_DIR", ".cache/pip"),
+    ("PIP_CONFIG_FILE", ".config/pip/pip.conf"),
+    ("PYTHONUSERBASE", ".local"),
+    ("UV_CACHE_DIR", ".cache/uv"),
+    ("UV_PYTHON_INSTALL_DIR", ".local/share/uv/python"),
+    ("npm_config_cache", ".npm"),
+    ("npm_config_userconfig", ".npmrc"),
+    ("YARN_CACHE_FOLDER", ".cache/yarn"),
+    ("npm_config_store_dir", ".local/share/pnpm/store"),
+    ("PLAYWRIGHT_BROWSERS_PATH", ".cache/ms-playwright"),
+    ("GRADLE_USER_HOME", ".gradle"),
+    ("RBENV_ROOT", ".rbenv"),
+    ("GIT_CONFIG_GLOBAL", ".gitconfig"),
+];
+
+/// A place of our own until it is dropped.
+pub(super) struct Lane {
+    root: PathBuf,
+    lock_path: PathBuf,
+    _lock: File,
+}
+
+impl Lane {
+    /// Takes the first free place of a loop.
+    pub(super) fn take(folder: &Path) -> Result<Self, Fault> {
+        fs::create_dir_all(folder).map_err(|error| Fault::io("make", folder, error))?;
+        keep_to_ourselves(folder)?;
+        for slot in 0..SLOTS_MAX {
+            let path = folder.join(format!("{slot}.lock"));
+            let lock = File::create(&path).map_err(|error| Fault::io("make", &path, error))?;
+            match lock.try_lock() {
+                // Whoever had the place before may have removed the file between our two steps.
+                Ok(()) if !is_at(&lock, &path) => {}
+                Ok(()) => {
+                    return Ok(Self {
+                        root: folder.join(slot.to_string()),
+                        lock_path: path,
+                        _lock: lock,
+                    });
+                }
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => return Err(Fault::io("lock", &path, error)),
+            }
+        }
+        Err(Fault::transient("measure", "too much is measured at once"))
+    }
+
+    /// Where a tree is checked out.
+    pub(super) fn tree(&self) -> PathBuf {
+        self.root.join("t")
+    }
+
+    /// Where a runner writes its report.
+    pub(super) fn report(&self) -> PathBuf {
+        self.root.join("r")
+    }
+
+    /// The variable by which the processes of commands are known.
+    pub(super) fn mark(&self) -> String {
+        format!("TMPDIR={}", self.root.join("m").display())
+    }
+
+    /// Makes everything empty, for another tree.
+    pub(super) fn clear(&self) -> Result<(), Fault> {
+        remove(&self.root);
+        for name in ["h", "m"] {
+            let path = self.root.join(name);
+            fs::create_dir_all(&path).map_err(|error| Fault::io("make", &path, error))?;
+        }
+        Ok(())
+    }
+
+    /// Makes room for the next command's report.
+    pub(super) fn clear_report(&self) {
+        let _ = fs::remove_file(self.report());
+    }
+
+    /// The environment of commands: the operator's toolchains and caches, and a home that is empty.
+    pub(super) fn environment(&self, given: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        let mut env = given.clone();
+        let home = given.get("HOME").map(PathBuf::from).unwrap_or_default();
+        for (name, place) in BELOW_HOME {
+            let path = home.join(place);
+            if home.is_absolute() && path.exists() {
+                let path = path.to_string_lossy().into_owned();
+                env.entry((*name).to_owned()).or_insert(path);
+            }
+        }
+        let place = |name: &str| self.root.join(name).to_string_lossy().into_owned();
+        env.insert("HOME".to_owned(), place("h"));
+        env.insert("TMPDIR".to_owned(), place("m"));
+        env
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        remove(&self.root);
+        // Nothing is left of a place that nobody uses, unless somebody else does.
+        let _ = fs::remove_file(&self.lock_path);
+        for folder in self.lock_path.ancestors().skip(1).take(2) {
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let (open, there) = (file.metadata(), fs::metadata(path));
+    open.is_ok_and(|open| there.is_ok_and(|there| open.ino() == there.ino()))
+}
+
+/// A folder that anybody else could write to is not used.
+fn keep_to_ourselves(folder: &Path) -> Result<(), Fault> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    for place in [folder.parent().unwrap_or(folder), folder] {
+        let found =
+            fs::symlink_metadata(place).map_err(|error| Fault::io("look at", place, error))?;
+        let mine = fs::metadata("/proc/self").map(|own| own.uid());
+        if !found.is_dir() || mine.is_ok_and(|uid| uid != found.uid()) {
+            return Err(Fault::NeedsPerson {
+                what: format!("`{}` belongs to somebody else", place.display()),
+                remedy: "remove it, then answer `retry`".to_owned(),
+            });
+        }
+        fs::set_permissions(place, fs::Permissions::from_mode(0o700))
+            .map_err(|error| Fault::io("protect", place, error))?;
+    }
+    Ok(())
+}
+
+pub(super) fn remove(folder: &Path) {
+    // Some file systems need a moment until nothing in a folder is busy any more.
+    for _ in 0..3 {
+        if remove_folder(folder).is_ok() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_measurements_of_a_loop_have_places_of_their_own() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let folder = scratch.path().join("a/b");
+        let first = Lane::take(&folder).expect("a lane");
+        let second = Lane::take(&folder).expect("a lane");
+        assert_ne!(first.tree(), second.tree());
+        let place = first.tree();
+        drop(first);
+        assert_eq!(Lane::take(&folder).expect("a lane").tree(), place);
+    }
+
+    #[test]
+    fn a_commands_home_is_empty_and_its_toolchains_are_found() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let home = scratch.path().join("home");
+        fs::create_dir_all(home.join(".cargo")).expect("made");
+        let lane = Lane::take(&scratch.path().join("a/b")).expect("a lane");
+        lane.clear().expect("cleared");
+        let given = BTreeMap::from([("HOME".to_owned(), home.to_string_lossy().into_owned())]);
+        let env = lane.environment(&given);
+        assert_ne!(env["HOME"], given["HOME"]);
+        assert_eq!(env["CARGO_HOME"], home.join(".cargo").to_string_lossy());
+        assert!(!env.contains_key("RUSTUP_HOME"));
+        assert_eq!(fs::read_dir(&env["HOME"]).expect("a home").count(), 0);
+    }
+}

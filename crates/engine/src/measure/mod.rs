@@ -1,0 +1,15 @@
+//! Measures trees: the project's commands in fresh checkouts that we made, each under a keeper of
+//! its own.
+//!
+//! It runs as a process of its own (`loopwright measure RUN_FOLDER`) under the keeper of a check's
+//! run, so that a worker never waits for a command. What it finds lies in `measured.json` beside
+//! its plan; what that means for a candidate is decided elsewhere.
+
+mod command;
+mod lane;
+mod meter;
+mod plan_run;
+mod probe;
+mod tracked;
+
+pub use plan_run::measure;

@@ -1,0 +1,37 @@
+//! The work of a check's own process: reads a plan, carries it out, writes what was found.
+
+use std::fs;
+use std::path::Path;
+
+use super::command::Commands;
+use super::lane::Lane;
+use super::meter::{Meter, write_atomically};
+use super::probe::probe;
+use crate::fault::Fault;
+use crate::local::repository::open_at;
+use crate::run::measurement::{CheckPlan, PLAN_FILE, REPORT_FILE, Report};
+
+/// Carries out the plan of a run's folder.
+pub fn measure(run_folder: &Path, program: &Path) -> Result<(), Fault> {
+    let path = run_folder.join(PLAN_FILE);
+    let text = fs::read(&path).map_err(|error| Fault::io("read", &path, error))?;
+    let plan: CheckPlan = serde_json::from_slice(&text)?;
+    let repository = open_at(&plan.repository)?;
+    fs::create_dir_all(&plan.cache).map_err(|error| Fault::io("make", &plan.cache, error))?;
+    let lane = Lane::take(&plan.lane)?;
+    let mut meter = Meter {
+        commands: Commands {
+            plan: &plan,
+            repository: &*repository,
+            run_folder,
+            program,
+            lane: &lane,
+            n_run: 0,
+        },
+        report: Report::default(),
+    };
+    meter.measure_all()?;
+    probe(&mut meter)?;
+    let report = serde_json::to_vec(&meter.report)?;
+    write_atomically(&run_folder.join(REPORT_FILE), &report)
+}

@@ -1,0 +1,346 @@
+//! Watches the measurement itself: small faults that the story's tests must notice, and tests of
+//! ours that must be seen to fail and to pass.
+//!
+//! Both run in a copy of the tree that is thrown away, so that no exit code and no result of the real
+//! runs is disturbed.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+use checks::canary::{Canary, canary};
+use checks::compare::{Comparison, Measured};
+use checks::mutants::{Mutant, mutants};
+use checks::results::TestStatus;
+use home::CheckSettings;
+use kernel::{Finding, FlagKind, Mutants, ObligationKind};
+use workspace::TreeId;
+
+use super::meter::Meter;
+use crate::fault::Fault;
+use crate::run::test_rules::read_text;
+
+/// Faults that are tried where a test claims that behaviour stays.
+const FAULTS_FOR_PRESERVING: usize = 8;
+
+/// Least time for small faults, however quick the candidate's own measurement was.
+const LEAST_TIME: Duration = Duration::from_secs(10);
+
+/// Looks at a green measurement; a red one needs no second look.
+pub(super) fn probe(meter: &mut Meter<'_>) -> Result<(), Fault> {
+    let plan = meter.plan();
+    let Some(comparison) = meter.comparison() else {
+        return Ok(());
+    };
+    // Where the proof rests on what the implementor made of tests and harness, only the tree that has
+    // it shows anything.
+    let rests = comparison.obligations.iter().any(|each| {
+        matches!(
+            each.kind,
+            ObligationKind::Harness | ObligationKind::TestSupport | ObligationKind::OldTestRed
+        )
+    });
+    let proof = plan.trees.proof.as_ref().filter(|_| !rests);
+    let tree = proof.or(plan.trees.candidate.as_ref());
+    let is_green = comparison.finding() == Finding::Green || !comparison.preserved.is_empty();
+    let (Some(tree), Some(test)) = (tree, plan.checks.iter().find(|check| check.name == "test"))
+    else {
+        return Ok(());
+    };
+    if !is_green || plan.probes.n_mutants == 0 {
+        return Ok(());
+    }
+    let mut probing = Probing {
+        tree: TreeId::parse(tree)?,
+        test,
+        meter,
+        is_ready: false,
+        n_written: 0,
+    };
+    probing.try_faults(&comparison)?;
+    let mutants = probing.meter.report.probed.mutants.unwrap_or_default();
+    let noticed_none = mutants.tried > 0 && mutants.noticed == 0;
+    if plan.probes.canaries || noticed_none {
+        probing.try_canaries()?;
+    }
+    probing.judge_silence(mutants);
+    Ok(())
+}
+
+struct Probing<'a, 'b> {
+    meter: &'a mut Meter<'b>,
+    tree: TreeId,
+    test: &'a CheckSettings,
+    /// Whether the tree lies in the lane, set up.
+    is_ready: bool,
+    /// How often a file was written.
+    n_written: u64,
+}
+
+impl Probing<'_, '_> {
+    /// Checks the tree out and sets the project up, once.
+    fn get_ready(&mut self) -> Result<bool, Fault> {
+        if self.is_ready {
+            return Ok(true);
+        }
+        self.meter.check_out(&self.tree)?;
+        for check in &self.meter.plan().checks {
+            if check.name == "setup"
+                && !self
+                    .meter
+                    .commands
+                    .run("probe", &self.tree, check)?
+                    .is_green()
+            {
+                return Ok(false);
+            }
+        }
+        self.is_ready = true;
+        Ok(true)
+    }
+
+    /// Runs the tests with one file's text replaced, and puts the file back.
+    fn run_with(&mut self, what: &str, path: &str, text: &str) -> Result<Measured, Fault> {
+        let whole = self.meter.commands.lane.tree().join(path);
+        let was = fs::read(&whole).map_err(|error| Fault::io("read", &whole, error))?;
+        self.write(&whole, text.as_bytes())?;
+        let measured = self.meter.commands.run(what, &self.tree, self.test);
+        self.write(&whole, &was)?;
+        measured
+    }
+
+    /// Writes a file with a time that it never had: tools that believe in times, as Python and cargo
+    /// do, would otherwise take what they built of one text for another.
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> Result<(), Fault> {
+        self.n_written += 1;
+        let write = || -> std::io::Result<()> {
+            fs::write(path, bytes)?;
+            let at = SystemTime::now() + Duration::from_secs(2 * self.n_written);
+            fs::File::options().write(true).open(path)?.set_modified(at)
+        };
+        write().map_err(|error| Fault::io("write", path, error))
+    }
+
+    /// Puts small faults into the changed lines, within the time of one measurement.
+    fn try_faults(&mut self, comparison: &Comparison) -> Result<(), Fault> {
+        let max = if comparison.preserved.is_empty() {
+            self.meter.plan().probes.n_mutants
+        } else {
+            FAULTS_FOR_PRESERVING
+        };
+        let faults = self.faults(max)?;
+        let took = self.meter.report.took_ms.get("candidate");
+        let limit = Duration::from_millis(took.copied().unwrap_or_default()).max(LEAST_TIME);
+        let began = Instant::now();
+        let mut mutants = Mutants::default();
+        let own: Vec<&String> = comparison
+            .fail_to_pass
+            .iter()
+            .chain(&comparison.preserved)
+            .collect();
+        // Where nobody wrote tests for the story there are none that could notice.
+        if own.is_empty() {
+            return Ok(());
+        }
+        for (path, fault) in faults {
+            if (mutants.tried > 0 && began.elapsed() > limit) || !self.get_ready()? {
+                break;
+            }
+            let measured = self.run_with("fault", &path, &fault.text)?;
+            if measured.did_not_build() {
+                continue;
+            }
+            mutants.tried += 1;
+            let red: Vec<String> = own
+                .iter()
+                .filter(|test| is_missed(&measured, test))
+                .map(|test| (*test).clone())
+                .collect();
+            let is_noticed = !red.is_empty();
+            mutants.noticed += u32::from(is_noticed);
+            let probed = &mut self.meter.report.probed;
+            probed.sensitive.extend(red);
+            let word = if is_noticed { "noticed" } else { "not noticed" };
+            probed.notes.push(format!(
+                "small fault in {path}:{}: `{}` for `{}`: {word}",
+                fault.line_number, fault.becomes, fault.was
+            ));
+            // One that is noticed is enough to trust a test that says that behaviour stays.
+            if !comparison.preserved.is_empty() && is_noticed {
+                break;
+            }
+        }
+        self.meter.report.probed.mutants = Some(mutants);
+        Ok(())
+    }
+
+    /// Small faults, spread over the changed product files.
+    fn faults(&self, max: usize) -> Result<Vec<(String, Mutant)>, Fault> {
+        let plan = self.meter.plan();
+        let repository = self.meter.commands.repository;
+        let before = repository.reader(&TreeId::parse(&plan.trees.base)?)?;
+        let after = repository.reader(&self.tree)?;
+        let mut by_file = Vec::new();
+        for path in &plan.probes.code {
+            let place = Path::new(path);
+            let text = read_text(&*after, place);
+            let old = before.entry(place).map(|_| read_text(&*before, place));
+            if text.is_empty() {
+                continue;
+            }
+            // A fault in a line that reaches for runners would only break the reaching.
+            let is_flagged = |fault: &Mutant| {
+                let place = format!("{path}:{}", fault.line_number);
+                plan.flags.iter().any(|flag| flag.place == place)
+            };
+            let wanted = max + plan.flags.len();
+            let found = mutants(path, old.as_deref(), &text, plan.probes.seed, wanted);
+            let faults: Vec<(String, Mutant)> = found
+                .into_iter()
+                .filter(|fault| !is_flagged(fault))
+                .map(|fault| (path.clone(), fault))
+                .collect();
+            by_file.push(faults.into_iter());
+        }
+        let mut faults = Vec::new();
+        while faults.len() < max {
+            let n_before = faults.len();
+            for file in &mut by_file {
+                faults.extend(file.next());
+            }
+            if faults.len() == n_before {
+                break;
+            }
+        }
+        faults.truncate(max);
+        Ok(faults)
+    }
+
+    /// Adds two tests of ours to a test file: one that must fail and one that must pass.
+    fn try_canaries(&mut self) -> Result<(), Fault> {
+        let Some((path, canary)) = self.carrier(&self.tree, 0)? else {
+            self.note(
+                "no test file could be used to try the runner with a failing test of our own",
+            );
+            return Ok(());
+        };
+        if !self.get_ready()? {
+            return Ok(());
+        }
+        let measured = self.run_with("own tests", &path, &canary.text)?;
+        if !measured.results.is_per_test() {
+            // Only the exit code speaks: it must say no, as it does on the base.
+            if measured.is_green() && self.base_shows_canaries()? {
+                self.void(&format!(
+                    "a test of ours in `{path}` that must fail leaves the command green"
+                ));
+            }
+            return Ok(());
+        }
+        let (red, green) = (seen(&measured, &canary.red), seen(&measured, &canary.green));
+        match (red, green) {
+            (Some(TestStatus::Failed), Some(TestStatus::Passed)) => {
+                self.note("the runner was tried with a failing and a passing test of our own, and reported both");
+            }
+            (Some(TestStatus::Passed | TestStatus::Skipped), _) => self.void(&format!(
+                "a test of ours in `{path}` that must fail did not: something changes what an \
+                 assertion or a runner says"
+            )),
+            (_, _) if self.base_shows_canaries()? => self.void(&format!(
+                "tests of ours in `{path}` are not reported as they are on the base"
+            )),
+            (_, _) => {
+                self.note(
+                    "the runner was tried with tests of our own, and reports them on no tree",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the base's runs show tests of ours in an older test file.
+    fn base_shows_canaries(&mut self) -> Result<bool, Fault> {
+        let plan = self.meter.plan();
+        let base = TreeId::parse(&plan.trees.base)?;
+        let Some((path, canary)) = self.carrier(&base, plan.files.writer.len())? else {
+            return Ok(false);
+        };
+        self.tree = base;
+        self.is_ready = false;
+        if !self.get_ready()? {
+            return Ok(false);
+        }
+        let measured = self.run_with("own tests on the base", &path, &canary.text)?;
+        self.is_ready = false;
+        if !measured.results.is_per_test() {
+            return Ok(!measured.is_green());
+        }
+        Ok(seen(&measured, &canary.red) == Some(TestStatus::Failed)
+            && seen(&measured, &canary.green) == Some(TestStatus::Passed))
+    }
+
+    /// The first test file that can carry tests of ours.
+    fn carrier(&self, tree: &TreeId, from: usize) -> Result<Option<(String, Canary)>, Fault> {
+        let plan = self.meter.plan();
+        let files = self.meter.commands.repository.reader(tree)?;
+        let carriers = plan.probes.carriers.iter().skip(from);
+        for path in carriers {
+            let text = read_text(&*files, Path::new(path));
+            if let Some(canary) = canary(path, &text, plan.probes.seed) {
+                return Ok(Some((path.clone(), canary)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Tests that can say nothing, since the code reaches for runners, equality or its own end.
+    fn judge_silence(&mut self, mutants: Mutants) {
+        let is_silent = mutants.noticed == 0;
+        let is_reaching = |kind: FlagKind| match kind {
+            // A value that is equal to anything passes whatever test compares it.
+            FlagKind::OverridesEquality => true,
+            FlagKind::PatchesRunner => is_silent,
+            // Programs end, and that alone says nothing.
+            FlagKind::EndsProcess => is_silent && mutants.tried > 0,
+            _ => false,
+        };
+        let flags = &self.meter.plan().flags;
+        if let Some(flag) = flags.iter().find(|flag| is_reaching(flag.kind)) {
+            let why = format!(
+                "the code reaches for what judges it, so that its tests say nothing ({}: {})",
+                flag.place, flag.text
+            );
+            self.void(&why);
+        }
+    }
+
+    fn note(&mut self, note: &str) {
+        self.meter.report.probed.notes.push(note.to_owned());
+    }
+
+    fn void(&mut self, why: &str) {
+        self.meter.report.probed.voided.push(why.to_owned());
+    }
+}
+
+/// How a test of ours went, by its name within whatever a runner puts around it.
+fn seen(measured: &Measured, name: &str) -> Option<TestStatus> {
+    let tests = measured.results.tests.iter();
+    let mut found = tests
+        .filter(|(known, _)| known.contains(name))
+        .flat_map(|(_, found)| found.iter().map(|found| found.status));
+    found.next()
+}
+
+/// Whether a test is not green any more.
+fn is_missed(measured: &Measured, label: &str) -> bool {
+    if !measured.results.is_per_test() {
+        return !measured.is_green();
+    }
+    let name = label.split(" (").next().unwrap_or(label);
+    let status = measured
+        .results
+        .status(label)
+        .or_else(|| measured.results.status(name));
+    status != Some(TestStatus::Passed)
+}

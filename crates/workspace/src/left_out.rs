@@ -1,0 +1,45 @@
+//! Paths of a checkout that are not in its tree, and why.
+
+use std::path::PathBuf;
+
+use crate::walk::as_path;
+
+/// A path that is in the checkout and not in the tree.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LeftOut {
+    /// The path, relative to the checkout.
+    pub path: PathBuf,
+    /// Why it was left out.
+    pub reason: Reason,
+}
+
+/// Why a path was left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// A pipe, a socket or a device.
+    Special,
+    /// A file of more than 100 MB.
+    TooLarge,
+    /// A name that git would take for its own metadata on some system.
+    ReservedName,
+    /// Files in the folder of a submodule, which stays at its recorded commit.
+    InSubmodule,
+    /// We may not read it, or its path is too long for the system.
+    Unreadable,
+    /// It is a file where a path that is kept from the base needs a folder.
+    InTheWay,
+    /// No rule of the checkout ignores it, but a tool filled it, and the base tracks nothing in it.
+    /// Its name says so (`node_modules`, `.venv`, `__pycache__`), or it is cargo's `target`.
+    BuildFolder,
+    /// It is a new or changed link whose target will not be there; see [`Snapshot::bad_links`].
+    BadLink,
+}
+
+impl LeftOut {
+    pub(crate) fn new(path: &[u8], reason: Reason) -> Self {
+        Self {
+            path: as_path(path).to_owned(),
+            reason,
+        }
+    }
+}
