@@ -73,10 +73,11 @@ fn kills() -> Invocation {
     tests_named(PROGRAM, "test(/sigkill/)").with_env("LOOPWRIGHT_KILLS", KILLS)
 }
 
-/// Every project of the galleries and every agent CLI, the slow ones too, with all that can happen
+/// Every project of the galleries, every verdict case and every agent CLI, the slow ones too, with all that can happen
 /// to them. Their tables are seen, with what the checks of real projects cost.
 fn galleries() -> Invocation {
-    tests_named(PROGRAM, "test(/gallery|ecosystems|real_/)").with_env("LOOPWRIGHT_SOAK", "1")
+    tests_named(PROGRAM, "test(/gallery|ecosystems|real_|verdicts/)")
+        .with_env("LOOPWRIGHT_SOAK", "1")
 }
 
 /// No time limit: `.config/nextest.toml` reports slow tests but never ends them.
@@ -136,7 +137,7 @@ mod tests {
             (
                 galleries(),
                 "LOOPWRIGHT_SOAK=1",
-                "package(=loopwright) & test(/gallery|ecosystems|real_/)",
+                "package(=loopwright) & test(/gallery|ecosystems|real_|verdicts/)",
             ),
         ] {
             let command = "cargo nextest run --workspace --locked --no-capture -E";

@@ -49,5 +49,6 @@ mod sessions;
 mod sigkill;
 mod stalls;
 mod support;
+mod verdicts;
 mod words;
 mod worker;

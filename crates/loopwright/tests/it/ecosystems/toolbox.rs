@@ -2,11 +2,13 @@
 //! used from there.
 //!
 //! What cannot be installed fails the test that asked for it. Whoever cannot install anything leaves
-//! these tests out: `cargo nextest run -E 'not test(/ecosystems|real_packages|pytest/)'`.
+//! these tests out: `cargo nextest run -E 'not test(/ecosystems|real_packages|pytest|verdicts/)'`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use crate::support::project;
 
 /// The pins, whose content names the folder: a change installs anew.
 const PINS: &str = include_str!("pins.toml");
@@ -89,9 +91,41 @@ pub(crate) fn python_tools() -> PathBuf {
     folder.join("bin")
 }
 
+/// The runners of the verdict cases: `venv/` with pytest, and `npm/node_modules` with vitest, jest
+/// and mocha. They are newer than those of the ecosystems, and pinned with all that they need.
+pub(crate) fn verdict_runners() -> PathBuf {
+    let pinned = ["package.json", "package-lock.json", "requirements.txt"].map(|name| {
+        let file = project().join("verdicts/runners").join(name);
+        let text =
+            fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        (name, text)
+    });
+    let texts = pinned.each_ref().map(|(_, text)| text.as_str());
+    once_per("verdicts", &texts.concat(), |folder| {
+        let (npm, venv) = (folder.join("npm"), folder.join("venv"));
+        fs::create_dir_all(&npm).expect("a folder");
+        for (name, text) in &pinned {
+            fs::write(npm.join(name), text).expect("written");
+        }
+        // As in `NodeTools::setup`, `npm ci` would refuse the lock.
+        run(Command::new("npm")
+            .args(["install", "--no-audit", "--no-fund", "--ignore-scripts"])
+            .current_dir(&npm));
+        run(Command::new("python3").args(["-m", "venv"]).arg(&venv));
+        run(Command::new(venv.join("bin/pip"))
+            .args(["install", "--quiet", "--requirement"])
+            .arg(npm.join("requirements.txt")));
+    })
+}
+
 /// Makes a folder below the target folder once; everybody else waits for it, and finds it in later
 /// runs.
 pub(crate) fn once(name: &str, make: impl FnOnce(&Path)) -> PathBuf {
+    once_per(name, PINS, make)
+}
+
+/// Makes a folder once per content of its pins.
+fn once_per(name: &str, pins: &str, make: impl FnOnce(&Path)) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .parent()
         .expect("the target folder");
@@ -99,7 +133,7 @@ pub(crate) fn once(name: &str, make: impl FnOnce(&Path)) -> PathBuf {
     fs::create_dir_all(&tools).expect("a folder for tools");
     let lock = fs::File::create(tools.join(format!("{name}.lock"))).expect("a lock file");
     lock.lock().expect("the lock");
-    let folder = tools.join(format!("{name}-{:016x}", digest(PINS)));
+    let folder = tools.join(format!("{name}-{:016x}", digest(pins)));
     let ready = folder.join("ready");
     if !ready.exists() {
         // What an interrupted installation left behind is no good to anybody.
@@ -112,7 +146,7 @@ pub(crate) fn once(name: &str, make: impl FnOnce(&Path)) -> PathBuf {
 }
 
 /// Runs a program of an installation with the operator's environment; anything but success stops
-/// the test.
+/// the test, with the command to try by hand.
 pub(crate) fn run(command: &mut Command) -> String {
     let shown = format!("{command:?}");
     let output = command
