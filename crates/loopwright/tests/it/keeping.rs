@@ -226,6 +226,27 @@ fn a_worker_ends_orphans_and_removes_what_nobody_knows_and_touches_nothing_else(
     assert!(!again.stderr.contains("swept"), "{}", again.whole());
 }
 
+/// `start` keeps a loop's keys before its first record. A worker that looked in between took the
+/// folder for nobody's.
+#[test]
+fn a_worker_does_not_sweep_a_loop_that_is_just_beginning() {
+    let scene = Scene::new(&["one"]);
+    done_loop(&scene);
+    let beginning = scene.home().join("loops").join(NOBODYS);
+    std::fs::create_dir_all(&beginning).expect("made");
+    std::fs::write(beginning.join("keys.json"), "{}").expect("written");
+    let served = serve(&scene);
+    assert!(
+        beginning.join("keys.json").exists(),
+        "it was swept: {}",
+        served.whole()
+    );
+    // What is more than that, and unknown, is nobody's.
+    std::fs::create_dir_all(beginning.join("runs")).expect("made");
+    serve(&scene);
+    assert!(!beginning.exists());
+}
+
 #[test]
 fn accepted_commits_survive_a_lost_journal_and_a_live_run_survives_the_sweep() {
     let scene = Scene::new(&["one"]);
