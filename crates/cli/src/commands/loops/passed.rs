@@ -180,7 +180,7 @@ fn choices(
         ));
         output.next(NextAction::new(
             format!("{start} --onto {}", best.branch),
-            format!("start where {all} are"),
+            format!("start from the branch that has {all}"),
         ));
     }
     output.next(NextAction::new(
