@@ -20,8 +20,8 @@ use super::meter::Meter;
 use crate::fault::Fault;
 use crate::run::test_rules::read_text;
 
-/// Faults that are tried where a test claims that behaviour stays.
-const FAULTS_FOR_PRESERVING: usize = 8;
+/// Faults that are tried at most before it is said that none is noticed.
+const FAULTS_MAX: usize = 8;
 
 /// Least time for small faults, however quick the candidate's own measurement was.
 const LEAST_TIME: Duration = Duration::from_secs(10);
@@ -123,12 +123,8 @@ impl Probing<'_, '_> {
 
     /// Puts small faults into the changed lines, within the time of one measurement.
     fn try_faults(&mut self, comparison: &Comparison) -> Result<(), Fault> {
-        let max = if comparison.preserved.is_empty() {
-            self.meter.plan().probes.n_mutants
-        } else {
-            FAULTS_FOR_PRESERVING
-        };
-        let faults = self.faults(max)?;
+        let enough = u32::try_from(self.meter.plan().probes.n_mutants).unwrap_or(u32::MAX);
+        let faults = self.faults(FAULTS_MAX.max(self.meter.plan().probes.n_mutants))?;
         let took = self.meter.report.took_ms.get("candidate");
         let limit = Duration::from_millis(took.copied().unwrap_or_default()).max(LEAST_TIME);
         let began = Instant::now();
@@ -165,8 +161,10 @@ impl Probing<'_, '_> {
                 "small fault in {path}:{}: `{}` for `{}`: {word}",
                 fault.line_number, fault.becomes, fault.was
             ));
-            // One that is noticed is enough to trust a test that says that behaviour stays.
-            if !comparison.preserved.is_empty() && is_noticed {
+            // One that is noticed is enough to trust a test that says that behaviour stays. Where none
+            // is noticed, a few more are tried: some faults change nothing.
+            let is_enough = mutants.tried >= enough || !comparison.preserved.is_empty();
+            if is_enough && mutants.noticed > 0 {
                 break;
             }
         }

@@ -89,7 +89,8 @@ fn watch(facts: &mut Facts, plan: &CheckPlan, report: &Report, comparison: &Comp
     facts.voided.extend(probed.voided.iter().cloned());
     facts.mutants = probed.mutants;
     if let Some(mutants) = probed.mutants
-        && mutants.tried > 0
+        // A single fault may be one that changes nothing.
+        && mutants.tried > 1
         && mutants.noticed == 0
     {
         facts.flags.push(Flag {
