@@ -101,10 +101,10 @@ pub(super) fn carry_out(
         output.talk(&format!(
             "Ctrl-C leaves the loop running; `loopwright cancel {loop_id}` ends it\n"
         ));
-        serve::ensure_worker(home)?;
+        serve::worker_for_new_loop(home)?;
         return look::follow(home, &loop_id, interrupt, output);
     }
-    serve::ensure_worker(home)?;
+    serve::worker_for_new_loop(home)?;
     output.talk(&format!(
         "it goes on without this terminal; `loopwright watch {loop_id}` follows it\n"
     ));
