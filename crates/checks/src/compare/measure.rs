@@ -326,6 +326,8 @@ impl<'a> View<'a> {
                     draft.new_failing(&label, "it is skipped on the candidate");
                 }
                 Now::Gone if self.is_unheard() || self.stands_in_broken(index) => {}
+                // A runner may list a failing test twice, as with an error while it is torn down.
+                Now::Gone if self.has_green_twin(index) => {}
                 Now::Gone => match self.families_of_news.fate(self.known[index]) {
                     Fate::Whole if was_red => draft.proven(&label, Strength::Weak),
                     Fate::Whole => {}
@@ -339,6 +341,18 @@ impl<'a> View<'a> {
                 Now::Green | Now::Skipped => draft.vacuous(&label),
             }
         }
+    }
+
+    /// Says whether another entry of the same test, name and place, is green.
+    fn has_green_twin(&self, index: usize) -> bool {
+        let (name, found) = self.known[index];
+        let is_twin = |(other, (known, seen)): (usize, &Test<'_>)| {
+            other != index
+                && *known == name
+                && seen.place == found.place
+                && matches!(self.now(other), Now::Green)
+        };
+        self.known.iter().enumerate().any(is_twin)
     }
 
     /// Says whether the test's file cannot be loaded now, which is told once, of the file.

@@ -240,6 +240,11 @@ fn i08_new_tests_prove_a_change() {
             "nothing-proven, kept 1",
         ),
         ("base: 0; tests: 1 n-; cand: 0 n+", "green, proven n"),
+        // A test that fails twice, as in its teardown, passes once.
+        (
+            "base: 0 a+; tests: 1 a+ n@t- n@t-; cand: 0 a+ n@t+; writer: t",
+            "green, proven n (t), kept 1",
+        ),
         // A new test may bear an old name in another file.
         (
             "base: 0 a@f+; tests: 1 a@f+ a@g-; cand: 0 a@f+ a@g+; writer: g",

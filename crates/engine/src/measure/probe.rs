@@ -23,6 +23,10 @@ use crate::run::test_rules::read_text;
 /// Faults that are tried at most before it is said that none is noticed.
 const FAULTS_MAX: usize = 8;
 
+/// What is noted of a runner that told both of our tests as they are.
+const SOUND: &str =
+    "the runner was tried with a failing and a passing test of our own, and reported both";
+
 /// Least time for small faults, however quick the candidate's own measurement was.
 const LEAST_TIME: Duration = Duration::from_secs(10);
 
@@ -63,7 +67,14 @@ pub(super) fn probe(meter: &mut Meter<'_>) -> Result<(), Fault> {
     if plan.probes.canaries || noticed_none {
         probing.try_canaries()?;
     }
-    probing.judge_silence(mutants);
+    let is_sound = probing
+        .meter
+        .report
+        .probed
+        .notes
+        .iter()
+        .any(|note| note == SOUND);
+    probing.judge_silence(mutants, is_sound);
     Ok(())
 }
 
@@ -238,7 +249,7 @@ impl Probing<'_, '_> {
         let (red, green) = (seen(&measured, &canary.red), seen(&measured, &canary.green));
         match (red, green) {
             (Some(TestStatus::Failed), Some(TestStatus::Passed)) => {
-                self.note("the runner was tried with a failing and a passing test of our own, and reported both");
+                self.note(SOUND);
             }
             (Some(TestStatus::Passed | TestStatus::Skipped), _) => self.void(&format!(
                 "a test of ours in `{path}` that must fail did not: something changes what an \
@@ -282,7 +293,7 @@ impl Probing<'_, '_> {
         let plan = self.meter.plan();
         let files = self.meter.commands.repository.reader(tree)?;
         let carriers = plan.probes.carriers.iter().skip(from);
-        for path in carriers {
+        for path in carriers.filter(|path| self.is_reported(path)) {
             let text = read_text(&*files, Path::new(path));
             if let Some(canary) = canary(path, &text, plan.probes.seed) {
                 return Ok(Some((path.clone(), canary)));
@@ -291,15 +302,34 @@ impl Probing<'_, '_> {
         Ok(None)
     }
 
+    /// Whether a run was seen to report tests of a file; a helper among the tests carries none. Some
+    /// runners tell no places, and then any file will do.
+    fn is_reported(&self, path: &str) -> bool {
+        let report = &self.meter.report;
+        let runs = [
+            report.candidate.as_ref(),
+            report.proof.as_ref(),
+            Some(&report.base),
+        ];
+        let checks = runs.into_iter().flatten().flat_map(|run| &run.checks);
+        let mut places = checks
+            .flat_map(|check| check.results.tests.values().flatten())
+            .filter_map(|found| found.place.as_deref())
+            .peekable();
+        places.peek().is_none()
+            || places.any(|place| path.ends_with(place) || place.ends_with(path))
+    }
+
     /// Tests that can say nothing, since the code reaches for runners, equality or its own end.
-    fn judge_silence(&mut self, mutants: Mutants) {
+    fn judge_silence(&mut self, mutants: Mutants, is_sound: bool) {
         let is_silent = mutants.noticed == 0;
         let is_reaching = |kind: FlagKind| match kind {
             // A value that is equal to anything passes whatever test compares it.
             FlagKind::OverridesEquality => true,
             FlagKind::PatchesRunner => is_silent,
-            // Programs end, and that alone says nothing.
-            FlagKind::EndsProcess => is_silent && mutants.tried > 0,
+            // Programs end, and that alone says nothing; nor does it keep a runner from telling a
+            // failing test from a passing one.
+            FlagKind::EndsProcess => is_silent && mutants.tried > 0 && !is_sound,
             _ => false,
         };
         let flags = &self.meter.plan().flags;
