@@ -63,8 +63,8 @@ pub(super) fn probe(meter: &mut Meter<'_>) -> Result<(), Fault> {
     };
     probing.try_faults(&comparison)?;
     let mutants = probing.meter.report.probed.mutants.unwrap_or_default();
-    let noticed_none = mutants.tried > 0 && mutants.noticed == 0;
-    if plan.probes.canaries || noticed_none {
+    let noticed_few = mutants.noticed * 2 < mutants.tried;
+    if plan.probes.canaries || noticed_few {
         probing.try_canaries()?;
     }
     let is_sound = probing
