@@ -1,7 +1,5 @@
 //! One check compared test by test.
 
-use std::collections::BTreeMap;
-
 use kernel::ObligationKind;
 
 use super::align::{Aligned, Test, align, tests_of};
@@ -10,6 +8,7 @@ use super::draft::{Draft, Strength, said_by};
 use super::evidence::{BASE_RERUNS_MAX, Measured, RERUNS_MAX};
 use super::facts::Wanted;
 use super::families::{Families, Fate};
+use super::names::Names;
 use crate::results::{Occurrence, Results, TestStatus, fits, stands_in};
 
 pub(super) fn by_tests(check: &Check<'_>, candidate: &Measured, draft: &mut Draft) {
@@ -580,26 +579,4 @@ fn is_red(found: Option<&Occurrence>) -> bool {
 
 fn message(found: &Occurrence) -> &str {
     found.message.as_deref().unwrap_or("")
-}
-
-/// How tests are called: by name, and where one name stands in several places, by place too.
-struct Names(BTreeMap<String, usize>);
-
-impl Names {
-    fn of(tests: &[Test<'_>]) -> Self {
-        let mut counts = BTreeMap::new();
-        for (name, _) in tests {
-            *counts.entry((*name).to_owned()).or_insert(0) += 1;
-        }
-        Self(counts)
-    }
-
-    fn label(&self, (name, found): Test<'_>) -> String {
-        match &found.place {
-            Some(place) if self.0.get(name).is_some_and(|count| *count > 1) => {
-                format!("{name} ({place})")
-            }
-            _ => name.to_owned(),
-        }
-    }
 }

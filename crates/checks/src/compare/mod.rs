@@ -13,6 +13,7 @@ mod facts;
 mod families;
 mod feedback;
 mod measure;
+mod names;
 
 pub use combine::compare;
 pub use evidence::{BASE_RERUNS_MAX, ChangedFiles, Evidence, Measured, Measurement, RERUNS_MAX};
