@@ -80,7 +80,8 @@ fn galleries() -> Invocation {
         .with_env("LOOPWRIGHT_SOAK", "1")
 }
 
-/// No time limit: `.config/nextest.toml` reports slow tests but never ends them.
+/// No time limit: the profile `soak` of `.config/nextest.toml` reports slow tests but never ends
+/// them.
 ///
 /// The whole workspace is built, whatever is run. Cargo chooses the features of shared dependencies
 /// for all packages of a build together, so `-p` would build most of them a second time.
@@ -91,6 +92,8 @@ fn tests_named(package: &str, filter: &str) -> Invocation {
         "run",
         "--workspace",
         "--locked",
+        "--profile",
+        "soak",
         "--no-capture",
         "-E",
         &filter,
@@ -140,7 +143,7 @@ mod tests {
                 "package(=loopwright) & test(/gallery|ecosystems|real_|verdicts/)",
             ),
         ] {
-            let command = "cargo nextest run --workspace --locked --no-capture -E";
+            let command = "cargo nextest run --workspace --locked --profile soak --no-capture -E";
             let expected = format!("{environment} {command} '{filter}'");
             assert_eq!(invocation.to_string(), expected);
         }

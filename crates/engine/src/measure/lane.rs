@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use home::remove_folder;
@@ -49,8 +50,26 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    /// Takes the first free place of a loop.
-    pub(super) fn take(folder: &Path) -> Result<Self, Fault> {
+    /// Takes the first free place of a loop, in the first folder that can be used.
+    pub(super) fn take(folders: &[PathBuf]) -> Result<Self, Fault> {
+        let mut fault = Fault::transient("measure", "there is no place for it");
+        for folder in folders {
+            match Self::take_in(folder) {
+                Ok(lane) => return Ok(lane),
+                Err(unusable) => fault = unusable,
+            }
+        }
+        Err(fault)
+    }
+
+    fn take_in(folder: &Path) -> Result<Self, Fault> {
+        let lane = Self::lock_in(folder)?;
+        lane.clear()?;
+        can_work_in(&lane.root)?;
+        Ok(lane)
+    }
+
+    fn lock_in(folder: &Path) -> Result<Self, Fault> {
         fs::create_dir_all(folder).map_err(|error| Fault::io("make", folder, error))?;
         keep_to_ourselves(folder)?;
         for slot in 0..SLOTS_MAX {
@@ -138,6 +157,28 @@ fn is_at(file: &File, path: &Path) -> bool {
     open.is_ok_and(|open| there.is_ok_and(|there| open.ino() == there.ino()))
 }
 
+/// Programs that a tree brings or builds must run in a place, and there must be room for it.
+fn can_work_in(folder: &Path) -> Result<(), Fault> {
+    use std::os::unix::fs::PermissionsExt as _;
+    if !sandbox::has_room(folder) {
+        return Err(Fault::DiskFull);
+    }
+    let program = folder.join("m/x");
+    fs::write(&program, "#!/bin/sh\n").map_err(|error| Fault::io("write", &program, error))?;
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o700))
+        .map_err(|error| Fault::io("change", &program, error))?;
+    let ran = Command::new(&program).status();
+    let _ = fs::remove_file(&program);
+    match ran {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Fault::transient(
+            format!("run a program in `{}`", folder.display()),
+            status.to_string(),
+        )),
+        Err(error) => Err(Fault::io("run a program in", folder, error)),
+    }
+}
+
 /// A folder that anybody else could write to is not used.
 fn keep_to_ourselves(folder: &Path) -> Result<(), Fault> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -174,7 +215,7 @@ mod tests {
     #[test]
     fn two_measurements_of_a_loop_have_places_of_their_own() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
-        let folder = scratch.path().join("a/b");
+        let folder = [scratch.path().join("a/b")];
         let first = Lane::take(&folder).expect("a lane");
         let second = Lane::take(&folder).expect("a lane");
         assert_ne!(first.tree(), second.tree());
@@ -184,11 +225,22 @@ mod tests {
     }
 
     #[test]
+    fn a_place_that_cannot_be_used_gives_way_to_the_next() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let (file, folder) = (scratch.path().join("a"), scratch.path().join("b"));
+        fs::write(&file, "in the way").expect("written");
+        let places = [file.join("x/y"), folder.join("x/y")];
+        let lane = Lane::take(&places).expect("a lane");
+        assert!(lane.tree().starts_with(&folder));
+        assert!(Lane::take(&places[..1]).is_err());
+    }
+
+    #[test]
     fn a_commands_home_is_empty_and_its_toolchains_are_found() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
         let home = scratch.path().join("home");
         fs::create_dir_all(home.join(".cargo")).expect("made");
-        let lane = Lane::take(&scratch.path().join("a/b")).expect("a lane");
+        let lane = Lane::take(&[scratch.path().join("a/b")]).expect("a lane");
         lane.clear().expect("cleared");
         let given = BTreeMap::from([("HOME".to_owned(), home.to_string_lossy().into_owned())]);
         let env = lane.environment(&given);

@@ -18,7 +18,7 @@ pub fn measure(run_folder: &Path, program: &Path) -> Result<(), Fault> {
     let plan: CheckPlan = serde_json::from_slice(&text)?;
     let repository = open_at(&plan.repository)?;
     fs::create_dir_all(&plan.cache).map_err(|error| Fault::io("make", &plan.cache, error))?;
-    let lane = Lane::take(&plan.lane)?;
+    let lane = Lane::take(&plan.lanes)?;
     let mut meter = Meter {
         commands: Commands {
             plan: &plan,

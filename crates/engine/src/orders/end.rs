@@ -13,8 +13,10 @@ pub(crate) fn end(order: &Order, reason: &EndReason, ports: &Ports) -> Event {
         discard(&ports.home, &ports.home.checkouts(&order.loop_id));
     }
     // What a check that was killed left behind.
-    if let Err(error) = home::remove_folder(&ports.home.lane(&order.loop_id)) {
-        tracing::warn!(%error, "the place of checks could not be removed");
+    for lane in ports.home.lanes(&order.loop_id) {
+        if let Err(error) = home::remove_folder(&lane) {
+            tracing::warn!(%error, "a place of checks could not be removed");
+        }
     }
     // No run is left that could need them.
     if let Err(error) = home::forget_keys(&ports.home, &order.loop_id) {

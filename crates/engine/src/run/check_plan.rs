@@ -35,7 +35,7 @@ pub(crate) fn check_plan(
     let home = &preparing.ports.home;
     Ok(CheckPlan {
         repository: preparing.repository.path().to_owned(),
-        lane: home.lane(&preparing.order.loop_id),
+        lanes: home.lanes(&preparing.order.loop_id),
         cache: home.measured(&preparing.order.loop_id),
         project: PathBuf::from(&preparing.order.project),
         subdir: settings.subdir.clone(),

@@ -19,8 +19,8 @@ pub(crate) const REPORT_FILE: &str = "measured.json";
 pub struct CheckPlan {
     /// The loop's repository.
     pub repository: PathBuf,
-    /// Where trees are checked out and measured.
-    pub lane: PathBuf,
+    /// Where trees may be checked out and measured, the best place first.
+    pub lanes: Vec<PathBuf>,
     /// What was measured before, by tree.
     pub cache: PathBuf,
     /// The operator's project folder.

@@ -211,7 +211,8 @@ impl Preparing<'_> {
             .settings
             .check_timeout_secs
             .saturating_mul(COMMANDS_MAX);
-        spec.marks = vec![format!("TMPDIR={}", plan.lane.display())];
+        let mark = |lane: &PathBuf| format!("TMPDIR={}", lane.display());
+        spec.marks = plan.lanes.iter().map(mark).collect();
         Ok(spec)
     }
 

@@ -170,7 +170,7 @@ impl Project {
                 command.env(name, place);
             }
         }
-        let output = command.output().expect("started");
+        let output = self.env.output(&mut command);
         String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
     }
 }

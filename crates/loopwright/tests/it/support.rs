@@ -3,10 +3,15 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
+
+/// How long a command may last, on the slowest machine. What hangs shall say where it stands, and
+/// not keep everything else from being tested.
+const PATIENCE: Duration = Duration::from_secs(420);
 
 /// A new folder, and nothing of the operator's environment.
 pub(crate) struct TestEnv {
@@ -110,6 +115,26 @@ impl TestEnv {
         self.run_with_input(arguments, b"")
     }
 
+    /// What a command printed until it ended.
+    pub(crate) fn output(&self, command: &mut Command) -> Output {
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.end_of(command.stdin(Stdio::null()).spawn().expect("started"))
+    }
+
+    fn end_of(&self, child: Child) -> Output {
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || sender.send(child.wait_with_output()));
+        // A soak plays a whole gallery as one loop.
+        let patience = PATIENCE * if crate::sample::is_soak() { 20 } else { 1 };
+        let Ok(output) = receiver.recv_timeout(patience) else {
+            let mut status = self.command(&["status", "--json"]);
+            let said = status.stdin(Stdio::null()).output().map(|all| all.stdout);
+            let said = String::from_utf8_lossy(&said.unwrap_or_default()).into_owned();
+            panic!("it does not end; where everything stands:\n{said}");
+        };
+        output.expect("ended")
+    }
+
     pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Answer {
         let mut command = self.command(arguments);
         command
@@ -119,7 +144,7 @@ impl TestEnv {
         let mut child = command.spawn().expect("started");
         // The command may end without reading: that is not this helper's business.
         let _ = child.stdin.take().expect("a pipe").write_all(input);
-        let output = child.wait_with_output().expect("ended");
+        let output = self.end_of(child);
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8 output");
         Answer {
             exit: output.status.code().unwrap_or(-1),
