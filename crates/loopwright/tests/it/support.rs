@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// How long a command may last, on the slowest machine. What hangs shall say where it stands, and
 /// not keep everything else from being tested.
-const PATIENCE: Duration = Duration::from_secs(420);
+const PATIENCE: Duration = Duration::from_mins(7);
 
 /// A new folder, and nothing of the operator's environment.
 pub(crate) struct TestEnv {
