@@ -1,8 +1,8 @@
 //! Lays the tests of one agent (the writer) over the code of another (the implementor). Neither saw
 //! the other's work.
 //!
-//! The writer decides about tests and nothing else: it cannot change code, remove an existing test
-//! or add a link. A forbidden change is dropped and reported. It is not an error, because an
+//! The writer decides about tests and nothing else: it cannot change code or add a link. What became
+//! of the tests in a file that it removed is measured and judged like any other. A forbidden change is dropped and reported. It is not an error, because an
 //! untrusted agent must not be able to make us fail. The caller says which paths are tests.
 
 use std::path::{Path, PathBuf};
@@ -29,8 +29,10 @@ pub struct Overlay {
     pub tree: TreeId,
     /// Test files that the writer added or changed and that are in the tree.
     pub writer_files: Vec<PathBuf>,
-    /// The writer's forbidden changes: other files, removals, links, submodules, and paths that
-    /// existing files block.
+    /// Existing test files that the writer removed, and that are not in the tree.
+    pub removed: Vec<PathBuf>,
+    /// The writer's forbidden changes: other files, links, submodules, and paths that existing files
+    /// block.
     pub dropped: Vec<PathBuf>,
     /// Existing test files that both changed and that could not be merged. The tree has the
     /// writer's version.
@@ -39,6 +41,14 @@ pub struct Overlay {
     pub implementor_tests: Vec<PathBuf>,
     /// Files that the implementor added and that one of the writer's test files replaced.
     pub overridden: Vec<PathBuf>,
+}
+
+impl Overlay {
+    /// All files that are as the writer wants them, also those that it removed.
+    pub fn written(&self) -> Vec<PathBuf> {
+        let files = self.writer_files.iter().chain(&self.removed);
+        files.cloned().collect()
+    }
 }
 
 /// An existing test file where the writer's version won.
@@ -85,6 +95,7 @@ impl LoopRepo {
         Ok(Overlay {
             tree: self.write_tree(&builder.entries, &scratch)?,
             writer_files: builder.writer_files,
+            removed: builder.removed,
             dropped: builder.dropped,
             conflicts: builder.conflicts,
             implementor_tests,
@@ -111,6 +122,7 @@ struct Builder<'a> {
     /// Files with a newly merged text, which is not stored yet.
     merged: Vec<(Vec<u8>, Mode, Vec<u8>)>,
     writer_files: Vec<PathBuf>,
+    removed: Vec<PathBuf>,
     dropped: Vec<PathBuf>,
     conflicts: Vec<Conflict>,
     overridden: Vec<PathBuf>,
@@ -124,6 +136,7 @@ impl<'a> Builder<'a> {
             entries,
             merged: Vec::new(),
             writer_files: Vec::new(),
+            removed: Vec::new(),
             dropped: Vec::new(),
             conflicts: Vec::new(),
             overridden: Vec::new(),
@@ -133,7 +146,9 @@ impl<'a> Builder<'a> {
     /// Applies one change of the writer's, or drops it.
     fn apply(&mut self, change: Change, is_test: &dyn Fn(&Path) -> bool) -> Result<(), GitError> {
         let path = git_path(&change.path)?;
-        // A removal has nothing after it, so it is dropped as well.
+        if change.after.is_none() && is_test(&change.path) {
+            return self.remove(&path, change);
+        }
         let wanted = change
             .after
             .filter(|entry| entry.mode.is_regular() && is_test(&change.path));
@@ -155,6 +170,16 @@ impl<'a> Builder<'a> {
         in_the_way(&self.entries, path)
             .iter()
             .any(|blocking| self.in_base.contains_key(blocking))
+    }
+
+    /// Removes a test file. What the implementor made of it is reported.
+    fn remove(&mut self, path: &[u8], change: Change) -> Result<(), GitError> {
+        let there = self.entries.remove(path);
+        if there.is_some() && there != change.before {
+            self.report_conflict(path)?;
+        }
+        self.removed.push(change.path);
+        Ok(())
     }
 
     fn add(&mut self, path: &[u8], wanted: Entry) {
@@ -187,6 +212,12 @@ impl<'a> Builder<'a> {
 
     /// Takes the writer's version and reports the implementor's change.
     fn apply_conflicting(&mut self, path: &[u8], wanted: Entry) -> Result<(), GitError> {
+        self.report_conflict(path)?;
+        self.put(path, wanted);
+        Ok(())
+    }
+
+    fn report_conflict(&mut self, path: &[u8]) -> Result<(), GitError> {
         let Sides {
             repo, base, code, ..
         } = self.sides;
@@ -195,7 +226,6 @@ impl<'a> Builder<'a> {
             path: as_path(path).to_owned(),
             implementor_hunk,
         });
-        self.put(path, wanted);
         Ok(())
     }
 

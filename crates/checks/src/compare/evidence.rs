@@ -120,6 +120,8 @@ pub struct ChangedFiles {
     pub writer: Vec<String>,
     /// Those of them that the base has.
     pub writer_edited: Vec<String>,
+    /// Those of them that it removed.
+    pub writer_removed: Vec<String>,
     /// Those of them that hold single tests, so that a run of such a file which shows none was no
     /// run of it.
     pub suites: Vec<String>,

@@ -219,7 +219,7 @@ impl<'a> View<'a> {
         if is_removed_by_writer && self.is_in_writers_file(index) {
             // Whoever wrote the story's tests may rename and regroup older ones, as long as what
             // they said still holds.
-            if self.old_form_is_green(index) {
+            if self.old_form_is_green(index) && !self.went_with_its_file(index) {
                 draft.stayed_green();
             } else {
                 draft.obliged(ObligationKind::OldTestRemoved, label);
@@ -267,6 +267,19 @@ impl<'a> View<'a> {
         let edited = &self.check.evidence.files.writer_edited;
         let place = self.known[index].1.place.as_deref();
         !edited.is_empty() && place.is_none_or(|place| stands_in(place, edited))
+    }
+
+    /// Whether the writer removed the file of a test that stands nowhere else under its name.
+    fn went_with_its_file(&self, index: usize) -> bool {
+        let removed = &self.check.evidence.files.writer_removed;
+        let (name, found) = self.known[index];
+        let place = found.place.as_deref();
+        let is_green_twin = |(known, seen): &Test<'_>| {
+            *known == name && seen.place != found.place && seen.status == TestStatus::Passed
+        };
+        !removed.is_empty()
+            && place.is_none_or(|place| stands_in(place, removed))
+            && !tests_of(&self.seen.results).iter().any(is_green_twin)
     }
 
     /// Whatever does not load, build, report or end is red in its old form.

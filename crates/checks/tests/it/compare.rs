@@ -45,6 +45,7 @@ pub(crate) fn facts_of(row: &str) -> Comparison {
             "old" => given.old = Some(measurement(value)),
             "writer" => given.files.writer = files(),
             "rewrote" => given.files.writer_edited = files(),
+            "removed" => given.files.writer_removed = files(),
             "edited" => given.files.edited = files(),
             "suites" => given.files.suites = files(),
             "support" => given.files.support = files(),
@@ -425,6 +426,15 @@ fn i08_what_was_green_stays_green() {
         (
             "base: 0 a@f+; tests: 1 b@f+ n@f-; cand: 0 b@f+ n@f+; old: 0 a@f+; rewrote: f",
             "green, proven n, vacuous b, kept 1",
+        ),
+        // A file that the writer removes takes no test along unseen, and moves those that it moves.
+        (
+            "base: 0 a@f+; tests: 1 n@g-; cand: 0 n@g+; old: 0 a@f+; writer: g; rewrote: f; removed: f",
+            "green, proven n, obliged a=removed",
+        ),
+        (
+            "base: 0 a@f+; tests: 1 a@g+ n@g-; cand: 0 a@g+ n@g+; old: 0 a@f+; writer: g; rewrote: f; removed: f",
+            "green, proven n, vacuous a (g), kept 1",
         ),
         (
             "base: 0 a@f+; tests: 1 b@f- n@f-; cand: 0 b@f+ n@f+; old: 1 a@f-; rewrote: f",

@@ -134,7 +134,7 @@ impl Making<'_> {
             self.settings,
             &self.base_tree,
             &overlay.tree,
-            &overlay.writer_files,
+            &overlay.written(),
         )?;
         let agents = agent_config(repository, &self.base_tree, &overlay.tree)?;
         let mut notes = self.notes(&agents, &overlay)?;

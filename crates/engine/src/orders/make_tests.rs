@@ -168,7 +168,7 @@ fn n_assertions(files: &dyn TreeFiles, overlay: &Overlay) -> usize {
         "assert", "expect", "should", "is(", "ok(", "raises", "throws",
     ];
     let mut count = 0;
-    for path in &overlay.writer_files {
+    for path in overlay.writer_files.iter().chain(&overlay.removed) {
         let text = read_text(files, path);
         let lines = text.lines();
         count += lines

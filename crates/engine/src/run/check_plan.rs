@@ -155,6 +155,7 @@ impl Candidate<'_> {
             ..Trees::default()
         };
         let mut files = self.files(&sorted, &writer_edited)?;
+        files.writer_removed = texts(&self.removed_by_writer(&writer_edited)?);
         if is_recheck {
             files.edited_code = texts(&self.landed_since()?);
         } else {
@@ -275,6 +276,15 @@ impl Candidate<'_> {
         let (written, landing) = (repository.reader(tests)?, repository.reader(self.tree)?);
         let differs = |path: &&PathBuf| written.entry(path) != landing.entry(path);
         Ok(self.written.files.iter().filter(differs).cloned().collect())
+    }
+
+    fn removed_by_writer(&self, edited: &[PathBuf]) -> Result<Vec<PathBuf>, Fault> {
+        let Some(tests) = &self.written.tests else {
+            return Ok(Vec::new());
+        };
+        let written = self.preparing.repository.reader(tests)?;
+        let is_gone = |path: &&PathBuf| written.entry(path).is_none();
+        Ok(edited.iter().filter(is_gone).cloned().collect())
     }
 
     /// The writer's files that hold single tests, as the tests of node do.

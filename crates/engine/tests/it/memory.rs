@@ -382,12 +382,16 @@ impl Repository for MemoryRepositories {
         is_test: &dyn Fn(&Path) -> bool,
     ) -> Result<Overlay, Fault> {
         let mut tree = lock(&self.objects).files(code);
-        let (mut writer_files, mut dropped) = (Vec::new(), Vec::new());
+        let (mut writer_files, mut removed, mut dropped) = (Vec::new(), Vec::new(), Vec::new());
         for change in self.tree_changes(base, tests)? {
             match change.after {
                 Some(entry) if is_test(&change.path) => {
                     tree.insert(change.path.clone(), entry);
                     writer_files.push(change.path);
+                }
+                None if is_test(&change.path) => {
+                    tree.remove(&change.path);
+                    removed.push(change.path);
                 }
                 _ => dropped.push(change.path),
             }
@@ -400,6 +404,7 @@ impl Repository for MemoryRepositories {
         Ok(Overlay {
             tree: lock(&self.objects).tree(tree),
             writer_files,
+            removed,
             dropped,
             conflicts: Vec::new(),
             implementor_tests,

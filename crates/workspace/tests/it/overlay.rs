@@ -284,12 +284,11 @@ fn the_writer_wins_a_conflict() {
 fn what_is_not_the_writers_to_do_is_dropped() {
     check(vec![
         Case {
-            what: "code, removals, links, submodules",
+            what: "code, links, submodules",
             code: vec![put("src/lib", "better\n")],
             tests: vec![
                 put("src/lib", "sabotage\n"),
                 put("src/new", "n\n"),
-                remove("tests/other"),
                 put_as(Mode::Link, "tests/old", "/etc/passwd"),
                 put_as(Mode::Link, "tests/link", "/etc/passwd"),
                 submodule("tests/sub"),
@@ -298,7 +297,7 @@ fn what_is_not_the_writers_to_do_is_dropped() {
             tree: vec![put("src/lib", "better\n"), put("tests/good", "g\n")],
             reports: [
                 "tests/good",
-                "src/lib src/new tests/link tests/old tests/other tests/sub",
+                "src/lib src/new tests/link tests/old tests/sub",
                 "",
                 "",
                 "",
@@ -312,23 +311,40 @@ fn what_is_not_the_writers_to_do_is_dropped() {
                 remove("tests"),
                 put("tests", "t\n"),
             ],
-            tree: vec![],
-            reports: [
-                "",
-                "src/lib src/lib/tests/x tests tests/old tests/other",
-                "",
-                "",
-                "",
-            ],
+            tree: vec![remove("tests/old"), remove("tests/other")],
+            reports: ["", "src/lib src/lib/tests/x tests", "", "", ""],
         },
         Case {
-            what: "a removal of what the implementor changed, or removed too",
-            code: vec![put("tests/old", "changed\n"), remove("tests/other")],
-            tests: vec![remove("tests/old"), remove("tests/other")],
-            tree: vec![put("tests/old", "changed\n"), remove("tests/other")],
-            reports: ["", "tests/old tests/other", "", "tests/old tests/other", ""],
+            what: "a removal of code",
+            code: vec![],
+            tests: vec![remove("src/lib")],
+            tree: vec![],
+            reports: ["", "src/lib", "", "", ""],
         },
     ]);
+}
+
+#[test]
+fn a_test_file_that_the_writer_removes_is_gone() {
+    check(vec![
+        Case {
+            what: "nobody else touched it",
+            code: vec![put("src/lib", "better\n")],
+            tests: vec![remove("tests/other")],
+            tree: vec![put("src/lib", "better\n"), remove("tests/other")],
+            reports: ["", "", "", "", ""],
+        },
+        Case {
+            what: "the implementor changed it, or removed it too",
+            code: vec![put("tests/old", "changed\n"), remove("tests/other")],
+            tests: vec![remove("tests/old"), remove("tests/other")],
+            tree: vec![remove("tests/old"), remove("tests/other")],
+            reports: ["", "", "tests/old", "tests/old tests/other", ""],
+        },
+    ]);
+    let (_world, repo, base) = world();
+    let found = overlay(&repo, &base, &[], &[remove("tests/other")]);
+    assert_eq!(found.removed, [PathBuf::from("tests/other")]);
 }
 
 #[test]
