@@ -5,24 +5,18 @@
 
 mod agents;
 mod commands;
-mod config;
 mod glob;
 mod harness;
-mod json;
 mod kinds;
 mod manifest;
-mod mixed;
-mod sections;
 mod shadows;
 mod source_text;
 mod suspicion;
 mod test_paths;
 
 pub use agents::{is_agent_config, is_agent_guidance};
-pub use config::CheckConfig;
 pub use glob::matches;
 pub use manifest::{is_manifest, with_new_dependencies};
-pub use mixed::{MixedResult, is_mixed, with_base_config};
 pub use shadows::{Shadow, shadows};
 pub use source_text::reads_source_text;
 pub use suspicion::{Changed, Class, Suspicion, Why};

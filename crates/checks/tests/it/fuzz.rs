@@ -117,7 +117,9 @@ fn damaged_outputs_are_read_within_bounds() {
 #[test]
 fn damaged_projects_and_commands_are_looked_at_without_harm() {
     use checks::MapTree;
-    use checks::rules::{CheckConfig, TestPaths, reads_source_text, shadows, with_base_config};
+    use checks::rules::{
+        Changed, Suspicion, TestPaths, reads_source_text, shadows, with_new_dependencies,
+    };
     let files = [
         (
             "package.json",
@@ -151,7 +153,7 @@ fn damaged_projects_and_commands_are_looked_at_without_harm() {
         "cd",
         "just",
     ];
-    for seed in 0..1_500_u64 {
+    for seed in 0..400_u64 {
         let mut dice = Dice::new(seed);
         let tree: MapTree = files
             .iter()
@@ -160,17 +162,23 @@ fn damaged_projects_and_commands_are_looked_at_without_harm() {
         let command = damage(commands[dice.below(commands.len())], &mut dice);
         checks::instrument::instrument(&command, &tree, "/r/x y");
         let proposal = checks::detect::propose(&tree);
-        let config = CheckConfig::of(&[&command], &tree);
+        let tests = TestPaths::of(&proposal.ecosystems, &[]);
+        let suspicion = Suspicion::of(&[&command], &tree, &tests);
         for (path, text) in files {
             let path = damage(path, &mut dice);
             let candidate = damage(text, &mut dice);
-            config.is_config(&path);
+            suspicion.class(&Changed {
+                path: &path,
+                was_there: dice.below(2) == 0,
+                is_irregular: false,
+                leads_to: None,
+            });
             TestPaths::of(&proposal.ecosystems, std::slice::from_ref(&path)).is_test(&path);
             shadows(&[&command], &tree, std::slice::from_ref(&path));
             reads_source_text(&path, &candidate, &|_| true);
         }
         for (path, text) in files {
-            with_base_config(&config, path, Some(text), &damage(text, &mut dice));
+            with_new_dependencies(path, text, &damage(text, &mut dice));
         }
     }
 }

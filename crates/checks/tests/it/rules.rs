@@ -2,10 +2,7 @@
 
 use checks::MapTree;
 use checks::detect::Ecosystem;
-use checks::rules::{
-    CheckConfig, TestPaths, is_agent_config, is_agent_guidance, reads_source_text, shadows,
-    with_base_config,
-};
+use checks::rules::{TestPaths, is_agent_config, is_agent_guidance, reads_source_text, shadows};
 
 #[test]
 fn tests_are_known_by_their_paths() {
@@ -55,108 +52,6 @@ fn tests_are_known_by_their_paths() {
     }
     let configured = TestPaths::of(&[Cargo], &["qa/**".to_owned()]);
     assert!(configured.is_test("qa/a.rs") && !configured.is_test("tests/a.rs"));
-}
-
-#[test]
-fn check_configuration_is_known() {
-    let base = MapTree::new()
-        .with("run-tests.sh", "#!/bin/sh\npython3 tools/check.py\n")
-        .with("tools/check.py", "")
-        .with("check", "#!/bin/sh\n")
-        .with("tests/test_a.py", "")
-        .with("conf/pytest.cfg", "")
-        .with("Makefile", "test:\n\tsh run-tests.sh\n");
-    let config = |command: &str| CheckConfig::of(&[command], &base);
-    for (command, path, expected) in [
-        ("x", "vitest.config.ts", true),
-        ("x", "packages/a/tsconfig.build.json", true),
-        ("x", ".cargo/config.toml", true),
-        ("x", ".github/workflows/ci.yml", true),
-        ("x", ".config/nextest.toml", true),
-        ("x", "package.json", false),
-        ("x", "src/main.rs", false),
-        ("x", "Makefile", false),
-        ("make test", "Makefile", true),
-        ("make test", "build/rules.mk", true),
-        ("make test", "tools/check.py", true),
-        ("sh run-tests.sh", "run-tests.sh", true),
-        ("sh run-tests.sh", "tools/check.py", true),
-        ("./check", "check", true),
-        ("pytest tests/test_a.py", "tests/test_a.py", false),
-        ("pytest -c conf/pytest.cfg", "conf/pytest.cfg", true),
-        ("sh missing.sh", "missing.sh", false),
-        ("python3 src/main.rs | grep -q hello", "src/main.rs", false),
-        ("grep -q word tools/check.py", "tools/check.py", false),
-    ] {
-        assert_eq!(
-            config(command).is_config(path),
-            expected,
-            "{command}: {path}"
-        );
-    }
-}
-
-#[test]
-fn mixed_files_keep_what_is_not_about_checks() {
-    let tree = MapTree::new().with(
-        "package.json",
-        r#"{"scripts": {"test": "npm run unit", "unit": "jest"}}"#,
-    );
-    let config = CheckConfig::of(&["npm test"], &tree);
-    let shown = |path: &str, base: &str, candidate: &str| {
-        let result = with_base_config(&config, path, Some(base), candidate);
-        let whole = if result.is_whole { " (whole)" } else { "" };
-        format!(
-            "{}\n=> {}{whole}",
-            result.text.trim_end(),
-            result.restored.join(" ")
-        )
-    };
-    insta::assert_snapshot!(
-        "package.json",
-        shown(
-            "web/package.json",
-            r#"{"name": "a", "scripts": {"test": "npm run unit", "unit": "jest", "start": "a"}, "jest": {"x": 1}}"#,
-            r#"{"name": "a", "exports": {"z": 1, "a": 2}, "scripts": {"test": "exit 0", "unit": "true", "pretest": "rm -r tests", "start": "b"}, "jest": {"x": 2}, "mocha": {}, "dependencies": {"left-pad": "1"}}"#
-        )
-    );
-    insta::assert_snapshot!(
-        "pyproject.toml",
-        shown(
-            "pyproject.toml",
-            "[project]\nname = \"a\"\n\n[tool.pytest.ini_options]\naddopts = \"-q\"\n",
-            "[project]\nname = \"a\"\ndependencies = [\n  \"x\",\n]\n\n[tool.pytest.ini_options]\naddopts = \"--co\"\n\n[tool.ruff]\nignore = [\"ALL\"]\n\n[tool.other]\na = 1\n"
-        )
-    );
-    insta::assert_snapshot!(
-        "Cargo.toml",
-        shown(
-            "Cargo.toml",
-            "[package]\nname = \"a\"\n\n[lib]\nname = \"a\"\n\n[lints.rust]\nunsafe_code = \"deny\"\n",
-            "[package]\nname = \"a\"\nautotests = false\n\n[lib]\nname = \"a\"\ntest = false\n\n[dependencies]\nserde = \"1\"\n\n[lints.rust]\nunsafe_code = \"allow\"\n\n[[test]]\nname = \"x\"\n"
-        )
-    );
-    insta::assert_snapshot!(
-        "setup.cfg",
-        shown(
-            "setup.cfg",
-            "[metadata]\nname = a\n[tool:pytest]\naddopts = -q\n",
-            "[metadata]\nname = b\n[tool:pytest]\naddopts = --co\n[mypy]\nignore_errors = true\n"
-        )
-    );
-    // What is written in a way that sections do not show makes the whole file the base's.
-    let hidden = shown(
-        "pyproject.toml",
-        "[project]\nname = \"a\"\n",
-        "[tool]\npytest.ini_options.addopts = \"--co\"\n",
-    );
-    assert_eq!(hidden, "[project]\nname = \"a\"\n=> tool.pytest (whole)");
-    let same = shown(
-        "Cargo.toml",
-        "[package]\nname = \"a\"\n",
-        "[package]\nname = \"b\"\n",
-    );
-    assert_eq!(same, "[package]\nname = \"b\"\n=> ");
 }
 
 #[test]
