@@ -31,7 +31,7 @@ pub enum Reason {
     /// No rule of the checkout ignores it, but a tool filled it, and the base tracks nothing in it.
     /// Its name says so (`node_modules`, `.venv`, `__pycache__`), or it is cargo's `target`.
     BuildFolder,
-    /// It is a new or changed link whose target will not be there; see [`Snapshot::bad_links`].
+    /// It is a new or changed link whose target will not be there; see [`crate::Snapshot::bad_links`].
     BadLink,
 }
 

@@ -215,23 +215,30 @@ fn is_java_class(class: &str) -> bool {
         && last.starts_with(|c: char| c.is_ascii_uppercase())
 }
 
-/// pytest's class is the dotted module, then the classes within it.
+/// pytest's class is the dotted module, then the classes within it. The file is the one that holds
+/// the test's text, which is another one where a class inherits its tests.
 fn pytest(class: &str, name: &str, file: &str) -> Named {
-    let (module, classes) = if file.is_empty() {
+    let holder = file.trim_end_matches(".py").replace('/', ".");
+    let within = class
+        .strip_prefix(&holder)
+        .filter(|rest| rest.is_empty() || rest.starts_with('.'))
+        .filter(|_| !file.is_empty());
+    let (module, classes) = if let Some(classes) = within {
+        let classes = classes.trim_start_matches('.').replace('.', "::");
+        (file.to_owned(), classes)
+    } else {
         let parts: Vec<&str> = class.split('.').collect();
         let from = parts
             .iter()
             .position(|part| part.starts_with(|c: char| c.is_ascii_uppercase()));
-        let from = from.unwrap_or(parts.len());
-        (parts[..from].join("/") + ".py", parts[from..].join("::"))
-    } else {
-        let module = file.trim_end_matches(".py").replace('/', ".");
-        let classes = class
-            .strip_prefix(&module)
-            .unwrap_or("")
-            .trim_start_matches('.')
-            .replace('.', "::");
-        (file.to_owned(), classes)
+        match from {
+            // Without a class that can be told, the file is surer than the dots.
+            None if !file.is_empty() => (file.to_owned(), String::new()),
+            from => {
+                let from = from.unwrap_or(parts.len());
+                (parts[..from].join("/") + ".py", parts[from..].join("::"))
+            }
+        }
     };
     let name = if classes.is_empty() {
         name.to_owned()
@@ -284,4 +291,46 @@ fn without_source(text: &str, otherwise: &str) -> String {
         if text.is_empty() { otherwise } else { text },
         MESSAGE_BYTES_MAX,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_of_pytest_is_where_its_class_is() {
+        for (class, file, expected) in [
+            (
+                "tests.test_a",
+                "tests/test_a.py",
+                "test_x (tests/test_a.py)",
+            ),
+            (
+                "tests.test_a.TestB",
+                "tests/test_a.py",
+                "TestB::test_x (tests/test_a.py)",
+            ),
+            (
+                "tests.test_a.b",
+                "tests/test_a.py",
+                "b::test_x (tests/test_a.py)",
+            ),
+            ("tests.test_a.TestB", "", "TestB::test_x (tests/test_a.py)"),
+            (
+                "tests.test_a.TestB",
+                "tests/__init__.py",
+                "TestB::test_x (tests/test_a.py)",
+            ),
+            (
+                "tests.test_ab.TestB",
+                "tests/test_a.py",
+                "TestB::test_x (tests/test_ab.py)",
+            ),
+            ("tests.test_a.b", "tests/base.py", "test_x (tests/base.py)"),
+        ] {
+            let named = pytest(class, "test_x", file);
+            let shown = format!("{} ({})", named.name, named.place.unwrap_or_default());
+            assert_eq!(shown, expected, "{class} in {file}");
+        }
+    }
 }
