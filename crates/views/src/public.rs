@@ -1,13 +1,22 @@
 //! The public events: the names and payloads that others build on, whatever the journal's own form
 //! is.
 
-use kernel::{EndReason, Event, RunOutcome, Stage, Stamped, State, StoryStatus};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use kernel::{
+    AgentName, EndReason, Event, RunOutcome, Stage, Stamped, State, StoryId, StoryStatus,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 /// One public event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PublicEvent {
+    /// Its own id, the same however often it is read: whoever sees it twice can tell.
+    pub id: String,
+    /// The number of the record that it tells of, from 1.
+    pub record: u64,
     /// Its name, such as `agent/loop.story.pass`.
     pub name: &'static str,
     /// When, in milliseconds since 1970.
@@ -28,7 +37,10 @@ pub fn public_events(records: &[Stamped]) -> Vec<PublicEvent> {
 /// Public events as the records come: whoever follows a loop folds only what is new.
 #[derive(Debug, Clone, Default)]
 pub struct PublicFold {
+    n_records: u64,
     state: Option<State>,
+    /// Whoever worked on each story last, a stand-in too.
+    tools: BTreeMap<StoryId, AgentName>,
     is_broken: bool,
 }
 
@@ -38,6 +50,7 @@ impl PublicFold {
         if self.is_broken {
             return Vec::new();
         }
+        self.n_records += 1;
         let before = self.state.clone();
         let after = match self.state.take() {
             None => State::begin(record),
@@ -47,25 +60,58 @@ impl PublicFold {
             self.is_broken = true;
             return Vec::new();
         };
-        let events = public_of(record, before.as_ref(), &after);
+        self.remember_tool(&record.event);
+        let told = public_of(record, before.as_ref(), &after, &self.tools);
+        let (number, loop_id) = (self.n_records, &after.spec().loop_id);
+        let events = (1..)
+            .zip(told)
+            .map(|(nth, Told { name, data })| PublicEvent {
+                id: format!("{loop_id}-{number}-{nth}"),
+                record: number,
+                name,
+                at_ms: record.at_ms,
+                data,
+            });
+        let events = events.collect();
         self.state = Some(after);
         events
     }
 }
 
-fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<PublicEvent> {
+impl PublicFold {
+    fn remember_tool(&mut self, event: &Event) {
+        match event {
+            Event::StoryPlanned {
+                story, implementor, ..
+            } => self.tools.insert(story.clone(), implementor.clone()),
+            Event::AgentSwitched { run, to, .. } if run.stage == Stage::Implement => {
+                self.tools.insert(run.story.clone(), to.clone())
+            }
+            _ => None,
+        };
+    }
+}
+
+/// What a record tells, before it is numbered.
+struct Told {
+    name: &'static str,
+    data: Value,
+}
+
+fn one(name: &'static str, data: Value) -> Vec<Told> {
+    vec![Told { name, data }]
+}
+
+fn public_of(
+    record: &Stamped,
+    before: Option<&State>,
+    after: &State,
+    tools: &BTreeMap<StoryId, AgentName>,
+) -> Vec<Told> {
     let spec = after.spec();
-    let (loop_id, project) = (&spec.loop_id, &spec.project);
-    let one = |name, data| {
-        vec![PublicEvent {
-            name,
-            at_ms: record.at_ms,
-            data,
-        }]
-    };
+    let loop_id = &spec.loop_id;
     match &record.event {
         Event::LoopStarted { .. } => one("agent/loop.start", start(spec)),
-        Event::LoopPrepared => one("agent/loop.plan", planned(spec)),
         Event::StoryPlanned {
             story,
             attempt,
@@ -73,17 +119,20 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
             base,
             ..
         } => {
-            let feedback = after.story(story).and_then(|story| story.feedback.last());
-            one(
-                "agent/loop.implement",
-                json!({ "loopId": loop_id, "project": project, "storyId": story, "tool": implementor, "attempt": attempt,
-                        "feedback": feedback, "baseSha": base }),
-            )
+            let work = implement(spec, after.story(story), *attempt, implementor, base);
+            let mut told = one("agent/loop.implement", work);
+            // Later attempts are planned too, and the story was chosen before.
+            if is_first(story, before) {
+                told.splice(0..0, one("agent/loop.plan", planned(spec, story)));
+            }
+            told
         }
-        Event::RunStarted { run } if run.stage == Stage::Judge && run.try_number == 1 => {
-            one("agent/loop.judge", judge(run, after))
-        }
-        Event::RunEnded { run, outcome, .. } => run_ended(record, run, outcome, before, after),
+        Event::RunStarted { run } if run.try_number == 1 => match run.stage {
+            Stage::Judge => one("agent/loop.judge", judge(run, after)),
+            Stage::Prove => one("agent/loop.prove", prove(run, after)),
+            _ => Vec::new(),
+        },
+        Event::RunEnded { run, outcome, .. } => run_ended(run, outcome, before, after),
         Event::CandidateMade {
             story,
             attempt,
@@ -94,9 +143,13 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
             story,
             attempt,
             why,
-        } => retry(record, story, *attempt, why, after),
-        Event::Announced { story, .. } => passed(record, story, after),
-        Event::StorySkipped { story, reason, .. } => skipped(record, story, reason, before, after),
+        } => retry(story, *attempt, why, after),
+        Event::Announced { story, .. } => passed(record, story, after, tools.get(story)),
+        // Told once, at the skip; a recheck that fails again says nothing new.
+        Event::StorySkipped { story, .. } if is_recheck(story, before) => Vec::new(),
+        Event::StorySkipped { story, reason, .. } => {
+            skipped(record, story, reason, after, tools.get(story))
+        }
         Event::Hindered {
             story, question, ..
         } => one("agent/loop.needs_human", asked(loop_id, story, question)),
@@ -112,7 +165,8 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
             switched(loop_id, run, from, to),
         ),
         Event::LoopEnded { reason } => one("agent/loop.complete", complete(reason, record, after)),
-        Event::RecheckPlanned { .. }
+        Event::LoopPrepared
+        | Event::RecheckPlanned { .. }
         | Event::RunStarted { .. }
         | Event::TestsMade { .. }
         | Event::TestsRefused { .. }
@@ -126,12 +180,80 @@ fn public_of(record: &Stamped, before: Option<&State>, after: &State) -> Vec<Pub
     }
 }
 
+/// What `send agent/loop.start` takes again as it is.
 fn start(spec: &kernel::LoopSpec) -> Value {
-    json!({ "loopId": spec.loop_id, "project": spec.project, "prdPath": spec.prd_path,
+    json!({ "loopId": spec.loop_id, "project": spec.project, "prdPath": prd_path(spec),
             "maxRetries": spec.max_retries, "maxIterations": spec.max_iterations,
             "retryLadder": spec.ladder, "flow": spec.flow.word(),
-            "toolAssignments": assignments(spec),
-            "budget": spec.budget.map(|budget| json!({ "ms": budget.total_ms })) })
+            "toolAssignments": assignments(spec), "budget": budget(spec) })
+}
+
+/// Seen from the project where it is in it.
+fn prd_path(spec: &kernel::LoopSpec) -> &str {
+    let inside = Path::new(&spec.prd_path).strip_prefix(&spec.project);
+    let inside = inside.ok().and_then(Path::to_str);
+    inside.unwrap_or(&spec.prd_path)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "nobody gives a loop so much that a second or a cent is lost"
+)]
+fn budget(spec: &kernel::LoopSpec) -> Option<Value> {
+    let mut limits = serde_json::Map::new();
+    if let Some(time) = spec.budget {
+        limits.insert("hours".to_owned(), json!(time.total_ms as f64 / 3.6e6));
+    }
+    let allowance = spec.allowance.as_ref();
+    if let Some(tokens) = allowance.and_then(|allowance| allowance.tokens) {
+        limits.insert("tokens".to_owned(), json!(tokens));
+    }
+    if let Some(micro) = allowance.and_then(|allowance| allowance.micro_usd) {
+        limits.insert("usd".to_owned(), json!(micro as f64 / 1e6));
+    }
+    (!limits.is_empty()).then_some(Value::Object(limits))
+}
+
+/// Whether nobody has worked on a story yet.
+fn is_first(story: &str, before: Option<&State>) -> bool {
+    let progress = before.and_then(|state| state.story(story));
+    progress.is_none_or(|progress| progress.began_at_ms.is_none())
+}
+
+fn is_recheck(story: &str, before: Option<&State>) -> bool {
+    let attempt = before.and_then(|before| before.attempt(story));
+    attempt.is_some_and(|attempt| attempt.is_recheck)
+}
+
+fn implement(
+    spec: &kernel::LoopSpec,
+    story: Option<&kernel::StoryProgress>,
+    attempt: u32,
+    implementor: &AgentName,
+    base: &kernel::Commit,
+) -> Value {
+    let asked = story.and_then(|story| story.spec.model.clone());
+    json!({ "loopId": spec.loop_id, "project": spec.project,
+            "storyId": story.map(|story| &story.spec.id), "tool": implementor,
+            "model": asked.or_else(|| configured_model(spec, implementor)), "attempt": attempt,
+            "feedback": story.and_then(|story| story.feedback.last()), "baseSha": base })
+}
+
+/// The model that an agent is told to use, where one is configured. Only this name of the engine's
+/// settings is looked at: the rest is not ours to know.
+fn configured_model(spec: &kernel::LoopSpec, agent: &AgentName) -> Option<String> {
+    let settings: Value = serde_json::from_str(&spec.settings).ok()?;
+    let model = settings.get("agents")?.get(agent.as_str())?.get("model")?;
+    model.as_str().map(str::to_owned)
+}
+
+fn prove(run: &kernel::RunKey, after: &State) -> Value {
+    let spec = after.spec();
+    let candidate = after
+        .attempt(&run.story)
+        .and_then(|attempt| attempt.candidate());
+    json!({ "loopId": spec.loop_id, "project": spec.project, "storyId": run.story,
+            "commitSha": candidate.map(|candidate| &candidate.commit), "attempt": run.attempt })
 }
 
 fn review(spec: &kernel::LoopSpec, story: &str, attempt: u32, commit: &kernel::Commit) -> Value {
@@ -139,8 +261,8 @@ fn review(spec: &kernel::LoopSpec, story: &str, attempt: u32, commit: &kernel::C
             "commitSha": commit, "attempt": attempt })
 }
 
-fn planned(spec: &kernel::LoopSpec) -> Value {
-    json!({ "loopId": spec.loop_id, "project": spec.project, "prdPath": spec.prd_path })
+fn planned(spec: &kernel::LoopSpec, story: &StoryId) -> Value {
+    json!({ "loopId": spec.loop_id, "project": spec.project, "prdPath": prd_path(spec), "storyId": story })
 }
 
 fn switched(loop_id: &str, run: &kernel::RunKey, from: &str, to: &str) -> Value {
@@ -149,20 +271,12 @@ fn switched(loop_id: &str, run: &kernel::RunKey, from: &str, to: &str) -> Value 
 }
 
 fn run_ended(
-    record: &Stamped,
     run: &kernel::RunKey,
     outcome: &RunOutcome,
     before: Option<&State>,
     after: &State,
-) -> Vec<PublicEvent> {
+) -> Vec<Told> {
     let loop_id = &after.spec().loop_id;
-    let one = |name, data| {
-        vec![PublicEvent {
-            name,
-            at_ms: record.at_ms,
-            data,
-        }]
-    };
     let rejected = || {
         let reason = after
             .story(&run.story)
@@ -175,11 +289,12 @@ fn run_ended(
         let is = after
             .story(&run.story)
             .map_or(0, |story| story.feedback.len());
-        if is > was {
-            retry(record, &run.story, run.attempt, &reason, after)
-        } else {
-            Vec::new()
+        if is <= was {
+            return Vec::new();
         }
+        let mut told = measured_verdict(run, outcome, before, after);
+        told.extend(retry(&run.story, run.attempt, &reason, after));
+        told
     };
     let waits = after.waits();
     let wait = waits.iter().find(|wait| wait.run == *run);
@@ -202,19 +317,68 @@ fn run_ended(
     }
 }
 
-fn asked(loop_id: &str, story: &kernel::StoryId, question: &str) -> Value {
+fn asked(loop_id: &str, story: &StoryId, question: &str) -> Value {
     json!({ "loopId": loop_id, "storyId": story, "question": question })
 }
 
 fn judge(run: &kernel::RunKey, after: &State) -> Value {
-    let attempt = after.attempt(&run.story);
-    let candidate = attempt.and_then(|attempt| attempt.candidate());
+    let candidate = after
+        .attempt(&run.story)
+        .and_then(|attempt| attempt.candidate());
     let checked = candidate.and_then(|candidate| candidate.checked.as_ref());
+    let results = checked.map(|checked| (checked.report.as_str(), checked.facts.as_deref()));
     let review = candidate.and_then(|candidate| candidate.review.as_ref());
+    let feedback = review.map(|review| review.findings.join("\n"));
+    judging(run, after, candidate, results, feedback.as_deref())
+}
+
+/// Checks that say no are the judgment: no judge is asked any more.
+fn measured_verdict(
+    run: &kernel::RunKey,
+    outcome: &RunOutcome,
+    before: Option<&State>,
+    after: &State,
+) -> Vec<Told> {
+    let (Stage::Check, RunOutcome::Checked { report, facts, .. }) = (run.stage, outcome) else {
+        return Vec::new();
+    };
+    let attempt = before.and_then(|state| state.attempt(&run.story));
+    let candidate = attempt.and_then(|attempt| attempt.candidate());
+    let results = Some((report.as_str(), facts.as_deref()));
+    let feedback = facts.as_ref().map(|facts| facts.feedback.as_str());
+    one(
+        "agent/loop.judge",
+        judging(run, after, candidate, results, feedback),
+    )
+}
+
+fn judging(
+    run: &kernel::RunKey,
+    after: &State,
+    candidate: Option<&kernel::Candidate>,
+    results: Option<(&str, Option<&kernel::Facts>)>,
+    feedback: Option<&str>,
+) -> Value {
     json!({ "loopId": after.spec().loop_id, "project": after.spec().project, "storyId": run.story,
             "commitSha": candidate.map(|candidate| &candidate.commit),
-            "testResults": checked.map(|checked| &checked.report),
-            "feedback": review.map(|review| review.findings.join("\n")), "attempt": run.attempt })
+            "testResults": results.map(|(report, facts)| test_results(report, facts)),
+            "feedback": feedback, "attempt": run.attempt })
+}
+
+/// What the checks showed: in words, and as names where single tests are known.
+fn test_results(report: &str, facts: Option<&kernel::Facts>) -> Value {
+    let mut results = json!({ "summary": report });
+    if let Some(facts) = facts.filter(|facts| facts.measured) {
+        results["proven"] = json!(facts.proven);
+        results["broken"] = json!(facts.broken);
+        results["failing"] = json!(facts.failing);
+        results["failedChecks"] = json!(facts.failed_checks);
+        results["unstable"] = json!(facts.unstable);
+        results["obligations"] = json!(facts.obligations);
+        results["flags"] = json!(facts.flags);
+        results["mutants"] = json!(facts.mutants);
+    }
+    results
 }
 
 /// The agents that were named for single stories.
@@ -232,13 +396,7 @@ fn assignments(spec: &kernel::LoopSpec) -> Value {
 }
 
 /// A failed attempt that another one follows.
-fn retry(
-    record: &Stamped,
-    story: &str,
-    attempt: u32,
-    reason: &str,
-    after: &State,
-) -> Vec<PublicEvent> {
+fn retry(story: &str, attempt: u32, reason: &str, after: &State) -> Vec<Told> {
     let spec = after.spec();
     let Some(progress) = after.story(story) else {
         return Vec::new();
@@ -249,14 +407,10 @@ fn retry(
     }
     let data = json!({ "loopId": spec.loop_id, "storyId": story, "attempt": attempt, "reason": reason,
                        "nextTool": spec.implementor_for(&progress.spec, attempt + 1) });
-    vec![PublicEvent {
-        name: "agent/loop.story.retry",
-        at_ms: record.at_ms,
-        data,
-    }]
+    one("agent/loop.story.retry", data)
 }
 
-fn passed(record: &Stamped, story: &str, after: &State) -> Vec<PublicEvent> {
+fn passed(record: &Stamped, story: &str, after: &State, tool: Option<&AgentName>) -> Vec<Told> {
     let Some(progress) = after.story(story) else {
         return Vec::new();
     };
@@ -265,38 +419,28 @@ fn passed(record: &Stamped, story: &str, after: &State) -> Vec<PublicEvent> {
     };
     let duration = progress.began_at_ms.map(|began| lasted(began, record));
     let data = json!({ "loopId": after.spec().loop_id, "storyId": story, "commitSha": commit,
-                       "attempt": progress.attempts, "durationMs": duration,
+                       "attempt": progress.attempts, "tool": tool,
+                       "duration": duration.map(words), "durationMs": duration,
                        "tokens": progress.spent.known_tokens(), "costUsd": usd(progress.spent) });
-    vec![PublicEvent {
-        name: "agent/loop.story.pass",
-        at_ms: record.at_ms,
-        data,
-    }]
+    one("agent/loop.story.pass", data)
 }
 
-/// Told once, at the skip; a recheck that fails again says nothing new.
 fn skipped(
     record: &Stamped,
     story: &str,
     reason: &str,
-    before: Option<&State>,
     after: &State,
-) -> Vec<PublicEvent> {
-    let recheck = before
-        .and_then(|before| before.attempt(story))
-        .is_some_and(|attempt| attempt.is_recheck);
-    let Some(progress) = after.story(story).filter(|_| !recheck) else {
+    tool: Option<&AgentName>,
+) -> Vec<Told> {
+    let Some(progress) = after.story(story) else {
         return Vec::new();
     };
     let duration = progress.began_at_ms.map(|began| lasted(began, record));
     let data = json!({ "loopId": after.spec().loop_id, "storyId": story, "reason": reason,
-                       "attempts": progress.attempts, "durationMs": duration,
+                       "attempts": progress.attempts, "tool": tool,
+                       "duration": duration.map(words), "durationMs": duration,
                        "tokens": progress.spent.known_tokens(), "costUsd": usd(progress.spent) });
-    vec![PublicEvent {
-        name: "agent/loop.story.fail",
-        at_ms: record.at_ms,
-        data,
-    }]
+    one("agent/loop.story.fail", data)
 }
 
 fn complete(reason: &EndReason, record: &Stamped, after: &State) -> Value {
@@ -320,8 +464,10 @@ fn complete(reason: &EndReason, record: &Stamped, after: &State) -> Value {
     };
     json!({ "loopId": spec.loop_id, "project": spec.project,
             "summary": format!("{completed} passed, {skipped} skipped, {blocked} blocked"),
-            "storiesCompleted": completed, "storiesFailed": skipped, "storiesSkipped": skipped, "cancelled": cancelled,
+            "storiesCompleted": completed, "storiesFailed": skipped, "storiesSkipped": skipped,
+            "storiesBlocked": blocked, "cancelled": cancelled,
             "reason": word, "branch": spec.branch, "headSha": after.head(),
+            "duration": words(lasted(after.started_at_ms(), record)),
             "durationMs": lasted(after.started_at_ms(), record),
             "tokens": after.spent().known_tokens(), "costUsd": usd(after.spent()) })
 }
@@ -338,4 +484,15 @@ pub(crate) fn usd(spent: kernel::Spent) -> Option<f64> {
 /// The time from a moment to a record. A clock that was set back makes it unknown, and not negative.
 fn lasted(since_ms: i64, record: &Stamped) -> i64 {
     (record.at_ms - since_ms).max(0)
+}
+
+/// A duration as people say it: `42s`, `3m07s`, `2h05m`.
+pub(crate) fn words(ms: i64) -> String {
+    let secs = ms.max(0) / 1000;
+    let (hours, minutes, rest) = (secs / 3600, secs / 60 % 60, secs % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{rest}s"),
+        (0, minutes) => format!("{minutes}m{rest:02}s"),
+        (hours, minutes) => format!("{hours}h{minutes:02}m"),
+    }
 }

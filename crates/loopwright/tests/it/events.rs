@@ -60,6 +60,41 @@ fn an_event_starts_one_loop_however_often_it_is_sent() {
 }
 
 #[test]
+fn a_start_that_was_told_can_be_sent_as_it_is() {
+    let scene = Scene::new(&["one"]);
+    let id = "shop_2026.11-a";
+    let data = json!({ "loopId": id, "project": "project", "prdPath": "prd.json", "budget": { "hours": 2.5 } });
+    let first = send(&scene, "agent/loop.start", &data);
+    assert_eq!(first.exit, 0, "{}", first.whole());
+    scene.wait_for(&["completed"]);
+    let events = scene.env.run(&["events", "11-a", "--json"]).json();
+    let told = events["result"]["events"]
+        .as_array()
+        .expect("events")
+        .clone();
+    assert_eq!(told[0]["name"], "agent/loop.start");
+    assert_eq!(told[0]["data"]["prdPath"], "prd.json");
+    assert!(
+        told.iter()
+            .all(|event| event["id"].is_string() && event["record"].is_u64())
+    );
+    // The same loop is there, and one is enough.
+    let again = send(&scene, "agent/loop.start", &told[0]["data"]);
+    assert_eq!(
+        (again.exit, &again.json()["result"]["loopId"]),
+        (0, &json!(id)),
+        "{}",
+        again.whole()
+    );
+    let runs = scene.env.run(&["runs", id, "--json"]).json();
+    let run_id = runs["result"]["runs"][0]["runId"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
+    assert_eq!(scene.env.run(&["run", &run_id]).exit, 0, "{run_id}");
+}
+
+#[test]
 fn an_event_cancels_a_loop_and_data_may_come_from_a_file_or_a_pipe() {
     let scene = Scene::new(&["one"]);
     let gate = scene.env.path("gate");

@@ -9,15 +9,19 @@ use views::{PublicEvent, PublicFold, public_events};
 use crate::support::{Played, cancel, checked, limit, question, review, spec, usage, worked};
 
 /// Every name with the keys of its payload.
-const CONTRACT: [(&str, &str); 14] = [
+const CONTRACT: [(&str, &str); 15] = [
     (
         "agent/loop.start",
         "loopId project prdPath maxRetries maxIterations toolAssignments retryLadder flow budget",
     ),
-    ("agent/loop.plan", "loopId project prdPath"),
+    ("agent/loop.plan", "loopId project prdPath storyId"),
     (
         "agent/loop.implement",
-        "loopId project storyId tool attempt feedback baseSha",
+        "loopId project storyId tool model attempt feedback baseSha",
+    ),
+    (
+        "agent/loop.prove",
+        "loopId project storyId commitSha attempt",
     ),
     (
         "agent/loop.review",
@@ -29,7 +33,7 @@ const CONTRACT: [(&str, &str); 14] = [
     ),
     (
         "agent/loop.story.pass",
-        "loopId storyId commitSha attempt durationMs tokens costUsd",
+        "loopId storyId commitSha attempt tool duration durationMs tokens costUsd",
     ),
     (
         "agent/loop.story.retry",
@@ -37,12 +41,12 @@ const CONTRACT: [(&str, &str); 14] = [
     ),
     (
         "agent/loop.story.fail",
-        "loopId storyId reason attempts durationMs tokens costUsd",
+        "loopId storyId reason attempts tool duration durationMs tokens costUsd",
     ),
     ("agent/loop.cancel", "loopId reason"),
     (
         "agent/loop.complete",
-        "loopId project summary storiesCompleted storiesFailed storiesSkipped cancelled reason branch headSha durationMs tokens costUsd",
+        "loopId project summary storiesCompleted storiesFailed storiesSkipped storiesBlocked cancelled reason branch headSha duration durationMs tokens costUsd",
     ),
     ("agent/loop.needs_human", "loopId storyId question"),
     ("agent/loop.waiting", "loopId storyId cause until"),
@@ -103,6 +107,19 @@ fn rest_of_attempt(played: &mut Played, pass: bool) {
         .judge(pass);
 }
 
+/// A story whose work a second agent proves before it is judged.
+fn proven() -> Played {
+    let mut played = Played::start(spec(Flow::Proof, &["a"]));
+    played
+        .end(Stage::Baseline, checked())
+        .end(Stage::Implement, worked())
+        .end(Stage::Prove, worked())
+        .end(Stage::Check, checked())
+        .judge(true)
+        .settle();
+    played
+}
+
 fn cancelled() -> Played {
     let mut played = Played::start(spec(Flow::Judged, &["a"]));
     played.reach(Stage::Baseline);
@@ -124,7 +141,7 @@ fn what_happens_is_told_in_order() {
     let told: Vec<&str> = names(&events).into_iter().map(short).collect();
     let expected = "start plan implement waiting resumed waiting needs_human agent_switched \
         review judge story.retry implement review judge story.pass \
-        implement agent_switched review judge story.retry \
+        plan implement agent_switched review judge story.retry \
         implement review judge story.fail complete";
     assert_eq!(told.join(" "), expected);
     let told = names(&public_events(&cancelled().records)).join(" ");
@@ -137,7 +154,7 @@ fn what_happens_is_told_in_order() {
 #[test]
 fn every_event_has_the_keys_of_its_contract() {
     let mut seen = BTreeSet::new();
-    for records in [eventful().records, cancelled().records] {
+    for records in [eventful().records, cancelled().records, proven().records] {
         for event in public_events(&records) {
             let keys: Vec<&str> = event
                 .data
@@ -202,7 +219,10 @@ fn attempts_and_ends_are_told_as() {
     let first = data("judge", 0);
     assert_eq!(
         (&first["testResults"], &first["feedback"]),
-        (&json!("all green"), &json!("look at the parser"))
+        (
+            &json!({ "summary": "all green" }),
+            &json!("look at the parser")
+        )
     );
     assert_eq!(first["commitSha"], data("review", 0)["commitSha"]);
     let words = "because\nnot met: it works (seen)";
@@ -298,7 +318,7 @@ fn a_failed_story_is_told_once() {
     let events = public_events(&played.records);
     let told: Vec<&str> = names(&events).into_iter().map(short).collect();
     let expected = "start plan implement review judge story.fail \
-        implement review judge story.pass judge complete";
+        plan implement review judge story.pass judge complete";
     assert_eq!(told.join(" "), expected);
 }
 
@@ -322,4 +342,98 @@ fn an_interruption_is_told_once_it_makes_the_loop_wait() {
     assert_eq!(waiting.len(), 1);
     assert_eq!(waiting[0].data["cause"], "its keeper died");
     assert!(waiting[0].data["until"].is_i64());
+}
+
+/// Checks that say no are the judgment, and are told as one with what they showed.
+#[test]
+fn red_checks_are_told_as_a_judgment() {
+    let mut spec = spec(Flow::Judged, &["a"]);
+    spec.max_retries = 1;
+    let mut played = Played::start(spec);
+    let facts = kernel::Facts {
+        measured: true,
+        broken: vec!["test_old".to_owned()],
+        feedback: "mend test_old".to_owned(),
+        ..kernel::Facts::default()
+    };
+    played
+        .end(Stage::Baseline, checked())
+        .end(Stage::Implement, worked())
+        .end(
+            Stage::Check,
+            RunOutcome::Checked {
+                passed: false,
+                report: "1 red".to_owned(),
+                facts: Some(Box::new(facts)),
+            },
+        );
+    let events = public_events(&played.records);
+    let told: Vec<&str> = names(&events).into_iter().map(short).collect();
+    assert_eq!(
+        told.join(" "),
+        "start plan implement review judge story.retry"
+    );
+    let judged = data(&played, "judge", 0);
+    assert_eq!(judged["testResults"]["broken"], json!(["test_old"]));
+    assert_eq!(judged["testResults"]["summary"], "1 red");
+    assert_eq!(judged["feedback"], "mend test_old");
+    assert_eq!(judged["commitSha"], data(&played, "review", 0)["commitSha"]);
+}
+
+#[test]
+fn every_event_has_an_id_of_its_own_and_the_number_of_its_record() {
+    let played = eventful();
+    let events = public_events(&played.records);
+    let ids: BTreeSet<&str> = events.iter().map(|event| event.id.as_str()).collect();
+    assert_eq!(ids.len(), events.len(), "no id twice");
+    for event in &events {
+        let record = &played.records[usize::try_from(event.record).expect("small") - 1];
+        assert_eq!(event.at_ms, record.at_ms, "{}", event.id);
+        assert!(
+            event.id.starts_with(&format!("L-{}-", event.record)),
+            "{}",
+            event.id
+        );
+    }
+    assert_eq!(
+        events,
+        public_events(&played.records),
+        "the same when read again"
+    );
+}
+
+#[test]
+fn a_start_is_told_as_it_can_be_sent_again() {
+    let mut spec = spec(Flow::Judged, &["a"]);
+    spec.project = "/work/shop".to_owned();
+    spec.prd_path = "/work/shop/plans/prd.json".to_owned();
+    spec.budget = Some(kernel::TimeBudget {
+        total_ms: 5_400_000,
+        implement_cap_ms: 1,
+        check_cap_ms: 1,
+        judge_cap_ms: 1,
+        review_cap_ms: 1,
+        prove_cap_ms: 1,
+    });
+    spec.settings = r#"{"agents": {"codex": {"model": "large"}}}"#.into();
+    let played = Played::start(spec.clone());
+    let start = data(&played, "start", 0);
+    assert_eq!(start["prdPath"], "plans/prd.json");
+    assert_eq!(start["budget"], json!({ "hours": 1.5 }));
+    spec.prd_path = "/elsewhere/prd.json".to_owned();
+    let mut played = Played::start(spec);
+    assert_eq!(data(&played, "start", 0)["prdPath"], "/elsewhere/prd.json");
+    played.reach(Stage::Baseline);
+    assert_eq!(data(&played, "implement", 0)["model"], "large");
+}
+
+#[test]
+fn whoever_did_the_work_is_told_a_stand_in_too() {
+    let played = eventful();
+    assert_eq!(
+        data(&played, "agent_switched", 1)["to"],
+        data(&played, "agent_switched", 0)["to"]
+    );
+    assert_eq!(data(&played, "story.pass", 0)["tool"], "claude");
+    assert_eq!(data(&played, "story.fail", 0)["tool"], "claude");
 }

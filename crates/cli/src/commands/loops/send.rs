@@ -21,6 +21,9 @@ const NAMES: [&str; 3] = ["agent/loop.start", "agent/loop.cancel", "agent/story.
 /// An event is a few names and numbers; what is larger is a mistake.
 const DATA_BYTES_MAX: u64 = 1024 * 1024;
 
+/// The longest id of a loop.
+const ID_BYTES_MAX: usize = 80;
+
 const START: &[&str] = &[
     "loopId",
     "project",
@@ -361,14 +364,28 @@ fn request(fields: &Fields<'_>) -> Result<StartRequest, Failure> {
     Ok(request)
 }
 
-/// Ids are ULIDs; anything else could be no folder, no branch, and no beginning that `status`
-/// finds.
+/// An id names a folder and a branch. Ours are ULIDs; those of other systems are taken as they are
+/// where they can name both.
 fn valid_id(id: &str) -> Result<String, Failure> {
-    let ulid = ulid::Ulid::from_string(id).map_err(|_| {
-        Failure::bad_input(format!("`{id}` is no loop id"))
-            .hint("an id is a ULID of 26 letters and digits; leave loopId out to get one")
-    })?;
-    Ok(ulid.to_string())
+    if let Ok(ulid) = ulid::Ulid::from_string(id) {
+        return Ok(ulid.to_string());
+    }
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let is_usable = !id.is_empty()
+        && id.len() <= ID_BYTES_MAX
+        && id.chars().all(is_plain)
+        && !id.starts_with(['-', '.'])
+        && !id.ends_with('.')
+        && !id.contains("..")
+        // Git keeps its locks under such names.
+        && !id.to_ascii_lowercase().ends_with(".lock");
+    if is_usable {
+        return Ok(id.to_owned());
+    }
+    Err(Failure::bad_input(format!("`{id}` is no loop id")).hint(
+        "an id has up to 80 letters, digits, `.`, `_` and `-`, and can name a branch; leave loopId \
+         out to get one",
+    ))
 }
 
 fn cancel(fields: &Fields<'_>, output: &mut Output) -> Result<Exit, Failure> {
@@ -383,4 +400,40 @@ fn cancel(fields: &Fields<'_>, output: &mut Output) -> Result<Exit, Failure> {
     );
     output.command("send");
     exit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_of_other_systems_are_taken_where_they_can_name_a_branch() {
+        for id in [
+            "loop-1",
+            "a",
+            "2026.11.17_shop",
+            "LOOP_x.y-z",
+            &"a".repeat(80),
+        ] {
+            assert_eq!(valid_id(id).ok().as_deref(), Some(id));
+        }
+        let ulid = "01j0000000000000000000000a";
+        let upper = ulid.to_uppercase();
+        assert_eq!(valid_id(ulid).ok(), Some(upper));
+        for id in [
+            "",
+            "-x",
+            ".x",
+            "a..b",
+            "x.lock",
+            "x.",
+            "a/b",
+            "a b",
+            "ä",
+            "../x",
+            &"a".repeat(81),
+        ] {
+            assert!(valid_id(id).is_err(), "{id}");
+        }
+    }
 }

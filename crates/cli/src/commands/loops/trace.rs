@@ -82,7 +82,9 @@ pub(super) fn run(run_id: &str, output: &mut Output) -> Result<Exit, Failure> {
     };
     let loop_id = run_id
         .strip_prefix("run_")
-        .and_then(|rest| rest.split('_').next())
+        // The name of a run has no such mark; the id of a loop may.
+        .and_then(|rest| rest.rsplit_once('_'))
+        .map(|(loop_id, _)| loop_id)
         .ok_or_else(unknown)?;
     let loop_id = find(&journal, loop_id)?;
     let all = traces(&home, &load(&journal, &loop_id)?);
