@@ -225,6 +225,22 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_left_for_the_next_tree() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let lane = Lane::take(&[scratch.path().join("a/b")]).expect("a lane");
+        let env = lane.environment(&BTreeMap::new());
+        fs::create_dir_all(lane.tree()).expect("made");
+        for folder in [&env["HOME"], &env["TMPDIR"]] {
+            fs::write(Path::new(folder).join("left"), "behind").expect("written");
+        }
+        lane.clear().expect("cleared");
+        assert!(!lane.tree().exists());
+        for folder in [&env["HOME"], &env["TMPDIR"]] {
+            assert_eq!(fs::read_dir(folder).expect("a folder").count(), 0);
+        }
+    }
+
+    #[test]
     fn a_place_that_cannot_be_used_gives_way_to_the_next() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
         let (file, folder) = (scratch.path().join("a"), scratch.path().join("b"));

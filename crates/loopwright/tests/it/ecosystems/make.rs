@@ -150,3 +150,47 @@ fn a_setup_that_fails_on_the_base_is_told_in_the_story() {
         .story("any")
         .says(&["`setup` ended with exit code 3", "no compiler for you"]);
 }
+
+/// A red test is run again; no run may find what another one left, in its folder, its home or its
+/// folder for temporary files.
+#[test]
+fn i08_every_run_of_the_checks_begins_anew() {
+    const ALL: &str = "n=0; code=0\nfor t in tests/*.sh; do n=$((n + 1)); name=$(basename $t .sh)\n\
+        if sh $t; then echo \"ok $n - $name\"; else echo \"not ok $n - $name\"; code=1; fi\ndone\n\
+        echo \"1..$n\"; exit $code\n";
+    const ANEW: &str = "for f in .seen \"$HOME/.seen\" \"$TMPDIR/.seen\"; do\n\
+        [ -e \"$f\" ] && exit 1\n: > \"$f\"\ndone\ntrue\n";
+    let files = [
+        ("run-tests.sh", ALL),
+        ("add.sh", "echo $(($1 + $2))\n"),
+        ("tests/add.sh", "[ \"$(sh add.sh 2 3)\" = 5 ]\n"),
+        ("tests/anew.sh", ANEW),
+        (".gitignore", ".seen\n"),
+    ];
+    let broken = story(
+        "broken",
+        "two and two is four",
+        "sed -i 's/+/*/' add.sh",
+        "echo '[ \"$(sh add.sh 0 7)\" = 0 ]' > tests/zero.sh",
+        &["zero"],
+    );
+    let played = Project::new("anew", &files, "test = \"sh run-tests.sh\"").play(&[broken]);
+    let story = played.story("broken");
+    let facts = &story.evidence()["facts"];
+    let names: Vec<&str> = facts["broken"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|test| test["name"].as_str())
+        .collect();
+    assert_eq!(names, ["add"], "{}", story.text);
+    assert_eq!(story.evidence()["reruns"], 2, "{}", story.text);
+    for other in ["unstable", "flaky", "known_red"] {
+        assert_eq!(
+            facts[other],
+            serde_json::json!([]),
+            "{other}: {}",
+            story.text
+        );
+    }
+}
