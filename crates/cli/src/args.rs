@@ -206,24 +206,24 @@ pub(crate) enum LoopCommand {
     /// Show where a loop stands; without an id, all loops that are not over and the ten that ended
     /// last
     Status {
-        /// The loop's id, or the beginning of it
+        /// The loop's id, or the beginning or end of it
         id: Option<String>,
     },
     /// List all loops
     List,
     /// Show a loop's public events
     Events {
-        /// The loop's id, or the beginning of it
+        /// The loop's id, or the beginning or end of it
         id: String,
     },
     /// Follow a loop in this terminal; Ctrl-C leaves it running
     Watch {
-        /// The loop's id, or the beginning of it; by default the newest
+        /// The loop's id, or the beginning or end of it; by default the newest
         id: Option<String>,
     },
     /// Show why a story passed or failed: criteria, tests, results, the judge's words, the commit
     Story {
-        /// The loop's id, or the beginning of it
+        /// The loop's id, or the beginning or end of it
         id: String,
         /// The story's id
         story: String,
@@ -231,9 +231,34 @@ pub(crate) enum LoopCommand {
         #[arg(long)]
         markdown: bool,
     },
+    /// Show what a story changed, or the whole loop: what landed, or else the last candidate
+    Diff {
+        /// The loop's id, or the beginning or end of it
+        id: String,
+        /// The story's id; without one, everything that the loop accepted
+        story: Option<String>,
+        /// This attempt's candidate, also one that was rejected
+        #[arg(long, value_name = "N", requires = "story")]
+        attempt: Option<u32>,
+        /// Only the files, each with how much changed
+        #[arg(long)]
+        stat: bool,
+    },
+    /// Put a story's work, accepted or not, into a work tree of its own to try it
+    Checkout {
+        /// The loop's id, or the beginning or end of it
+        id: String,
+        /// The story's id
+        story: String,
+        /// A new folder; by default one beside the project
+        folder: Option<PathBuf>,
+        /// This attempt's candidate, also one that was rejected
+        #[arg(long, value_name = "N")]
+        attempt: Option<u32>,
+    },
     /// List every run of a loop: which role, which agent, how it ended
     Runs {
-        /// The loop's id, or the beginning of it
+        /// The loop's id, or the beginning or end of it
         id: String,
     },
     /// Show the whole trace of one run: prompt, command, timings, outcome, output
@@ -243,7 +268,7 @@ pub(crate) enum LoopCommand {
     },
     /// Show what agents and checks printed
     Logs {
-        /// The loop's id, or the beginning of it
+        /// The loop's id, or the beginning or end of it
         id: String,
         /// Only this story
         #[arg(long)]
@@ -257,7 +282,7 @@ pub(crate) enum LoopCommand {
     },
     /// Remove everything of a loop that is over, or of all such loops
     Nuke {
-        /// The loop's id, or the beginning of it, or `dead` for all that are over
+        /// The loop's id, or the beginning or end of it, or `dead` for all that are over
         what: String,
         /// Remove it even if its accepted commits exist nowhere else
         #[arg(long)]
@@ -278,7 +303,7 @@ pub(crate) enum LoopCommand {
     },
     /// End a loop and all its processes; unfinished work is kept aside
     Cancel {
-        /// The loop's id, or the beginning of it
+        /// The loop's id, or the beginning or end of it
         id: String,
         /// Why, for the record
         #[arg(long, default_value = "cancelled by hand")]
@@ -286,12 +311,12 @@ pub(crate) enum LoopCommand {
     },
     /// Start nothing new in a loop; runs under way continue
     Pause {
-        /// The loop's id, or the beginning of it
+        /// The loop's id, or the beginning or end of it
         id: String,
     },
     /// Continue after a pause, or end a wait early
     Resume {
-        /// The loop's id, or the beginning of it
+        /// The loop's id, or the beginning or end of it
         id: String,
         /// Read the PRD and the configuration again, for everything that has not begun
         #[arg(long)]
@@ -299,7 +324,7 @@ pub(crate) enum LoopCommand {
     },
     /// Answer a question that a loop asks
     Answer {
-        /// The loop's id, or the beginning of it
+        /// The loop's id, or the beginning or end of it
         id: String,
         /// One of the choices that `status` shows, or your own words if the question takes any
         choice: String,

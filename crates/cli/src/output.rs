@@ -85,15 +85,26 @@ impl Output {
 
     /// Whether drawings on stderr are coloured.
     pub(crate) fn paint(&self) -> Paint {
-        let wanted = match self.style.color {
+        if self.wants_colours(io::stderr().is_terminal()) {
+            Paint::Ansi
+        } else {
+            Paint::Plain
+        }
+    }
+
+    /// Whether data on stdout is coloured.
+    pub(crate) fn colours_data(&self) -> bool {
+        self.wants_colours(io::stdout().is_terminal())
+    }
+
+    fn wants_colours(&self, is_terminal: bool) -> bool {
+        match self.style.color {
             When::Always => true,
             When::Never => false,
             When::Auto => {
-                std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-                    && io::stderr().is_terminal()
+                std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && is_terminal
             }
-        };
-        if wanted { Paint::Ansi } else { Paint::Plain }
+        }
     }
 
     /// Data for people, on stdout; nothing with `--json`.

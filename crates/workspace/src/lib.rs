@@ -15,6 +15,7 @@ mod diff;
 mod entry;
 mod error;
 mod filters;
+mod for_people;
 mod gather;
 mod git;
 mod id;

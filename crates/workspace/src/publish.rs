@@ -108,7 +108,7 @@ impl LoopRepo {
 
     /// Makes the operator's repository fetch from ours. A fetch sends exactly what is missing
     /// there, even if a garbage collection has removed what we sent before.
-    fn send_objects(&self, theirs: &Path, commit: &CommitId) -> Result<(), GitError> {
+    pub(crate) fn send_objects(&self, theirs: &Path, commit: &CommitId) -> Result<(), GitError> {
         // The operator's configuration is in force here and may ask for tags, pruning or
         // submodules. Each option turns off something that would change more than the objects.
         let quiet = [

@@ -51,4 +51,5 @@ mod stalls;
 mod support;
 mod verdicts;
 mod words;
+mod work;
 mod worker;

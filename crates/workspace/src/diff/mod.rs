@@ -13,3 +13,5 @@ mod patches;
 mod shares;
 mod show;
 mod visible;
+
+pub(crate) use visible::{Escapes, visible};

@@ -29,6 +29,7 @@ mod start_request;
 mod stories;
 mod story;
 mod trace;
+mod work;
 
 use home::Home;
 use kernel::Event;
@@ -53,6 +54,32 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
             story,
             markdown,
         } => story::run(&id, &story, markdown, output),
+        LoopCommand::Diff {
+            id,
+            story,
+            attempt,
+            stat,
+        } => {
+            let wanted = work::Wanted {
+                id: &id,
+                story: story.as_deref(),
+                attempt,
+            };
+            work::diff(&wanted, stat, output)
+        }
+        LoopCommand::Checkout {
+            id,
+            story,
+            folder,
+            attempt,
+        } => {
+            let wanted = work::Wanted {
+                id: &id,
+                story: Some(&story),
+                attempt,
+            };
+            work::checkout(&wanted, folder, output)
+        }
         LoopCommand::Runs { id } => trace::runs(&id, output),
         LoopCommand::Run { run_id } => trace::run(&run_id, output),
         LoopCommand::Logs {

@@ -23,19 +23,8 @@ pub(super) fn run(
     let journal = open(&home()?)?;
     let loop_id = find(&journal, id)?;
     let loaded = load(&journal, &loop_id)?;
-    let Some(report) = story_report(&loaded.records, story) else {
-        let ids: Vec<&str> = loaded
-            .state
-            .stories()
-            .iter()
-            .map(|story| story.spec.id.as_str())
-            .collect();
-        let failure = Failure::bad_input(format!("the loop has no story `{story}`"));
-        return Err(match prd::nearest(story, ids.iter().copied()) {
-            Some(near) => failure.hint(format!("did you mean `{near}`?")),
-            None => failure.hint(format!("it has {}", ids.join(", "))),
-        });
-    };
+    let report =
+        story_report(&loaded.records, story).ok_or_else(|| unknown_story(&loaded.state, story))?;
     let markdown_text = as_markdown(&report);
     output.data(&if markdown {
         markdown_text.clone()
@@ -52,6 +41,20 @@ pub(super) fn run(
         "see what agents and checks printed",
     ));
     Ok(Exit::Done)
+}
+
+/// A story that the loop does not have, with what was probably meant.
+pub(super) fn unknown_story(state: &kernel::State, story: &str) -> Failure {
+    let ids: Vec<&str> = state
+        .stories()
+        .iter()
+        .map(|story| story.spec.id.as_str())
+        .collect();
+    let failure = Failure::bad_input(format!("the loop has no story `{story}`"));
+    match prd::nearest(story, ids.iter().copied()) {
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None => failure.hint(format!("it has {}", ids.join(", "))),
+    }
 }
 
 /// For a terminal.
