@@ -405,8 +405,8 @@ fn every_event_has_an_id_of_its_own_and_the_number_of_its_record() {
 #[test]
 fn a_start_is_told_as_it_can_be_sent_again() {
     let mut spec = spec(Flow::Judged, &["a"]);
-    spec.project = "/work/shop".to_owned();
-    spec.prd_path = "/work/shop/plans/prd.json".to_owned();
+    spec.project = "/home/you/shop".to_owned();
+    spec.prd_path = "/home/you/shop/plans/prd.json".to_owned();
     spec.budget = Some(kernel::TimeBudget {
         total_ms: 5_400_000,
         implement_cap_ms: 1,

@@ -241,11 +241,11 @@ mod tests {
                 story,
                 attempt: None,
             };
-            beside(Path::new("/work/shop"), &wanted, &commit)
+            beside(Path::new("/home/you/shop"), &wanted, &commit)
                 .display()
                 .to_string()
         };
-        assert_eq!(place(Some("US-1/a b")), "/work/shop-US-1-a-b-abababab");
-        assert_eq!(place(None), "/work/shop-loop-abababab");
+        assert_eq!(place(Some("US-1/a b")), "/home/you/shop-US-1-a-b-abababab");
+        assert_eq!(place(None), "/home/you/shop-loop-abababab");
     }
 }
