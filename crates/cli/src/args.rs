@@ -231,6 +231,14 @@ pub(crate) enum LoopCommand {
         #[arg(long)]
         markdown: bool,
     },
+    /// Show a whole loop on one page: stories, time, cost, what each role caught, what to look at
+    Report {
+        /// The loop's id, or the beginning or end of it
+        id: String,
+        /// Print Markdown, as for the body of a pull request
+        #[arg(long)]
+        markdown: bool,
+    },
     /// Show what a story changed, or the whole loop: what landed, or else the last candidate
     Diff {
         /// The loop's id, or the beginning or end of it

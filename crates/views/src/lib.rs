@@ -2,10 +2,12 @@
 //!
 //! Pure: a view is made from records and can be made again at any time. It decides nothing.
 
+mod loop_report;
 mod loop_view;
 mod public;
 mod story_report;
 
+pub use loop_report::{Caught, LoopReport, loop_report, story_duration};
 pub use loop_view::{LoopView, QuestionView, StoryView, UsedBy, WaitView, loop_view};
 pub use public::{PublicEvent, PublicFold, public_events};
 pub use story_report::{

@@ -1,4 +1,5 @@
-//! `loopwright diff` and `loopwright checkout`: a story's work, accepted or not, for people.
+//! `loopwright diff`, `checkout` and `report`: the work of a story or a loop, accepted or not, for
+//! people.
 
 use crate::scene::Scene;
 
@@ -132,4 +133,44 @@ fn rejected_work_can_be_tried_in_a_folder_of_its_own() {
     let folder = std::path::PathBuf::from(beside.stdout.trim());
     assert_eq!(folder.parent(), scene.project().parent());
     assert!(folder.join("retry-one.txt").is_file());
+}
+
+#[test]
+fn a_loop_is_told_on_one_page() {
+    let (scene, id) = played();
+    let text = scene.env.run(&["report", &id]);
+    assert_eq!(text.exit, 0, "{}", text.whole());
+    let lines: Vec<&str> = text.stdout.lines().collect();
+    assert!(
+        lines[0].starts_with(&format!("loop {id}: completed in ")),
+        "{}",
+        text.stdout
+    );
+    assert!(
+        lines[0].ends_with(": 1 passed, 1 skipped"),
+        "{}",
+        text.stdout
+    );
+    for says in [
+        "  passed   retry-one  Story retry-one  2 attempts, ",
+        "  skipped  never-two  Story never-two  2 attempts, ",
+        "\ncost\n  builder unknown + judge unknown\n  implementor builder: 4 runs, cost unknown\n",
+        "\ncaught before it landed\n  judge: retry-one (attempt 1): scripted\n",
+    ] {
+        assert!(text.stdout.contains(says), "{says} in {}", text.stdout);
+    }
+    let markdown = scene.env.run(&["report", &id, "--markdown"]).stdout;
+    assert!(markdown.starts_with("## Completed in "), "{markdown}");
+    assert!(
+        markdown.contains("| retry-one: Story retry-one | passed | 2 | "),
+        "{markdown}"
+    );
+    assert!(
+        markdown.contains("### Caught before it landed\n\n- judge: retry-one"),
+        "{markdown}"
+    );
+    let data = scene.env.run(&["report", &id, "--json"]).json()["result"].clone();
+    assert_eq!(data["loop"]["loopId"], id.as_str());
+    assert_eq!(data["caught"][0]["by"], "judge");
+    assert!(data["durationMs"].is_u64() && data["duration"].is_string());
 }

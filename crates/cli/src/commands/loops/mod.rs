@@ -21,6 +21,7 @@ mod ready;
 mod refusal;
 mod reload;
 mod remove;
+mod report;
 mod same_prd;
 mod send;
 mod serve;
@@ -54,6 +55,7 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
             story,
             markdown,
         } => story::run(&id, &story, markdown, output),
+        LoopCommand::Report { id, markdown } => report::run(&id, markdown, output),
         LoopCommand::Diff {
             id,
             story,

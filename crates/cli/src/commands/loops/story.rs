@@ -128,7 +128,7 @@ fn obligation_lines(obligations: &[ObligationReport]) -> Vec<String> {
         };
         one_line(&format!("{} {}; {answer}", each.id, each.words))
     };
-    bounded(obligations.iter().map(line))
+    bounded(obligations.iter().map(line), SHOWN_MAX)
 }
 
 fn flag_lines(flags: &[kernel::Flag]) -> Vec<String> {
@@ -136,13 +136,13 @@ fn flag_lines(flags: &[kernel::Flag]) -> Vec<String> {
         let words = flag.kind.words();
         one_line(&format!("{words}, `{}`: {}", flag.place, flag.text))
     };
-    bounded(flags.iter().map(line))
+    bounded(flags.iter().map(line), SHOWN_MAX)
 }
 
 /// The first lines, and how many more there are.
-fn bounded(lines: impl ExactSizeIterator<Item = String>) -> Vec<String> {
-    let n_more = lines.len().saturating_sub(SHOWN_MAX);
-    let mut shown: Vec<String> = lines.take(SHOWN_MAX).collect();
+pub(super) fn bounded(lines: impl ExactSizeIterator<Item = String>, max: usize) -> Vec<String> {
+    let n_more = lines.len().saturating_sub(max);
+    let mut shown: Vec<String> = lines.take(max).collect();
     if n_more > 0 {
         shown.push(format!("… and {n_more} more"));
     }
@@ -338,7 +338,7 @@ fn markdown_of_attempts(report: &StoryReport, out: &mut String) {
 }
 
 /// Text that may stand in a table.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     one_line(&text.replace('|', "\\|"))
 }
 
