@@ -289,11 +289,10 @@ fn run_ended(
         let is = after
             .story(&run.story)
             .map_or(0, |story| story.feedback.len());
-        if is <= was {
-            return Vec::new();
-        }
         let mut told = measured_verdict(run, outcome, before, after);
-        told.extend(retry(&run.story, run.attempt, &reason, after));
+        if is > was {
+            told.extend(retry(&run.story, run.attempt, &reason, after));
+        }
         told
     };
     let waits = after.waits();
@@ -332,24 +331,34 @@ fn judge(run: &kernel::RunKey, after: &State) -> Value {
     judging(run, after, candidate, results, feedback.as_deref())
 }
 
-/// Checks that say no are the judgment: no judge is asked any more.
+/// Checks that say no are the judgment: no judge is asked any more. An arbiter may have been asked
+/// before they stood.
 fn measured_verdict(
     run: &kernel::RunKey,
     outcome: &RunOutcome,
     before: Option<&State>,
     after: &State,
 ) -> Vec<Told> {
-    let (Stage::Check, RunOutcome::Checked { report, facts, .. }) = (run.stage, outcome) else {
-        return Vec::new();
+    let n_rejected = |state: Option<&State>| {
+        let story = state.and_then(|state| state.story(&run.story));
+        story.map_or(0, |story| story.rejected.len())
     };
+    if run.stage == Stage::Judge || n_rejected(Some(after)) <= n_rejected(before) {
+        return Vec::new();
+    }
     let attempt = before.and_then(|state| state.attempt(&run.story));
     let candidate = attempt.and_then(|attempt| attempt.candidate());
-    let results = Some((report.as_str(), facts.as_deref()));
-    let feedback = facts.as_ref().map(|facts| facts.feedback.as_str());
-    one(
-        "agent/loop.judge",
-        judging(run, after, candidate, results, feedback),
-    )
+    let results = match outcome {
+        RunOutcome::Checked { report, facts, .. } => Some((report.as_str(), facts.as_deref())),
+        _ => candidate
+            .and_then(|candidate| candidate.checked.as_ref())
+            .map(|checked| (checked.report.as_str(), checked.facts.as_deref())),
+    };
+    let feedback = results
+        .and_then(|(_, facts)| facts)
+        .map(|facts| facts.feedback.as_str());
+    let data = judging(run, after, candidate, results, feedback);
+    one("agent/loop.judge", data)
 }
 
 fn judging(
