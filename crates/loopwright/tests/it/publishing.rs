@@ -168,6 +168,72 @@ fn a_branch_that_somebody_removed_is_made_again_when_they_ask() {
     );
 }
 
+/// Everything in a repository that a ref could be kept in.
+fn refs(scene: &Scene) -> String {
+    scene.git(&["for-each-ref", "--format=%(objectname) %(refname)"])
+}
+
+/// Adds an open story to the PRD, so that there is something to start.
+fn add_story_two(scene: &Scene) {
+    let more = scene.env.read("project/prd.json").replace(
+        "\n  ]",
+        ",\n    { \"id\": \"two\", \"title\": \"Two\", \"acceptance_criteria\": [\"it is there\"], \"passes\": false }\n  ]",
+    );
+    scene.env.write("project/prd.json", more);
+}
+
+#[test]
+fn a_dry_run_onto_a_removed_branch_plans_from_its_commit_and_changes_nothing() {
+    let scene = Scene::new(&["one"]);
+    assert_eq!(scene.start(&["--foreground"]).exit, 0);
+    let branch = format!("agent-loop/{}", id_of(&scene));
+    let head = branch_at(&scene, &branch);
+    scene.git(&["branch", "--quiet", "-D", &branch]);
+    add_story_two(&scene);
+    let before = refs(&scene);
+    let dry = scene.start(&["--dry-run", "--json", "--onto", &branch]);
+    assert_eq!(dry.exit, 0, "{}", dry.whole());
+    assert_eq!(dry.json()["result"]["spec"]["base"], head);
+    assert_eq!(refs(&scene), before, "a dry run only looks");
+    assert!(
+        dry.whole().contains("is gone; `start` makes it again"),
+        "{}",
+        dry.whole()
+    );
+}
+
+#[test]
+fn a_dry_run_publishes_nothing_of_earlier_loops() {
+    let scene = Scene::new(&["one"]);
+    let locks = "mkdir -p \"$HEADS\"; : > \"$HEADS/$LOOPWRIGHT_LOOP_ID.lock\"\n";
+    let heads = scene.env.path("project/.git/refs/heads/agent-loop");
+    scene.env.write(
+        "agents/judge.sh",
+        format!("HEADS={}\n{locks}{JUDGE}", heads.display()),
+    );
+    assert_eq!(scene.start(&["--foreground"]).exit, 1);
+    for worker in ours(&scene, "serve") {
+        let _ = kill_process(worker, Signal::KILL);
+    }
+    wait_until("the worker's end", || {
+        ours(&scene, "serve").is_empty().then_some(())
+    });
+    std::fs::remove_file(heads.join(format!("{}.lock", id_of_quietly(&scene)))).expect("unlocked");
+    add_story_two(&scene);
+    let before = refs(&scene);
+    let dry = scene.start(&["--dry-run"]);
+    assert_eq!(dry.exit, 2, "{}", dry.whole());
+    assert!(dry.stderr.contains("holds one"), "{}", dry.whole());
+    assert_eq!(refs(&scene), before, "a dry run only looks");
+    assert!(ours(&scene, "serve").is_empty(), "and starts no worker");
+}
+
+/// The newest loop's id, read without a verb that sees to what is owed.
+fn id_of_quietly(scene: &Scene) -> String {
+    let view = scene.wait_for_view("a loop", |view| !view["loopId"].is_null());
+    view["loopId"].as_str().expect("an id").to_owned()
+}
+
 #[test]
 fn two_loops_on_one_prd_are_started_only_if_somebody_says_so() {
     let scene = gated();

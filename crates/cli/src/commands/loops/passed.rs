@@ -15,8 +15,8 @@ use home::Home;
 use kernel::{StorySpec, StoryStart};
 use workspace::{BranchTrailers, CommitId, trailers_beyond, trailers_of};
 
-use super::publishing::{Withheld, publish_earlier, removed_since};
-use super::start_request::{Passed, StartRequest};
+use super::publishing::{Withheld, publish_earlier, removed_since, unpublished_earlier};
+use super::start_request::{Passed, StartMode, StartRequest};
 use crate::failure::Failure;
 use crate::output::{NextAction, Output};
 
@@ -60,10 +60,10 @@ pub(super) fn settle(
         |error| Failure::environment("cannot look for the commits of passed stories", &error);
     let here = trailers_of(root, base, TRAILER).map_err(fault)?;
     let absent: BTreeSet<String> = marked.difference(&here).cloned().collect();
-    let mut withheld = if absent.is_empty() {
-        Vec::new()
-    } else {
-        publish_earlier(home, &super::lookup::open(home)?, root)?
+    let mut withheld = match (absent.is_empty(), request.mode) {
+        (true, _) => Vec::new(),
+        (false, StartMode::Dry) => unpublished_earlier(&super::lookup::open(home)?, root)?,
+        (false, _) => publish_earlier(home, &super::lookup::open(home)?, root)?,
     };
     let mut branches = trailers_beyond(root, base, BRANCHES, TRAILER).map_err(fault)?;
     if let Some(named) = named_branch {

@@ -54,17 +54,10 @@ pub(super) fn publish_earlier(
     journal: &Journal,
     root: &Path,
 ) -> Result<Vec<Withheld>, Failure> {
-    let rows = journal
-        .loops()
-        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
     let mut withheld = Vec::new();
-    for row in rows.iter().rev().take(LOOPS_MAX) {
-        // A loop that cannot be read is no reason not to start another one.
-        let Ok(loaded) = load(journal, &row.loop_id) else {
-            continue;
-        };
+    for loaded in earlier(journal, root)? {
         let state = &loaded.state;
-        if state.unpublished().is_none() || !is_of(state, root) {
+        if state.unpublished().is_none() {
             continue;
         }
         see_to(home, journal, &loaded)?;
@@ -75,52 +68,64 @@ pub(super) fn publish_earlier(
     Ok(withheld)
 }
 
+/// What earlier loops of a project have accepted and not published, for those who only look.
+pub(super) fn unpublished_earlier(
+    journal: &Journal,
+    root: &Path,
+) -> Result<Vec<Withheld>, Failure> {
+    let earlier = earlier(journal, root)?;
+    let withheld = earlier.iter().filter_map(|Loaded { state, .. }| {
+        let why = state.unpublished()?.to_owned();
+        Some(Withheld::of(state, Some(why)))
+    });
+    Ok(withheld.collect())
+}
+
+/// The last loops of a project, the newest first. One that cannot be read is no reason not to start
+/// another one.
+fn earlier(journal: &Journal, root: &Path) -> Result<Vec<Loaded>, Failure> {
+    let rows = journal
+        .loops()
+        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    let newest = rows.iter().rev().take(LOOPS_MAX);
+    let loaded = newest.filter_map(|row| load(journal, &row.loop_id).ok());
+    Ok(loaded.filter(|loaded| is_of(&loaded.state, root)).collect())
+}
+
 /// The loops of a project that accepted these stories once, although no branch has them any more.
 pub(super) fn removed_since(
     journal: &Journal,
     root: &Path,
     wanted: &[&String],
 ) -> Result<Vec<Withheld>, Failure> {
-    let rows = journal
-        .loops()
-        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
     let mut found: Vec<Withheld> = Vec::new();
-    for row in rows.iter().rev().take(LOOPS_MAX) {
-        let Ok(loaded) = load(journal, &row.loop_id) else {
-            continue;
-        };
+    for loaded in earlier(journal, root)? {
         let held = Withheld::of(&loaded.state, None);
         let is_new = |id: &&&String| {
             held.stories.contains(id) && !found.iter().any(|other| other.stories.contains(id))
         };
-        if is_of(&loaded.state, root) && wanted.iter().any(|id| is_new(&id)) {
+        if wanted.iter().any(|id| is_new(&id)) {
             found.push(held);
         }
     }
     Ok(found)
 }
 
-/// Makes the branch of an earlier loop again that somebody removed and now wants to start from. Says
-/// whether there is such a loop.
-pub(super) fn make_branch_again(
-    home: &Home,
+/// The newest loop of a project that has this branch.
+pub(super) fn loop_of_branch(
     journal: &Journal,
     root: &Path,
     branch: &str,
-) -> Result<bool, Failure> {
-    let rows = journal
-        .loops()
-        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
-    for row in rows.iter().rev().take(LOOPS_MAX) {
-        let Ok(loaded) = load(journal, &row.loop_id) else {
-            continue;
-        };
-        let state = &loaded.state;
-        if state.spec().branch == branch && is_of(state, root) {
-            return Ok(publish_from(home, state, root, None).is_ok());
-        }
-    }
-    Ok(false)
+) -> Result<Option<State>, Failure> {
+    let mut states = earlier(journal, root)?
+        .into_iter()
+        .map(|loaded| loaded.state);
+    Ok(states.find(|state| state.spec().branch == branch))
+}
+
+/// Makes the branch of a loop again, which must not exist, at the last commit that it accepted.
+pub(super) fn make_branch_again(home: &Home, state: &State, root: &Path) -> Result<(), String> {
+    publish_from(home, state, root, None)
 }
 
 impl Withheld {

@@ -11,7 +11,7 @@ use super::casting::{Casting, cast, check_flow};
 use super::lookup::open;
 use super::loop_settings::{Places, settings, text};
 use super::promised;
-use super::publishing::make_branch_again;
+use super::publishing::{loop_of_branch, make_branch_again};
 use super::start_request::{StartMode, StartRequest};
 use super::stories::{assign, stories};
 use super::{found_checks, keys, look, passed, ready, same_prd, serve};
@@ -149,7 +149,7 @@ fn plan(home: &Home, request: &StartRequest, output: &mut Output) -> Result<Opti
         return Ok(None);
     };
     let whole = promised::whole(&prd);
-    let view = look_at_base(home, &project, request.base.as_deref())?;
+    let view = look_at_base(home, &project, request, &mut remarks)?;
     if view.dirty {
         remarks.push("the work tree has changes that are not committed; they are left alone, and the loop starts without them".to_owned());
     }
@@ -220,11 +220,12 @@ fn whole_base(view: &workspace::ProjectView) -> Result<Vec<String>, Failure> {
 }
 
 /// The project at the commit that the loop would start from. The branch of an earlier loop that
-/// somebody removed is made again.
+/// somebody removed is made again; a dry run only looks at the commit that it would have.
 fn look_at_base(
     home: &Home,
     project: &Path,
-    base: Option<&str>,
+    request: &StartRequest,
+    remarks: &mut Vec<String>,
 ) -> Result<workspace::ProjectView, Failure> {
     let fault = |error| {
         Failure::environment(
@@ -232,6 +233,7 @@ fn look_at_base(
             &error,
         )
     };
+    let base = request.base.as_deref();
     let error = match (workspace::look_at_project(project, base), base) {
         (Ok(view), _) => return Ok(view),
         (Err(error), None) => return Err(fault(error)),
@@ -241,10 +243,25 @@ fn look_at_base(
         return Err(fault(error));
     };
     let root = std::fs::canonicalize(&there.root).unwrap_or(there.root);
-    if make_branch_again(home, &open(home)?, &root, base)? {
-        return workspace::look_at_project(project, Some(base)).map_err(fault);
+    let Some(state) = loop_of_branch(&open(home)?, &root, base)? else {
+        return Err(fault(error));
+    };
+    let (loop_id, head) = (&state.spec().loop_id, state.head().as_str());
+    if request.mode == StartMode::Dry {
+        remarks.push(format!(
+            "the branch {base} is gone; `start` makes it again at {} and starts there",
+            &head[..12]
+        ));
+        return workspace::look_at_project(project, Some(head)).map_err(|error| {
+            fault(error).hint(format!(
+                "loop {loop_id} has that commit; `loopwright resume {loop_id}` makes its branch again"
+            ))
+        });
     }
-    Err(fault(error))
+    if make_branch_again(home, &state, &root).is_err() {
+        return Err(fault(error));
+    }
+    workspace::look_at_project(project, Some(base)).map_err(fault)
 }
 
 /// The story to begin with, which must be there and open.
