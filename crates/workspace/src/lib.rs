@@ -60,7 +60,7 @@ pub use overlay::{Conflict, Overlay};
 pub use project::{ProjectView, git_version, look_at_project};
 pub use publish::Published;
 pub use reader::{Listed, TreeReader, read_commit};
-pub use refs::{Moved, ref_component};
+pub use refs::{Moved, read_branch, ref_component};
 pub use snapshot::Snapshot;
 pub use trailers::{BranchTrailers, trailers_beyond, trailers_of};
 pub use watchdog::abortable;

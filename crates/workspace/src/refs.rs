@@ -11,6 +11,8 @@ use crate::git::Git;
 use crate::id::CommitId;
 use crate::loop_repo::LoopRepo;
 use crate::moments::moment;
+use crate::project::common_git_dir;
+use crate::scratch::absolute;
 
 /// A file name may have 255 bytes, and git appends a few for its lock file.
 const COMPONENT_BYTES_MAX: usize = 200;
@@ -112,6 +114,12 @@ pub(crate) fn read_ref(git: Git, name: &str) -> Result<Option<CommitId>, GitErro
         .filter_map(|line| line.split_once(' '))
         .find(|(_, found)| *found == name);
     found.map(|(id, _)| CommitId::parse(id)).transpose()
+}
+
+/// The commit that a branch of the operator's points to; `None` if there is no such branch.
+pub fn read_branch(project_root: &Path, branch: &str) -> Result<Option<CommitId>, GitError> {
+    let theirs = common_git_dir(&absolute(project_root)?)?;
+    read_ref(Git::of_operator(&theirs), &format!("refs/heads/{branch}"))
 }
 
 /// Moves a ref by compare-and-swap. It fails in the same way whether the ref has moved or the write

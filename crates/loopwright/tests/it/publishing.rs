@@ -235,6 +235,87 @@ fn id_of_quietly(scene: &Scene) -> String {
 }
 
 #[test]
+fn a_published_branch_that_somebody_removed_is_told_and_resume_makes_it_again() {
+    let scene = Scene::new(&["one"]);
+    assert_eq!(scene.start(&["--foreground"]).exit, 0);
+    let id = id_of(&scene);
+    let branch = format!("agent-loop/{id}");
+    let head = branch_at(&scene, &branch);
+    let status = || scene.env.run(&["status", &id, "--json"]);
+    assert!(status().json()["result"]["branchFault"].is_null());
+    scene.git(&["branch", "--quiet", "-D", &branch]);
+    let said = scene.env.run(&["status", &id]);
+    assert!(
+        said.stdout
+            .contains(&format!("`loopwright resume {id}` makes it again")),
+        "{}",
+        said.whole()
+    );
+    let said = status().json();
+    assert!(said["result"]["branchFault"].is_string(), "{said}");
+    let next = said["next_actions"].to_string();
+    assert!(
+        next.contains("loopwright resume") && !next.contains("git log"),
+        "{said}"
+    );
+    let resumed = scene.env.run(&["resume", &id]);
+    assert_eq!(resumed.exit, 0, "{}", resumed.whole());
+    assert!(
+        resumed.stdout.contains("was made again"),
+        "{}",
+        resumed.whole()
+    );
+    assert_eq!(branch_at(&scene, &branch), head);
+    assert!(status().json()["result"]["branchFault"].is_null());
+    let again = scene.env.run(&["resume", &id]);
+    assert_eq!(again.exit, 2, "nothing is left: {}", again.whole());
+}
+
+#[test]
+fn a_branch_removed_while_its_loop_works_can_be_had_back_before_the_end() {
+    let scene = gated();
+    scene.start(&[]);
+    let id = id_of(&scene);
+    let branch = format!("agent-loop/{id}");
+    scene.wait_for_view("the first story's end", |view| {
+        view["stories"][0]["status"] == "passed" && view["unpublished"].is_null()
+    });
+    wait_until("the branch", || {
+        (!branch_at(&scene, &branch).is_empty()).then_some(())
+    });
+    scene.git(&["branch", "--quiet", "-D", &branch]);
+    let said = scene.env.run(&["status", &id]);
+    assert!(said.stdout.contains("makes it again"), "{}", said.whole());
+    let resumed = scene.env.run(&["resume", &id]);
+    assert_eq!(resumed.exit, 0, "{}", resumed.whole());
+    scene.env.write("gate", "");
+    wait_for_published(&scene);
+}
+
+#[test]
+fn start_names_the_command_that_publishes_what_a_removed_branch_kept_back() {
+    let scene = gated();
+    scene.start(&[]);
+    let id = id_of(&scene);
+    let branch = format!("agent-loop/{id}");
+    scene.wait_for_view("the first story's end", |view| {
+        view["stories"][0]["status"] == "passed"
+    });
+    scene.git(&["branch", "--quiet", "-D", &branch]);
+    scene.env.write("gate", "");
+    scene.wait_for(&["completed"]);
+    for mode in [&["--dry-run"][..], &[]] {
+        let refused = scene.start(mode);
+        assert_eq!(refused.exit, 2, "{}", refused.whole());
+        let hint = format!("`loopwright resume {id}` makes its branch again");
+        assert!(refused.stderr.contains(&hint), "{}", refused.whole());
+    }
+    assert_eq!(branch_at(&scene, &branch), "", "it is left alone");
+    assert_eq!(scene.env.run(&["resume", &id]).exit, 0);
+    wait_for_published(&scene);
+}
+
+#[test]
 fn two_loops_on_one_prd_are_started_only_if_somebody_says_so() {
     let scene = gated();
     scene.env.write(

@@ -4,16 +4,36 @@ use kernel::Event;
 
 use super::lookup::{find, load, open};
 use super::refusal::refused;
-use super::{keys, serve};
+use super::{keys, publishing, serve};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
 
-/// Goes on with a loop. One that is over goes on publishing what it accepted.
+/// Goes on with a loop. One that is over goes on publishing what it accepted. A branch that somebody
+/// removed is made again.
 pub(super) fn resume(id: &str, output: &mut Output) -> Result<Exit, Failure> {
-    let journal = open(&home()?)?;
+    output.command("resume");
+    let home = home()?;
+    let journal = open(&home)?;
     let loop_id = find(&journal, id)?;
     let state = load(&journal, &loop_id)?.state;
+    if publishing::bring_back(&home, &state)? {
+        let (branch, head) = (&state.spec().branch, state.head().as_str());
+        output.data(&format!(
+            "{loop_id}: the branch {branch} was made again at {}\n",
+            &head[..12]
+        ))?;
+        if !home::takes(&state, &Event::ResumeRequested) {
+            output.result(
+                || serde_json::json!({ "loopId": loop_id, "branch": branch, "headSha": head }),
+            )?;
+            output.next(NextAction::new(
+                format!("git log {branch}"),
+                "look at the accepted commits",
+            ));
+            return Ok(Exit::Done);
+        }
+    }
     let event = if state.ended().is_some() && state.unpublished().is_some() {
         Event::PublishRequested
     } else {

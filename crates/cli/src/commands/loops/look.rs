@@ -12,7 +12,7 @@ use views::{LoopView, PublicEvent, PublicFold, StoryView, WaitView, loop_view, p
 use super::follow::has_news;
 use super::lookup::{catch_up, find, load, open};
 use super::overview::{self, Which};
-use super::publishing;
+use super::publishing::{self, LostBranch};
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupt;
 use crate::output::{NextAction, Output};
@@ -63,7 +63,8 @@ pub(super) fn result_of(
     let (view, ended) = (seen(home, &loaded.state), progress(&loaded.state));
     let fault = fault_of(home, loop_id);
     let disk = disk_use(&home.loop_folder(loop_id), ENTRIES_MAX);
-    output.data(&text(home, &view))?;
+    let lost = publishing::lost_branch(home, &loaded.state);
+    output.data(&text(home, &view, lost.as_ref()))?;
     if !ended.is_empty() {
         let lines: String = ended
             .iter()
@@ -86,12 +87,15 @@ pub(super) fn result_of(
         if let Some(fault) = &fault {
             value["fault"] = fault.clone().into();
         }
+        if let Some(LostBranch { what, .. }) = &lost {
+            value["branchFault"] = what.clone().into();
+        }
         if loaded.state.ended().is_none() {
             value["worker"] = as_json(home);
         }
         value
     })?;
-    for action in next_actions(&view) {
+    for action in next_actions(&view, lost.is_some()) {
         output.next(action);
     }
     Ok(exit_of(&view))
@@ -155,8 +159,8 @@ fn exit_of(view: &LoopView) -> Exit {
 /// From here on a budget is nearly used up.
 const BUDGET_WARNING_PERCENT: u64 = 80;
 
-fn text(home: &Home, view: &LoopView) -> String {
-    let mut out = heading(home, view);
+fn text(home: &Home, view: &LoopView, lost: Option<&LostBranch>) -> String {
+    let mut out = heading(home, view, lost);
     out.push_str(&questions(view));
     for story in &view.stories {
         out.push_str(&story_line(story));
@@ -171,7 +175,7 @@ fn text(home: &Home, view: &LoopView) -> String {
     out
 }
 
-fn heading(home: &Home, view: &LoopView) -> String {
+fn heading(home: &Home, view: &LoopView, lost: Option<&LostBranch>) -> String {
     let reason = if view.reason.is_empty() {
         String::new()
     } else {
@@ -188,6 +192,9 @@ fn heading(home: &Home, view: &LoopView) -> String {
         view.project,
         branch(view)
     );
+    if let Some(LostBranch { what, remedy }) = lost {
+        out.push_str(&format!("        {what}; {remedy}\n"));
+    }
     if let Some(fault) = &view.prd_fault {
         out.push_str(&format!("prd     {}: {fault}\n", view.prd_path));
     }
@@ -331,8 +338,9 @@ fn used_by_line(used: &views::UsedBy) -> String {
     )
 }
 
-fn next_actions(view: &LoopView) -> Vec<NextAction> {
+fn next_actions(view: &LoopView, is_branch_lost: bool) -> Vec<NextAction> {
     let id = &view.loop_id;
+    let in_repository = view.unpublished.is_none() && !is_branch_lost;
     match view.status {
         "needs_human" => vec![NextAction::new(
             format!("loopwright answer {id} {}", view.choices.join("|")),
@@ -343,8 +351,7 @@ fn next_actions(view: &LoopView) -> Vec<NextAction> {
             "go on now",
         )],
         "completed"
-            if view.stories.iter().any(|story| story.commit_sha.is_some())
-                && view.unpublished.is_none() =>
+            if view.stories.iter().any(|story| story.commit_sha.is_some()) && in_repository =>
         {
             vec![NextAction::new(
                 format!("git log {}", view.branch),
@@ -356,7 +363,7 @@ fn next_actions(view: &LoopView) -> Vec<NextAction> {
                 format!("loopwright runs {id}"),
                 "see what was done",
             )];
-            if view.unpublished.is_some() {
+            if !in_repository {
                 actions.push(NextAction::new(
                     format!("loopwright resume {id}"),
                     "publish what was accepted",

@@ -108,6 +108,12 @@ pub(super) fn settle(
             }
         }
         (false, Passed::Ask) => {
+            for held in withheld.iter().filter(|held| held.is_gone) {
+                output.next(NextAction::new(
+                    format!("loopwright resume {}", held.loop_id),
+                    "make the branch again that has them",
+                ));
+            }
             let failure = choices(request, &elsewhere, &branches, output);
             return Err(withheld.iter().map(where_held).fold(failure, Failure::hint));
         }
@@ -119,6 +125,9 @@ pub(super) fn settle(
 fn where_held(held: &Withheld) -> String {
     let (id, stories) = (&held.loop_id, held.stories.join(", "));
     match &held.why {
+        Some(_) if held.is_gone => format!(
+            "loop {id} holds {stories}, and somebody removed its branch; `loopwright resume {id}` makes its branch again"
+        ),
         Some(why) => format!(
             "loop {id} holds {stories}, which it could not publish: {why}; once it can, start again"
         ),

@@ -1,6 +1,6 @@
 //! Accepted work that is not in the person's repository yet: every verb that comes by sees to it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use home::{Home, Loaded};
 use journal::Journal;
@@ -9,7 +9,7 @@ use workspace::{CommitId, LoopRepo};
 
 use super::lookup::load;
 use super::serve;
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 
 /// How many loops `start` looks at, the newest first. Those that it wants are among the last.
 const LOOPS_MAX: usize = 200;
@@ -45,6 +45,61 @@ pub(super) struct Withheld {
     pub(super) stories: Vec<String>,
     /// Why it could not be published; none where a person has removed it since.
     pub(super) why: Option<String>,
+    /// Whether its branch was there once and is not any more.
+    pub(super) is_gone: bool,
+}
+
+/// A branch that shows everything that its loop accepted, or did until somebody removed it.
+pub(super) struct LostBranch {
+    /// What became of it.
+    pub(super) what: String,
+    /// How to get it back.
+    pub(super) remedy: String,
+}
+
+/// Looks for the branch of a loop that has published everything. Nothing where it is still there, or
+/// where the project cannot be looked at.
+pub(super) fn lost_branch(home: &Home, state: &State) -> Option<LostBranch> {
+    if state.published() != Some(state.head()) || !is_gone(state, &root_of(state)?) {
+        return None;
+    }
+    let (spec, head) = (state.spec(), state.head());
+    let (id, branch) = (&spec.loop_id, &spec.branch);
+    let remedy = if home.repository(id).exists() {
+        format!("`loopwright resume {id}` makes it again")
+    } else {
+        format!("`git branch {branch} {head}` makes it again, as long as git keeps the commit")
+    };
+    Some(LostBranch {
+        what: "it is no longer in your repository".to_owned(),
+        remedy,
+    })
+}
+
+/// Whether a branch that was published is not there any more.
+fn is_gone(state: &State, root: &Path) -> bool {
+    let there = || workspace::read_branch(root, &state.spec().branch);
+    state.published().is_some() && matches!(there(), Ok(None))
+}
+
+/// Makes the branch again that somebody removed after everything was published. Says whether there
+/// was something to make.
+pub(super) fn bring_back(home: &Home, state: &State) -> Result<bool, Failure> {
+    let Some(root) = root_of(state) else {
+        return Ok(false);
+    };
+    if lost_branch(home, state).is_none() {
+        return Ok(false);
+    }
+    make_branch_again(home, state, &root).map_err(|why| Failure {
+        exit: Exit::Environment,
+        message: format!(
+            "cannot make the branch {} again: {why}",
+            state.spec().branch
+        ),
+        hints: Vec::new(),
+    })?;
+    Ok(true)
 }
 
 /// Publishes what earlier loops of a project have accepted and not published. What cannot be
@@ -62,7 +117,7 @@ pub(super) fn publish_earlier(
         }
         see_to(home, journal, &loaded)?;
         if let Err(why) = publish(home, state, root) {
-            withheld.push(Withheld::of(state, Some(why)));
+            withheld.push(Withheld::of(state, root, Some(why)));
         }
     }
     Ok(withheld)
@@ -76,7 +131,7 @@ pub(super) fn unpublished_earlier(
     let earlier = earlier(journal, root)?;
     let withheld = earlier.iter().filter_map(|Loaded { state, .. }| {
         let why = state.unpublished()?.to_owned();
-        Some(Withheld::of(state, Some(why)))
+        Some(Withheld::of(state, root, Some(why)))
     });
     Ok(withheld.collect())
 }
@@ -100,7 +155,7 @@ pub(super) fn removed_since(
 ) -> Result<Vec<Withheld>, Failure> {
     let mut found: Vec<Withheld> = Vec::new();
     for loaded in earlier(journal, root)? {
-        let held = Withheld::of(&loaded.state, None);
+        let held = Withheld::of(&loaded.state, root, None);
         let is_new = |id: &&&String| {
             held.stories.contains(id) && !found.iter().any(|other| other.stories.contains(id))
         };
@@ -129,8 +184,9 @@ pub(super) fn make_branch_again(home: &Home, state: &State, root: &Path) -> Resu
 }
 
 impl Withheld {
-    fn of(state: &State, why: Option<String>) -> Self {
+    fn of(state: &State, root: &Path, why: Option<String>) -> Self {
         Self {
+            is_gone: why.is_some() && is_gone(state, root),
             loop_id: state.spec().loop_id.clone(),
             branch: state.spec().branch.clone(),
             stories: landed(state),
@@ -140,8 +196,13 @@ impl Withheld {
 }
 
 fn is_of(state: &State, root: &Path) -> bool {
+    root_of(state).is_some_and(|of_loop| of_loop == root)
+}
+
+/// The top of the work tree that a loop was started in.
+fn root_of(state: &State) -> Option<PathBuf> {
     let settings = serde_json::from_str::<home::Settings>(&state.spec().settings);
-    settings.is_ok_and(|settings| Path::new(&settings.root) == root)
+    settings.ok().map(|settings| settings.root.into())
 }
 
 fn landed(state: &State) -> Vec<String> {
