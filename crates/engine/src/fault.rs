@@ -131,7 +131,9 @@ impl Fault {
             words = format!("{words}: {source}");
             cause = source.source();
         }
-        words
+        // Git explains itself in several lines.
+        let lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
+        lines.collect::<Vec<_>>().join(" ")
     }
 }
 

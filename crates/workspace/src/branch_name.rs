@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::GitError;
 use crate::git::Git;
 use crate::project::common_git_dir;
-use crate::refs::{check_ref, read_ref};
+use crate::refs::{check_ref, read_ref, read_their_ref};
 use crate::scratch::absolute;
 
 /// Branches that are somebody's trunk in nearly every repository. They are never written, whether
@@ -52,7 +52,7 @@ pub fn branch_trouble(project: &Path, name: &str) -> Result<Option<BranchTrouble
         return Ok(Some(BranchTrouble::Protected));
     }
     let git = || Git::of_operator(&theirs);
-    if read_ref(git(), &full)?.is_some() {
+    if read_their_ref(&theirs, &full, None)?.is_some() {
         return Ok(Some(BranchTrouble::Exists));
     }
     let above = name.match_indices('/').map(|(at, _)| &name[..at]);

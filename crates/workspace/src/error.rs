@@ -127,6 +127,20 @@ pub enum GitError {
         /// The rejected name.
         name: String,
     },
+    /// The file of one of the operator's branches holds no commit id, so git passes over the branch.
+    #[error("`{file}` is garbled: git finds no commit id in it, and so no branch")]
+    BrokenRef {
+        /// The file that git keeps the branch in.
+        file: PathBuf,
+        /// What the file should hold: the commit that we published last.
+        last: Option<String>,
+    },
+    /// A git process holds a branch of the operator's, or left its lock behind when it died.
+    #[error("another git holds the branch, or left its lock `{file}` behind")]
+    RefLocked {
+        /// The lock file.
+        file: PathBuf,
+    },
     /// The branch is not one that we may write.
     #[error("`{name}` is never published: it is the trunk, or a name that is kept")]
     ForeignBranch {
@@ -227,9 +241,22 @@ impl GitError {
             Self::FilterFailed { name, .. } => Some(format!(
                 "see that the filter works in the project: git config --get-regexp filter.{name}"
             )),
+            Self::BrokenRef { file, last } => Some(match last {
+                Some(id) => format!("`echo {id} > {}` mends it", quoted(file)),
+                None => format!("`rm {}` removes it", quoted(file)),
+            }),
+            Self::RefLocked { file } => Some(format!(
+                "if no git is at work there, `rm {}` removes the lock",
+                quoted(file)
+            )),
             _ => None,
         }
     }
+}
+
+/// A path as one word of a shell command.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }
 
 fn exit_words(code: Option<i32>) -> String {

@@ -14,7 +14,7 @@ use crate::git::Git;
 use crate::id::CommitId;
 use crate::loop_repo::LoopRepo;
 use crate::project::common_git_dir;
-use crate::refs::{check_ref, read_ref, update_ref};
+use crate::refs::{check_ref, read_their_ref, their_lock, update_ref};
 use crate::scratch::absolute;
 
 /// Branches that hold the id of a loop in their name.
@@ -73,9 +73,12 @@ impl LoopRepo {
         }
         match update_ref(Git::of_operator(&theirs), &name, last_published, commit) {
             Ok(()) => Ok(Published::Done),
-            // Most likely somebody moved the branch just now. We look at the branch to find out,
-            // since git's message is not for parsing.
-            Err(error) => obstacle(&theirs, &name, last_published, commit)?.ok_or(error),
+            // Most likely somebody moved the branch just now, or holds it. We look at the branch to
+            // find out, since git's message is not for parsing.
+            Err(error) => match obstacle(&theirs, &name, last_published, commit)? {
+                Some(refused) => Ok(refused),
+                None => Err(their_lock(&theirs, &name).unwrap_or(error)),
+            },
         }
     }
 
@@ -91,7 +94,7 @@ impl LoopRepo {
         if !branch.starts_with(OURS) {
             return Ok(None);
         }
-        let Some(found) = read_ref(Git::of_operator(theirs), name)? else {
+        let Some(found) = read_their_ref(theirs, name, None)? else {
             return Ok(None);
         };
         let is_behind = self
@@ -136,7 +139,7 @@ fn obstacle(
     last_published: Option<&CommitId>,
     commit: &CommitId,
 ) -> Result<Option<Published>, GitError> {
-    let found = read_ref(Git::of_operator(theirs), name)?;
+    let found = read_their_ref(theirs, name, last_published)?;
     // This comes first, so that a call that is repeated after a crash recognises its own work.
     if found.as_ref() == Some(commit) {
         return Ok(Some(Published::AlreadyThere));

@@ -116,10 +116,47 @@ pub(crate) fn read_ref(git: Git, name: &str) -> Result<Option<CommitId>, GitErro
     found.map(|(id, _)| CommitId::parse(id)).transpose()
 }
 
-/// The commit that a branch of the operator's points to; `None` if there is no such branch.
+/// The commit that a branch of the operator's points to; `None` if there is no such branch. One that
+/// git cannot read is [`GitError::BrokenRef`].
 pub fn read_branch(project_root: &Path, branch: &str) -> Result<Option<CommitId>, GitError> {
     let theirs = common_git_dir(&absolute(project_root)?)?;
-    read_ref(Git::of_operator(&theirs), &format!("refs/heads/{branch}"))
+    read_their_ref(&theirs, &format!("refs/heads/{branch}"), None)
+}
+
+/// The commit that a ref of the operator's repository points to. Git passes over a file without an
+/// id as if there were none, yet refuses to write the ref; `last` is what it should hold.
+pub(crate) fn read_their_ref(
+    theirs: &Path,
+    name: &str,
+    last: Option<&CommitId>,
+) -> Result<Option<CommitId>, GitError> {
+    let found = read_ref(Git::of_operator(theirs), name)?;
+    let file = theirs.join(name);
+    if found.is_some() || !is_garbled(&file) {
+        return Ok(found);
+    }
+    Err(GitError::BrokenRef {
+        file,
+        last: last.map(|last| last.as_str().to_owned()),
+    })
+}
+
+/// Whether a file is there that should hold a ref and does not.
+fn is_garbled(file: &Path) -> bool {
+    let Ok(bytes) = fs::read(file) else {
+        return false;
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let text = text.trim_end();
+    !text.starts_with("ref: ") && CommitId::parse(text).is_err()
+}
+
+/// The lock that keeps a ref of the operator's from being moved, if there is one.
+pub(crate) fn their_lock(theirs: &Path, name: &str) -> Option<GitError> {
+    let places = [format!("{name}.lock"), "reftable/tables.list.lock".into()];
+    let mut files = places.iter().map(|place| theirs.join(place));
+    let file = files.find(|file| file.exists())?;
+    Some(GitError::RefLocked { file })
 }
 
 /// Moves a ref by compare-and-swap. It fails in the same way whether the ref has moved or the write

@@ -183,7 +183,16 @@ impl Repository for GitRepository {
         published: Option<&CommitId>,
         to: &CommitId,
     ) -> Result<Published, Fault> {
-        self.done(self.git.publish(project_root, branch, published, to))
+        let done = self.git.publish(project_root, branch, published, to);
+        done.map_err(|error| match error {
+            // It may be the repository of either side. Ours is looked at; else it is theirs.
+            GitError::Failed { code: Some(_), .. } | GitError::Garbled { .. } => {
+                self.damage().unwrap_or_else(|| {
+                    Fault::transient(format!("publish into `{}`", project_root.display()), error)
+                })
+            }
+            error => Fault::git(self.git.path(), error),
+        })
     }
 }
 

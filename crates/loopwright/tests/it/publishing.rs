@@ -56,8 +56,13 @@ fn e02_a_ref_lock_at_the_last_story_ends_published_and_the_next_loop_is_built_on
     assert_eq!(ended.exit, 1, "{}", ended.whole());
     let view = ended.json()["result"].clone();
     let why = view["unpublished"].as_str().expect("a reason");
-    assert!(why.contains(".lock"), "{why}");
     let id = id_of(&scene);
+    let lock = heads.join(format!("{id}.lock"));
+    assert!(why.contains(&lock.display().to_string()), "{why}");
+    assert!(
+        !why.contains('\n') && !why.contains("the loop's repository"),
+        "{why}"
+    );
     let said = scene.env.run(&["status", &id]);
     assert!(
         said.stdout.contains("it is published by itself"),
@@ -65,7 +70,7 @@ fn e02_a_ref_lock_at_the_last_story_ends_published_and_the_next_loop_is_built_on
         said.whole()
     );
     assert!(scene.env.run(&["list"]).stdout.contains("not published"));
-    std::fs::remove_file(heads.join(format!("{id}.lock"))).expect("unlocked");
+    std::fs::remove_file(lock).expect("unlocked");
     let view = wait_for_published(&scene);
     let branch = view["branch"].as_str().expect("a branch").to_owned();
     let next = scene.start(&[]);
@@ -212,12 +217,16 @@ fn a_dry_run_publishes_nothing_of_earlier_loops() {
         format!("HEADS={}\n{locks}{JUDGE}", heads.display()),
     );
     assert_eq!(scene.start(&["--foreground"]).exit, 1);
-    for worker in ours(&scene, "serve") {
-        let _ = kill_process(worker, Signal::KILL);
-    }
-    wait_until("the worker's end", || {
-        ours(&scene, "serve").is_empty().then_some(())
-    });
+    // A worker that is stopped publishes nothing, and keeps its place so that no other one does. A git
+    // that it started waits for a lock no longer than this.
+    let workers = ours(&scene, "serve");
+    let signal = |signal| {
+        for worker in &workers {
+            let _ = kill_process(*worker, signal);
+        }
+    };
+    signal(Signal::STOP);
+    std::thread::sleep(std::time::Duration::from_millis(300));
     std::fs::remove_file(heads.join(format!("{}.lock", id_of_quietly(&scene)))).expect("unlocked");
     add_story_two(&scene);
     let before = refs(&scene);
@@ -225,7 +234,8 @@ fn a_dry_run_publishes_nothing_of_earlier_loops() {
     assert_eq!(dry.exit, 2, "{}", dry.whole());
     assert!(dry.stderr.contains("holds one"), "{}", dry.whole());
     assert_eq!(refs(&scene), before, "a dry run only looks");
-    assert!(ours(&scene, "serve").is_empty(), "and starts no worker");
+    signal(Signal::CONT);
+    wait_for_published(&scene);
 }
 
 /// The newest loop's id, read without a verb that sees to what is owed.
@@ -290,6 +300,53 @@ fn a_branch_removed_while_its_loop_works_can_be_had_back_before_the_end() {
     assert_eq!(resumed.exit, 0, "{}", resumed.whole());
     scene.env.write("gate", "");
     wait_for_published(&scene);
+}
+
+/// The command in these words that names a file, as a person would copy it.
+fn command_with(said: &str, file: &str) -> String {
+    let parts = said.split('`').skip(1).step_by(2);
+    let mut commands = parts.filter(|part| part.contains(' ') && part.contains(file));
+    commands.next().expect("a command").to_owned()
+}
+
+#[test]
+fn a_garbled_ref_of_the_branch_is_told_with_a_command_after_which_it_goes_on_by_itself() {
+    let scene = gated();
+    scene.start(&[]);
+    let id = id_of(&scene);
+    let file = scene
+        .env
+        .path(&format!("project/.git/refs/heads/agent-loop/{id}"));
+    scene.wait_for_view("the first story's end", |view| {
+        view["stories"][0]["status"] == "passed" && view["unpublished"].is_null()
+    });
+    wait_until("the branch", || file.exists().then_some(()));
+    std::fs::write(&file, "rubbish\n").expect("garbled");
+    let mend = |said: &str| {
+        let command = command_with(said, &file.display().to_string());
+        let status = std::process::Command::new("sh")
+            .args(["-c", &command])
+            .status();
+        assert!(status.expect("it runs").success(), "{command}");
+    };
+    // While nothing has to be published, it is told all the same.
+    let early = scene.env.run(&["status", &id]);
+    command_with(&early.stdout, &file.display().to_string());
+    scene.env.write("gate", "");
+    scene.wait_for(&["completed"]);
+    let said = scene.env.run(&["status", &id]);
+    assert!(said.stdout.contains("garbled"), "{}", said.whole());
+    mend(&said.stdout);
+    wait_for_published(&scene);
+    std::fs::write(&file, "").expect("garbled");
+    let said = scene.env.run(&["status", &id]);
+    mend(&said.stdout);
+    let said = scene.env.run(&["status", &id, "--json"]);
+    assert!(
+        said.json()["result"]["branchFault"].is_null(),
+        "{}",
+        said.whole()
+    );
 }
 
 #[test]

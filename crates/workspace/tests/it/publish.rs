@@ -86,6 +86,56 @@ fn only_objects_and_the_branch_change() {
     assert_eq!(git(&world.project(), &["fsck", "--no-dangling"]), "");
 }
 
+/// What stands in the way of publishing, and what to do about it.
+fn trouble(published: Result<Published, GitError>) -> (String, String) {
+    let error = published.expect_err("it cannot be published");
+    (error.to_string(), error.remedy().unwrap_or_default())
+}
+
+/// Carries out the command that a remedy names.
+fn carry_out(remedy: &str) {
+    let command = remedy.split('`').nth(1).expect("a command");
+    let status = std::process::Command::new("sh")
+        .args(["-c", command])
+        .status()
+        .expect("it runs");
+    assert!(status.success(), "{command}");
+}
+
+#[test]
+fn a_garbled_ref_is_named_with_a_command_that_mends_it() {
+    let world = World::with(&[("a.txt", "one\n")]);
+    let (repo, first, second) = two_candidates(&world);
+    let publish = |last, commit| repo.publish(&world.project(), BRANCH, last, commit);
+    let file = world.project().join(".git").join(REF);
+    let commits = [(None, &first), (Some(&first), &second)];
+    for rubbish in ["rubbish\n", ""] {
+        for (last, commit) in commits {
+            write(&file, rubbish);
+            let (what, remedy) = trouble(publish(last, commit));
+            assert!(what.contains(&file.display().to_string()), "{what}");
+            assert!(!what.contains('\n'), "{what}");
+            carry_out(&remedy);
+            assert_eq!(publish(last, commit).expect("mended"), Published::Done);
+        }
+        git(&world.project(), &["update-ref", "-d", REF]);
+    }
+}
+
+#[test]
+fn a_lock_on_the_branch_is_named_in_one_line() {
+    let world = World::with(&[("a.txt", "one\n")]);
+    let (repo, first, _) = two_candidates(&world);
+    let publish = || repo.publish(&world.project(), BRANCH, None, &first);
+    let lock = world.project().join(".git").join(format!("{REF}.lock"));
+    write(&lock, "");
+    let (what, remedy) = trouble(publish());
+    assert!(what.contains(&lock.display().to_string()), "{what}");
+    assert!(!what.contains('\n'), "{what}");
+    carry_out(&remedy);
+    assert_eq!(publish().expect("unlocked"), Published::Done);
+}
+
 #[test]
 fn a_branch_that_somebody_moved_or_checked_out_is_left() {
     let world = World::with(&[("a.txt", "one\n")]);

@@ -76,10 +76,8 @@ pub(super) fn settle(
         removed.retain(|held| !withheld.iter().any(|known| known.loop_id == held.loop_id));
         withheld.extend(removed);
     }
-    let is_elsewhere = |id: &&String| {
-        let is_withheld = withheld.iter().any(|held| held.stories.contains(id));
-        is_withheld || is_on_branch(id)
-    };
+    let is_withheld = |id: &String| withheld.iter().any(|held| held.stories.contains(id));
+    let is_elsewhere = |id: &&String| is_withheld(id) || is_on_branch(id);
     let (elsewhere, unknown): (Vec<&String>, Vec<&String>) = absent.iter().partition(is_elsewhere);
     if !unknown.is_empty() {
         let names = joined(&unknown);
@@ -108,17 +106,22 @@ pub(super) fn settle(
             }
         }
         (false, Passed::Ask) => {
-            for held in withheld.iter().filter(|held| held.is_gone) {
-                output.next(NextAction::new(
-                    format!("loopwright resume {}", held.loop_id),
-                    "make the branch again that has them",
-                ));
-            }
             let failure = choices(request, &elsewhere, &branches, output);
-            return Err(withheld.iter().map(where_held).fold(failure, Failure::hint));
+            return Err(told_where(failure, &withheld, output));
         }
     }
     Ok(())
+}
+
+/// Adds where the accepted work is and how to get it.
+fn told_where(failure: Failure, withheld: &[Withheld], output: &mut Output) -> Failure {
+    for held in withheld.iter().filter(|held| held.is_gone) {
+        output.next(NextAction::new(
+            format!("loopwright resume {}", held.loop_id),
+            "make the branch again that has them",
+        ));
+    }
+    withheld.iter().map(where_held).fold(failure, Failure::hint)
 }
 
 /// Where accepted work is that the project does not have, and how to get it.

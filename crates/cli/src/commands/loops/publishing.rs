@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use home::{Home, Loaded};
 use journal::Journal;
 use kernel::{Event, State};
-use workspace::{CommitId, LoopRepo};
+use workspace::{CommitId, GitError, LoopRepo};
 
 use super::lookup::load;
 use super::serve;
@@ -60,20 +60,29 @@ pub(super) struct LostBranch {
 /// Looks for the branch of a loop that has published everything. Nothing where it is still there, or
 /// where the project cannot be looked at.
 pub(super) fn lost_branch(home: &Home, state: &State) -> Option<LostBranch> {
-    if state.published() != Some(state.head()) || !is_gone(state, &root_of(state)?) {
-        return None;
-    }
     let (spec, head) = (state.spec(), state.head());
     let (id, branch) = (&spec.loop_id, &spec.branch);
+    if state.published() != Some(head) {
+        return None;
+    }
+    let what = match workspace::read_branch(&root_of(state)?, branch) {
+        Ok(None) => "it is no longer in your repository".to_owned(),
+        Err(GitError::BrokenRef { file, .. }) => {
+            let last = Some(head.as_str().to_owned());
+            let broken = GitError::BrokenRef { file, last };
+            return Some(LostBranch {
+                what: broken.to_string(),
+                remedy: broken.remedy().unwrap_or_default(),
+            });
+        }
+        Ok(Some(_)) | Err(_) => return None,
+    };
     let remedy = if home.repository(id).exists() {
         format!("`loopwright resume {id}` makes it again")
     } else {
         format!("`git branch {branch} {head}` makes it again, as long as git keeps the commit")
     };
-    Some(LostBranch {
-        what: "it is no longer in your repository".to_owned(),
-        remedy,
-    })
+    Some(LostBranch { what, remedy })
 }
 
 /// Whether a branch that was published is not there any more.
@@ -88,7 +97,7 @@ pub(super) fn bring_back(home: &Home, state: &State) -> Result<bool, Failure> {
     let Some(root) = root_of(state) else {
         return Ok(false);
     };
-    if lost_branch(home, state).is_none() {
+    if state.published() != Some(state.head()) || !is_gone(state, &root) {
         return Ok(false);
     }
     make_branch_again(home, state, &root).map_err(|why| Failure {
@@ -236,6 +245,9 @@ fn publish_from(
         Ok(Done | AlreadyThere) => Ok(()),
         Ok(CheckedOut { at }) => Err(format!("the branch is checked out at {}", at.display())),
         Ok(MovedBySomebody { .. }) => Err("somebody moved or removed the branch".to_owned()),
-        Err(error) => Err(error.to_string()),
+        Err(error) => Err(match error.remedy() {
+            Some(remedy) => format!("{error}; {remedy}"),
+            None => error.to_string(),
+        }),
     }
 }
