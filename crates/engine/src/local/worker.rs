@@ -99,6 +99,9 @@ pub struct Worker {
     limits: Limits,
     deeds: Deeds,
     disk_full: bool,
+    /// Somebody else held the journal at the last write. Whether they still do is tried before
+    /// anything else: a turn that has nothing to write would not notice it.
+    journal_held: bool,
     patience: Patience,
     waker: Waker,
     sweeper: Sweeper,
@@ -138,6 +141,7 @@ impl Worker {
             limits,
             deeds: Deeds::new(execution),
             disk_full: false,
+            journal_held: false,
             patience: Patience::default(),
             waker: Waker::default(),
             sweeper: Sweeper::default(),
@@ -152,7 +156,10 @@ impl Worker {
         self.disk_full = false;
         let hindrance = match self.go_over_loops() {
             Err(WorkerError::Journal(JournalError::DiskFull { .. })) => Hindrance::DiskFull,
-            Err(WorkerError::Journal(JournalError::Busy { .. })) => Hindrance::JournalBusy,
+            Err(WorkerError::Journal(JournalError::Busy { .. })) => {
+                self.journal_held = true;
+                Hindrance::JournalBusy
+            }
             turn => return turn,
         };
         Ok(Turn {
@@ -268,13 +275,14 @@ impl Worker {
                 source: io::ErrorKind::NotFound.into(),
             });
         }
-        if now + LEASE_MS / 2 < self.lease_until_ms {
+        if !self.journal_held && now + LEASE_MS / 2 < self.lease_until_ms {
             return Ok(());
         }
         if !self.log.renew_lease(&self.fence, now, LEASE_MS)? {
             return Err(self.already_running());
         }
         self.lease_until_ms = now + LEASE_MS;
+        self.journal_held = false;
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use journal::{Journal, NewRecord};
 use kernel::{Event, FaultCause, RunOutcome};
@@ -272,6 +273,16 @@ fn a_journal_that_somebody_else_holds_is_waited_for() {
                 .exists()
                 .then_some(())
         });
+        // It is told as long as it lasts, and not only at every other look.
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_secs(5) {
+            assert!(
+                gated.scene.home().join("worker.fault").exists(),
+                "the trouble is not told after {:?}",
+                began.elapsed()
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
         let words = "the journal is held by somebody else";
         for verb in [&["list"][..], &["status", &gated.loop_id], &["doctor"]] {
             let said = gated.scene.env.run(verb).whole();
