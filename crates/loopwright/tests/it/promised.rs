@@ -312,6 +312,29 @@ fn commands_of_the_prd_are_the_checks_where_the_configuration_is_silent() {
 }
 
 #[test]
+fn start_says_which_command_of_the_prd_became_which_check() {
+    let scene = scene_of(&json!({
+        "qualityGates": ["./run-tests.sh", "./verify.sh"],
+        "stories": [story(json!({}))]
+    }));
+    scene.configure("[checks]\ndetect = false\n");
+    let (spec, said) = dry_run(&scene);
+    assert_eq!(
+        settings(&spec)["checks"],
+        json!([
+            { "name": "check", "command": "./verify.sh" },
+            { "name": "test", "command": "./run-tests.sh" },
+        ])
+    );
+    for words in [
+        "test: `./run-tests.sh` (from the PRD)",
+        "check: `./verify.sh` (from the PRD); it passes or fails as a whole",
+    ] {
+        assert!(said.contains(words), "{words} in {said}");
+    }
+}
+
+#[test]
 fn a_model_goes_to_an_agent_that_has_it_or_it_is_said_that_none_does() {
     let scene = scene_of(&json!({ "stories": [
         story(json!({ "id": "fits", "model": "gpt-5" })),

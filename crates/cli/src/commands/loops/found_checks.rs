@@ -8,7 +8,7 @@ use checks::detect::propose_on;
 use home::CheckSettings;
 use workspace::{CommitId, Listed, TreeReader, read_commit};
 
-use super::prd_checks::place_of;
+use super::prd_checks::{is_known_kind, place_of};
 use crate::config::ChecksConfig;
 use crate::failure::Failure;
 
@@ -40,7 +40,12 @@ pub(crate) fn find(
                 own.command
             )),
             None => {
-                remarks.push(format!("{name}: `{command}` (from the PRD)"));
+                let how = if is_known_kind(name) {
+                    ""
+                } else {
+                    "; it passes or fails as a whole, call it `test` if it runs tests"
+                };
+                remarks.push(format!("{name}: `{command}` (from the PRD){how}"));
                 checks.push(check(name, command));
             }
         }

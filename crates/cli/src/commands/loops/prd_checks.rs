@@ -108,6 +108,11 @@ pub(super) fn sort_out(checks: &[Check]) -> PrdChecks {
     sorted
 }
 
+/// Whether a check is of a kind that we know by its name.
+pub(super) fn is_known_kind(name: &str) -> bool {
+    place_of(name) != ORDER.len()
+}
+
 /// Where a check stands among the others.
 pub(super) fn place_of(name: &str) -> usize {
     let others = ORDER.len();
@@ -178,16 +183,59 @@ fn kind_of(name: Option<&str>, command: &str) -> String {
             .to_ascii_lowercase()
     });
     let by_name = named.as_deref().and_then(known_kind);
-    let words = || command.split([' ', ':', '/', '-']);
+    let words = || {
+        let scripts = scripts_of(command).flat_map(words_of_name);
+        let words = command.split([' ', ':', '/', '-']).map(str::to_owned);
+        words.chain(scripts)
+    };
     // Whatever else a command does, one that runs tests is measured test by test.
-    let runs_tests = || words().find_map(|word| known_kind(word).filter(|kind| *kind == "test"));
-    let by_words = || runs_tests().or_else(|| words().find_map(known_kind));
+    let kinds = || words().filter_map(|word| known_kind(&word));
+    let by_words = || kinds().find(|kind| *kind == "test").or(kinds().next());
     let kind = by_name.or_else(by_words);
     match (kind, named) {
         (Some(kind), _) => kind.to_owned(),
         (None, Some(name)) if !name.is_empty() => name,
         (None, _) => "check".to_owned(),
     }
+}
+
+/// Programs that run the script which is named after them.
+const INTERPRETERS: [&str; 9] = [
+    "bash", "bun", "deno", "node", "perl", "python", "python3", "ruby", "sh",
+];
+
+/// The names of the scripts that a command runs, without their folders: `run-tests.sh`.
+fn scripts_of(command: &str) -> impl Iterator<Item = &str> {
+    let parts = command.split(['&', '|', ';']);
+    parts.filter_map(|part| {
+        let mut words = part
+            .split_whitespace()
+            .filter(|word| !word.contains('=') && !word.starts_with('-'));
+        let program = words.next()?;
+        let script = if INTERPRETERS.contains(&program) {
+            words.next()?
+        } else {
+            program
+        };
+        script.rsplit('/').next()
+    })
+}
+
+/// The words of a file's name, in small letters: `runTests.sh` has `run`, `tests` and `sh`.
+fn words_of_name(name: &str) -> Vec<String> {
+    let mut spaced = String::new();
+    let mut was_small = false;
+    for letter in name.chars() {
+        if was_small && letter.is_uppercase() {
+            spaced.push(' ');
+        }
+        was_small = letter.is_lowercase();
+        spaced.push(letter);
+    }
+    spaced
+        .split(|letter: char| !letter.is_alphanumeric())
+        .map(str::to_lowercase)
+        .collect()
 }
 
 fn known_kind(word: &str) -> Option<&'static str> {
@@ -254,6 +302,29 @@ mod tests {
             assert_eq!(is_named_command(text), expected, "{text}");
         }
         assert!(!is_command("echo ran"), "without one it may be a sentence");
+    }
+
+    #[test]
+    fn a_script_is_of_the_kind_that_its_name_says() {
+        for (command, expected) in [
+            ("./run-tests.sh", "test"),
+            ("./run_tests.sh all", "test"),
+            ("./test.sh", "test"),
+            ("sh scripts/runTests.sh", "test"),
+            ("CI=1 bash -e ci/unit-test.bash", "test"),
+            ("cd app && python3 -u test_all.py", "test"),
+            ("npm run lint && ./tests.sh", "test"),
+            ("make test", "test"),
+            ("npm test", "test"),
+            ("./lint.sh", "lint"),
+            ("./verify.sh", "check"),
+            ("./latest.sh", "check"),
+            ("./contest.py", "check"),
+            ("npx eslint jest.config.js", "lint"),
+            ("python3 tools/build.py", "build"),
+        ] {
+            assert_eq!(kind_of(None, command), expected, "{command}");
+        }
     }
 
     #[test]
