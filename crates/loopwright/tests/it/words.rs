@@ -192,3 +192,41 @@ fn a_deleted_prd_is_mentioned_by_status_by_watch_and_at_the_end() {
         "{json}"
     );
 }
+
+#[test]
+fn a_prd_that_is_put_back_after_the_end_gets_its_marks_from_resume() {
+    let gated = format!("while [ ! -f \"$STARTS-gate\" ]; do sleep 0.05; done\n{IMPLEMENT}");
+    let scene = Scene::with_agents(&["one", "never-two"], &gated, JUDGE);
+    scene.start(&[]);
+    let view = scene.wait_for_view("the first agent", |_| !scene.starts().is_empty());
+    let id = view["loopId"].as_str().expect("an id");
+    let text = scene.env.read("project/prd.json");
+    std::fs::remove_file(scene.project().join("prd.json")).expect("removed");
+    scene.env.write("starts-gate", "");
+    scene.wait_for(&["completed"]);
+    let status = || scene.env.run(&["status", id, "--json"]);
+    let refused = scene.env.run(&["resume", id]);
+    assert_eq!(refused.exit, 3, "{}", refused.whole());
+    assert!(
+        refused.stderr.contains("cannot write into the PRD"),
+        "{}",
+        refused.whole()
+    );
+    scene.env.write("project/prd.json", &text);
+    let said = scene.env.run(&["status", id]);
+    let remedy = format!("`loopwright resume {id}` writes it");
+    assert!(said.stdout.contains(&remedy), "{}", said.whole());
+    let resumed = scene.env.run(&["resume", id]);
+    assert_eq!(resumed.exit, 0, "{}", resumed.whole());
+    let marked = scene.env.read("project/prd.json");
+    assert!(
+        marked.contains("\"passes\": true") && marked.contains("\"skipped\": true"),
+        "{marked}"
+    );
+    assert!(status().json()["result"]["prdFault"].is_null());
+    // What a person writes into it later is theirs, whoever looks.
+    scene.env.write("project/prd.json", &text);
+    assert_eq!(scene.env.run(&["list"]).exit, 0);
+    assert!(status().json()["result"]["prdFault"].is_string());
+    assert_eq!(scene.env.read("project/prd.json"), text);
+}

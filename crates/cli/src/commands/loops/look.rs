@@ -11,6 +11,7 @@ use views::{LoopView, PublicEvent, PublicFold, StoryView, WaitView, loop_view, p
 
 use super::follow::has_news;
 use super::lookup::{catch_up, find, load, open};
+use super::marks;
 use super::overview::{self, Which};
 use super::publishing::{self, LostBranch};
 use crate::failure::{Exit, Failure};
@@ -116,6 +117,7 @@ pub(super) fn seen(home: &Home, state: &State) -> LoopView {
         view.status = "waiting";
         view.reason = format!("{what}; {remedy}");
     }
+    view.prd_fault = marks::fault(state);
     let prd = Path::new(&view.prd_path);
     if state.ended().is_none() && !prd.exists() {
         let gone = "it is gone; the loop goes on with the stories as it read them, and their states cannot be written down; put it back, or cancel the loop";
@@ -351,7 +353,9 @@ fn next_actions(view: &LoopView, is_branch_lost: bool) -> Vec<NextAction> {
             "go on now",
         )],
         "completed"
-            if view.stories.iter().any(|story| story.commit_sha.is_some()) && in_repository =>
+            if view.stories.iter().any(|story| story.commit_sha.is_some())
+                && in_repository
+                && view.prd_fault.is_none() =>
         {
             vec![NextAction::new(
                 format!("git log {}", view.branch),
@@ -363,6 +367,12 @@ fn next_actions(view: &LoopView, is_branch_lost: bool) -> Vec<NextAction> {
                 format!("loopwright runs {id}"),
                 "see what was done",
             )];
+            if view.prd_fault.is_some() {
+                actions.push(NextAction::new(
+                    format!("loopwright resume {id}"),
+                    "write the stories' states into the PRD",
+                ));
+            }
             if !in_repository {
                 actions.push(NextAction::new(
                     format!("loopwright resume {id}"),

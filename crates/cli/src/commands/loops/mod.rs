@@ -12,6 +12,7 @@ mod keys;
 mod look;
 mod lookup;
 mod loop_settings;
+mod marks;
 mod overview;
 mod passed;
 mod prd_checks;

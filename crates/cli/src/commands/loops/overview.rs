@@ -327,13 +327,16 @@ fn look_up(
         return Entry::new(loop_id, What::Live { brief, whole, owes });
     }
     let at_ms = loaded.state.last_at_ms();
-    new.push(Remembered {
-        loop_id: loop_id.clone(),
-        fingerprint,
-        at_ms,
-        brief: brief.clone(),
-        whole,
-    });
+    // Whether the PRD lacks a state changes without a record.
+    if loaded.state.unwritten().next().is_none() {
+        new.push(Remembered {
+            loop_id: loop_id.clone(),
+            fingerprint,
+            at_ms,
+            brief: brief.clone(),
+            whole,
+        });
+    }
     let what = What::Over {
         fingerprint,
         at_ms,
