@@ -81,15 +81,9 @@ impl Failure {
 
     /// Something outside refused; the whole chain of causes is printed, once.
     pub fn environment(attempt: &str, error: &dyn std::error::Error) -> Self {
-        let mut message = format!("{attempt}: {error}");
-        let mut cause = error.source();
-        while let Some(source) = cause {
-            message = format!("{message}: {source}");
-            cause = source.source();
-        }
         Self {
             exit: Exit::Environment,
-            message,
+            message: format!("{attempt}: {}", home::words_of(error)),
             hints: Vec::new(),
         }
     }

@@ -69,7 +69,7 @@ fn read_stdin() -> Result<Vec<u8>, Box<Diagnostic>> {
         Ok(_) => Ok(bytes),
         Err(error) => Err(Box::new(Diagnostic::not_readable(
             "-",
-            &error.to_string(),
+            &home::words_of(&error),
             "pipe the PRD into the command",
         ))),
     }

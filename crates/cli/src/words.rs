@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers and texts as people read them.
 
 use home::DiskUse;
 
@@ -28,6 +28,15 @@ pub(crate) fn room(found: DiskUse) -> String {
     format!("{least}{}", size(found.bytes))
 }
 
+/// The first line of a text, for a list; an ellipsis says that there is more.
+pub(crate) fn first_line(text: &str) -> String {
+    let text = text.trim_end();
+    match text.split_once('\n') {
+        Some((line, _)) => format!("{}…", line.trim_end()),
+        None => text.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,5 +53,12 @@ mod tests {
         ] {
             assert_eq!(size(bytes), expected);
         }
+    }
+
+    #[test]
+    fn an_ellipsis_says_that_a_line_is_not_all() {
+        assert_eq!(first_line("all of it\n"), "all of it");
+        assert_eq!(first_line("the first\r\nthe second"), "the first…");
+        assert_eq!(first_line(""), "");
     }
 }

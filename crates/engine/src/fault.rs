@@ -125,15 +125,7 @@ impl Fault {
 
     /// The whole chain in one line, for people.
     pub fn words(&self) -> String {
-        let mut words = self.to_string();
-        let mut cause = self.source();
-        while let Some(source) = cause {
-            words = format!("{words}: {source}");
-            cause = source.source();
-        }
-        // Git explains itself in several lines.
-        let lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
-        lines.collect::<Vec<_>>().join(" ")
+        home::words_of(self)
     }
 }
 

@@ -18,6 +18,7 @@ mod scrap;
 mod settings;
 mod utc;
 mod wake;
+mod words;
 mod worker;
 
 pub use disk::{DiskUse, ENTRIES_MAX, disk_use};
@@ -34,6 +35,7 @@ pub use scrap::remove_folder;
 pub use settings::{AgentSettings, CheckSettings, FlagSettings, Policies, Policy, Settings};
 pub use utc::{local, local_offset_secs, now_ms, utc};
 pub use wake::{WakePipe, hurry_worker, wake_worker};
+pub use words::{plain, words_of};
 pub use worker::{
     WorkerState, ensure_worker, is_waking_off, is_worker_there, note_worker_fault, sign_lock,
     wait_beside, worker_fault, worker_state,

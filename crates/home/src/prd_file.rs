@@ -8,6 +8,8 @@ use prd::limits::{FILE_BYTES_MAX, TICKETS_MAX};
 use prd::{Diagnostic, Input, Mark, Options, Reading};
 use workspace::operator_file::{self, FileError, Snapshot};
 
+use crate::words::words_of;
+
 /// A PRD that was read, with what is needed to write it back.
 #[derive(Debug)]
 pub struct PrdFile {
@@ -64,7 +66,7 @@ fn ticket_paths(folder: &Path, name: &str) -> Result<Vec<PathBuf>, Box<Diagnosti
     let refuse = |error: std::io::Error| {
         Box::new(Diagnostic::not_readable(
             name,
-            &error.to_string(),
+            &words_of(&error),
             "check the folder's rights",
         ))
     };
@@ -97,7 +99,7 @@ fn not_readable(name: &str, error: &FileError) -> Box<Diagnostic> {
         }
     };
     let reason = match error {
-        FileError::Io { source, .. } => source.to_string(),
+        FileError::Io { source, .. } => words_of(source),
         other => other.to_string(),
     };
     Box::new(Diagnostic::not_readable(name, &reason, help))
@@ -132,6 +134,6 @@ fn try_write_back(path: &Path, story: &str, mark: Mark) -> Result<(), WriteBackF
     match operator_file::replace(&file.snapshots[marked.file], marked.text.as_bytes()) {
         Ok(()) => Ok(()),
         Err(FileError::Changed) => Err(WriteBackFault::Changed),
-        Err(error) => Err(WriteBackFault::Other(error.to_string())),
+        Err(error) => Err(WriteBackFault::Other(words_of(&error))),
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Resu
         // All that we had open is closed by now: a journal that was damaged is read anew.
         let words = Failure::environment("the worker waits", &error).message;
         output.talk(&format!("{words}\n"));
-        tracing::warn!(words, "worker waits");
+        tracing::warn!(?error, "worker waits");
         note_worker_fault(&home, Some(&words));
         std::thread::sleep(pause);
         pause = (pause * 2).min(PAUSE_MAX);

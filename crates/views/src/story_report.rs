@@ -54,7 +54,8 @@ pub struct CriterionReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untestable: Option<String>,
     /// How it stands: `proven` by its own tests, `judged`, only `checked` where nobody judges, or
-    /// `passed` before the loop; `met`, `not met` or `open` while its story has not passed.
+    /// `passed` before the loop; `met`, `not met` or `open` while its story has not passed. Of a story
+    /// that was skipped nothing is `met`.
     pub standing: &'static str,
     /// Whether the judge found it met; nothing while nobody judged.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -330,6 +331,7 @@ fn report(state: &State, id: &str, mut attempts: Vec<AttemptReport>) -> Option<S
         tested: story.tests.as_ref().map(|tests| &tests.review),
         last,
         has_passed: status == "passed",
+        is_skipped: status == "skipped",
     };
     let criteria = story.spec.criteria.iter();
     let criteria = criteria.map(|criterion| speaking.of(criterion)).collect();
@@ -420,6 +422,8 @@ struct Speaking<'a> {
     tested: Option<&'a Review>,
     last: Option<&'a AttemptReport>,
     has_passed: bool,
+    /// Nothing of it is in the branch, whatever a judge found in the work that was set aside.
+    is_skipped: bool,
 }
 
 impl Speaking<'_> {
@@ -465,6 +469,7 @@ impl Speaking<'_> {
             (true, _) if verdict.is_some() => "judged",
             (true, _) if self.last.is_some() => "checked",
             (true, _) => "passed",
+            (false, Some(true)) if self.is_skipped => "open",
             (false, Some(true)) => "met",
             (false, Some(false)) => "not met",
             (false, None) => "open",

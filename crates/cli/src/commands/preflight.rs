@@ -136,7 +136,7 @@ fn git() -> Finding {
         Ok(version) => judged(version),
         Err(error) => Finding::bad(
             "git",
-            error.to_string(),
+            home::words_of(&error),
             "install git and see that it is on the PATH",
         ),
     }
@@ -152,7 +152,7 @@ pub(crate) fn repository(project: &Path) -> Finding {
             ),
             Err(error) => Finding::bad(
                 "repository",
-                error.to_string(),
+                home::words_of(&error),
                 error
                     .remedy()
                     .unwrap_or_else(|| "see that git works in the project".to_owned()),
@@ -160,7 +160,7 @@ pub(crate) fn repository(project: &Path) -> Finding {
         },
         Err(error) => Finding::bad(
             "repository",
-            error.to_string(),
+            home::words_of(&error),
             "run this in a git repository with at least one commit, or name one with --project",
         ),
     }
@@ -193,7 +193,7 @@ fn state_folder(home: &Home) -> Vec<Finding> {
         Ok(_) => Finding::well("state", root.display().to_string()),
         Err(error) => Finding::bad(
             "state",
-            error.to_string(),
+            home::words_of(&error),
             "see that the folder is yours, or set LOOPWRIGHT_HOME to another one",
         ),
     };
@@ -209,7 +209,7 @@ fn state_folder(home: &Home) -> Vec<Finding> {
         }
         Err(error) => Finding::bad(
             "disk",
-            error.to_string(),
+            home::words_of(&error),
             "see that the state folder can be reached",
         ),
     };

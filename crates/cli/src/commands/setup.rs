@@ -123,7 +123,7 @@ fn damage(home: &Home) -> Option<Finding> {
     let checked = Journal::open(home.root()).and_then(|journal| journal.check());
     let error = checked.err()?;
     let files = format!("the journal's files are in {}", home.root().display());
-    Some(Finding::bad("journal", error.to_string(), files))
+    Some(Finding::bad("journal", home::words_of(&error), files))
 }
 
 /// Whether a worker works, where one is needed.

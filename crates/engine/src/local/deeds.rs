@@ -260,7 +260,7 @@ fn traced(order: &Order, ports: &Ports) -> Result<Option<Event>, Fault> {
     match &result {
         Ok(Some(event)) => tracing::info!(event = event.kind(), "order carried out"),
         Ok(None) => tracing::debug!("nothing to record yet"),
-        Err(fault) => tracing::warn!(fault = fault.words(), "order failed"),
+        Err(fault) => tracing::warn!(?fault, "order failed"),
     }
     result
 }

@@ -229,7 +229,7 @@ fn refused(check: &CheckSettings, why: &str) -> Measured {
 fn ending(exit: &ExitRecord) -> String {
     match (&exit.cause, exit.exit_code, exit.signal) {
         (ExitCause::WallTimeout | ExitCause::IdleTimeout, _, _) => "out of time".to_owned(),
-        (ExitCause::CannotStart { why, .. }, _, _) => why.clone(),
+        (ExitCause::CannotStart { why, .. }, _, _) => home::plain(why),
         (_, Some(code), _) => format!("exit code {code}"),
         (_, None, Some(signal)) => format!("signal {signal}"),
         (_, None, None) => "unknown".to_owned(),

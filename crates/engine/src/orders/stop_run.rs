@@ -32,7 +32,7 @@ pub(crate) fn stop_run(
             // Without room it would be lost, so the end waits.
             Err(Fault::DiskFull) => return Err(Fault::DiskFull),
             // A cancel does not wait for a repository that is broken.
-            Err(fault) => tracing::warn!(fault = fault.words(), "cancelled work is not kept"),
+            Err(fault) => tracing::warn!(?fault, "cancelled work is not kept"),
             Ok(()) => {}
         }
     }

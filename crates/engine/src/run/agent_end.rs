@@ -49,7 +49,9 @@ pub(crate) fn summarize(
         ExitCause::WallTimeout => Ended::WallTimeout,
         ExitCause::IdleTimeout => Ended::IdleTimeout,
         ExitCause::Stopped => Ended::Stopped,
-        ExitCause::CannotStart { why, .. } => Ended::CannotStart { why: why.clone() },
+        ExitCause::CannotStart { why, .. } => Ended::CannotStart {
+            why: home::plain(why),
+        },
     };
     let exit = Exit {
         ended,

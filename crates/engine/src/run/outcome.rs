@@ -43,7 +43,7 @@ impl EndedRun<'_> {
             is_passing: true,
         } = &exit.cause
         {
-            return (RunOutcome::fault(FaultCause::Ours, why), None);
+            return (RunOutcome::fault(FaultCause::Ours, home::plain(why)), None);
         }
         let (outcome, usage) = match self.cli() {
             Some(kind) => self.cli_outcome(kind, exit),
@@ -152,6 +152,7 @@ impl EndedRun<'_> {
     fn plain_outcome(&self, exit: &ExitRecord) -> RunOutcome {
         let stage = self.run.place.run.stage;
         if let ExitCause::CannotStart { why, .. } = &exit.cause {
+            let why = home::plain(why);
             return RunOutcome::NeedsHuman {
                 question: format!(
                     "the program of `{}` cannot be started ({why}); mend that, then answer `retry`",

@@ -226,6 +226,8 @@ fn asks_until_mended(gated: &Gated, mend: impl FnOnce()) {
     mend();
     let answered = gated.scene.env.run(&["answer", &gated.loop_id, "retry"]);
     assert_eq!(answered.exit, 0, "{}", answered.whole());
+    let recorded = format!("{}: the answer was recorded\n", gated.loop_id);
+    assert_eq!(answered.stdout, recorded);
     gated.completes();
 }
 

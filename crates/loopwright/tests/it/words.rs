@@ -5,6 +5,7 @@ use kernel::{EndReason, Event};
 
 use crate::prepared::prepared_as;
 use crate::scene::{IMPLEMENT, JUDGE, Scene};
+use crate::support::TestEnv;
 
 /// When such a loop ended.
 const ENDED_MS: i64 = 1_700_000_000_000;
@@ -229,4 +230,34 @@ fn a_prd_that_is_put_back_after_the_end_gets_its_marks_from_resume() {
     assert_eq!(scene.env.run(&["list"]).exit, 0);
     assert!(status().json()["result"]["prdFault"].is_string());
     assert_eq!(scene.env.read("project/prd.json"), text);
+}
+
+#[test]
+fn a_project_or_a_prd_that_is_missing_is_named_and_not_the_agents() {
+    let env = TestEnv::new();
+    env.write("project/prd.json", "{ \"stories\": [] }");
+    for (project, prd, missing) in [
+        ("nope", "project/prd.json", "nope"),
+        ("project", "project/nope.json", "project/nope.json"),
+    ] {
+        let answer = env.run(&["start", "--project", project, "--prd", prd]);
+        let said = answer.whole();
+        assert_eq!(answer.exit, 2, "{said}");
+        let words = format!("error: cannot find `{missing}`: No such file or directory\n");
+        assert_eq!(answer.stderr, words, "and no agents, and no number");
+    }
+}
+
+#[test]
+fn a_story_at_work_says_what_it_does_now() {
+    let gated = format!("while [ ! -f \"$STARTS-gate\" ]; do sleep 0.05; done\n{IMPLEMENT}");
+    let scene = Scene::with_agents(&["one"], &gated, JUDGE);
+    scene.start(&[]);
+    let view = scene.wait_for_view("the first agent", |_| !scene.starts().is_empty());
+    let id = view["loopId"].as_str().expect("an id");
+    let said = scene.env.run(&["story", id, "one"]);
+    assert!(said.stdout.contains("\nnow: implement"), "{}", said.whole());
+    assert!(!said.stdout.contains("why:"), "{}", said.whole());
+    scene.env.write("starts-gate", "");
+    scene.wait_for(&["completed"]);
 }

@@ -206,6 +206,34 @@ fn a_skipped_story_tells_its_recheck_as_an_attempt_of_its_own() {
     assert_eq!(ends, [(1, false, "rejected"), (2, true, "rejected")]);
 }
 
+/// What a judge found met in work that was set aside is not in the branch.
+#[test]
+fn no_criterion_of_a_skipped_story_is_met() {
+    let mut spec = spec(Flow::Judged, &["a"]);
+    spec.max_retries = 0;
+    let mut played = Played::start(spec);
+    let owed = Obligation {
+        kind: ObligationKind::OldTestRemoved,
+        subject: "old".to_owned(),
+    };
+    let facts = measured(|facts| facts.obligations = vec![owed]);
+    played
+        .end(Stage::Baseline, checked())
+        .end(Stage::Implement, worked())
+        .end(Stage::Check, facts)
+        .judge(true);
+    let standing = |played: &Played| {
+        let report = report(played);
+        (
+            report.status,
+            report.criteria[0].standing,
+            report.criteria[0].met,
+        )
+    };
+    played.settle();
+    assert_eq!(standing(&played), ("skipped", "open", Some(true)));
+}
+
 #[test]
 fn a_story_that_a_person_sets_aside_says_so() {
     let mut played = Played::start(spec(Flow::Judged, &["a"]));

@@ -94,7 +94,11 @@ pub(super) fn ask(
         return Err(refused(&state, verb, &error));
     }
     serve::ensure_worker(&home)?;
-    output.data(&format!("{loop_id}: {verb} was asked for\n"))?;
+    let done = match event {
+        Event::Answered { .. } => "the answer was recorded".to_owned(),
+        _ => format!("{verb} was asked for"),
+    };
+    output.data(&format!("{loop_id}: {done}\n"))?;
     output.result(|| serde_json::json!({ "loopId": loop_id, "requested": verb }))?;
     output.next(NextAction::new(
         format!("loopwright status {loop_id}"),

@@ -181,7 +181,7 @@ fn heading(home: &Home, view: &LoopView, lost: Option<&LostBranch>) -> String {
     let reason = if view.reason.is_empty() {
         String::new()
     } else {
-        format!(": {}", view.reason)
+        format!(": {}", aligned(&view.reason))
     };
     let until = view.waiting_until_ms.filter(|_| view.status == "waiting");
     let until = until
@@ -255,13 +255,16 @@ fn questions(view: &LoopView) -> String {
     let mut out = String::new();
     for question in &view.questions {
         let (story, choices) = (&question.story_id, question.choices.join(", "));
-        let first = question.text.lines().next().unwrap_or_default();
+        let text = aligned(&question.text);
         out.push_str(&format!(
-            "answer  {story}: {first}\n        {choices}: loopwright answer {id} --story {story} WORD\n"
+            "answer  {story}: {text}\n        {choices}: loopwright answer {id} --story {story} WORD\n"
         ));
     }
     out
 }
+
+/// Lines of a story's reason that are shown; a whole log may be one.
+const REASON_LINES_MAX: usize = 40;
 
 fn story_line(story: &StoryView) -> String {
     let commit = story
@@ -274,14 +277,39 @@ fn story_line(story: &StoryView) -> String {
     } else {
         String::new()
     };
-    let detail = match story.detail.lines().next() {
-        Some(line) if !line.is_empty() => format!("  ({line})"),
-        _ => String::new(),
+    let (beside, below) = match story.detail.trim_end() {
+        "" => (String::new(), String::new()),
+        line if !line.contains('\n') => (format!("  ({line})"), String::new()),
+        reason => (String::new(), shown_below(reason)),
     };
     format!(
-        "  {:<8} {}  {}{commit}{attempts}{detail}\n",
+        "  {:<8} {}  {}{commit}{attempts}{beside}\n{below}",
         story.status, story.id, story.title
     )
+}
+
+/// A reason of several lines, below the story's own.
+fn shown_below(reason: &str) -> String {
+    const MARGIN: &str = "           ";
+    let n_more = reason.lines().count().saturating_sub(REASON_LINES_MAX);
+    let lines = reason.lines().take(REASON_LINES_MAX);
+    let mut out: String = lines
+        .map(|line| format!("{MARGIN}{line}").trim_end().to_owned() + "\n")
+        .collect();
+    if n_more > 0 {
+        out.push_str(&format!(
+            "{MARGIN}… and {n_more} more lines; `loopwright story` shows them\n"
+        ));
+    }
+    out
+}
+
+/// A text whose further lines stand below its first one.
+fn aligned(text: &str) -> String {
+    text.trim_end()
+        .lines()
+        .collect::<Vec<_>>()
+        .join("\n        ")
 }
 
 /// A run that waits, and until when in the time of this machine.
@@ -295,7 +323,7 @@ fn wait_line(wait: &WaitView) -> String {
         wait.story_id,
         wait.stage,
         home::local(wait.until_ms),
-        wait.cause.lines().next().unwrap_or_default()
+        aligned(&wait.cause)
     )
 }
 
@@ -526,4 +554,43 @@ fn left(view: &LoopView, output: &mut Output) -> Result<Exit, Failure> {
     ));
     output.next(NextAction::new(format!("loopwright cancel {id}"), "end it"));
     Ok(Exit::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn story(detail: &str) -> StoryView {
+        StoryView {
+            id: "one".to_owned(),
+            title: "One".to_owned(),
+            status: "skipped",
+            detail: detail.to_owned(),
+            attempts: 2,
+            commit_sha: None,
+            duration_ms: None,
+            tokens: None,
+            cost_usd: None,
+        }
+    }
+
+    #[test]
+    fn a_reason_is_shown_to_its_end() {
+        let line = |detail: &str| story_line(&story(detail));
+        assert_eq!(line(""), "  skipped  one  One  2 attempts\n");
+        assert_eq!(
+            line("no room\n"),
+            "  skipped  one  One  2 attempts  (no room)\n"
+        );
+        assert_eq!(
+            line("it fails:\n\n  left: 1\n  right: 2\n"),
+            "  skipped  one  One  2 attempts\n           it fails:\n\n             left: 1\n             right: 2\n"
+        );
+        let long = line(&"again\n".repeat(100));
+        assert_eq!(long.matches("again").count(), REASON_LINES_MAX);
+        assert!(
+            long.ends_with("           … and 60 more lines; `loopwright story` shows them\n"),
+            "{long}"
+        );
+    }
 }

@@ -20,7 +20,7 @@ use super::serve;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::state_folder::home;
-use crate::words::{counted, room};
+use crate::words::{counted, first_line, room};
 use crate::worker_trouble::{Trouble, as_json, trouble};
 
 /// Loops that are over and that `status` shows.
@@ -177,7 +177,9 @@ impl Entry {
                 let room = self.size.map_or("-".to_owned(), room);
                 format!("{id}  {stands}  {room:>10}  {project}\n")
             }
-            What::Unreadable { why } => format!("{id}  quarantined  {why}\n"),
+            What::Unreadable { why } => {
+                format!("{id}  quarantined  {}\n", first_line(why))
+            }
         }
     }
 }

@@ -247,7 +247,7 @@ fn publish_from(
         Ok(MovedBySomebody { .. }) => Err("somebody moved or removed the branch".to_owned()),
         Err(error) => Err(match error.remedy() {
             Some(remedy) => format!("{error}; {remedy}"),
-            None => error.to_string(),
+            None => home::words_of(&error),
         }),
     }
 }

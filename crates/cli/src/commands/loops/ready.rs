@@ -27,7 +27,9 @@ pub(super) fn look(
     spec: Option<&LoopSpec>,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    if request.preflight == Preflight::Skip {
+    // Where there is no project or no PRD, that is what is wrong.
+    let is_there = request.project.is_dir() && request.prd.exists();
+    if request.preflight == Preflight::Skip || !is_there {
         return Ok(());
     }
     let Ok(config) = config::read(&request.project, &request.flags) else {

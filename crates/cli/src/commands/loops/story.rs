@@ -69,7 +69,13 @@ fn as_text(report: &StoryReport) -> String {
     }
     out.push('\n');
     if !report.reason.is_empty() {
-        let _ = writeln!(out, "why: {}", indented(&report.reason, "  ").trim_start());
+        let title = if report.status == "running" {
+            "now"
+        } else {
+            "why"
+        };
+        let reason = indented(&report.reason, "  ");
+        let _ = writeln!(out, "{title}: {}", reason.trim_start());
     }
     out.push_str("\ncriteria\n");
     report
@@ -97,7 +103,13 @@ fn text_of_criterion(criterion: &CriterionReport, out: &mut String) {
         let _ = writeln!(out, "          no machine can test it: {why}");
     }
     if !criterion.evidence.is_empty() {
-        let _ = writeln!(out, "          judge: {}", criterion.evidence);
+        // An open criterion that was judged is one of work that was set aside.
+        let of = if criterion.standing == "open" {
+            " of the last attempt"
+        } else {
+            ""
+        };
+        let _ = writeln!(out, "          judge{of}: {}", criterion.evidence);
     }
 }
 

@@ -198,7 +198,7 @@ fn ask(program: &str, arguments: &[&str]) -> Said {
         },
         Err(error) => Said {
             ok: false,
-            text: error.to_string(),
+            text: home::words_of(&error),
         },
         Ok(output) => {
             let spoken = if output.status.success() {
