@@ -136,3 +136,17 @@ fn a_request_reaches_a_worker_that_rests() {
     assert_eq!(scene.env.run(&["cancel", &id]).exit, 0);
     scene.wait_for(&["cancelled"]);
 }
+
+/// A worker that ends has looked for loops for the last time and holds its lock a moment longer. The
+/// test holds the lock in its place, so that the loop is recorded in that moment.
+#[test]
+fn a_loop_that_is_started_while_a_worker_ends_finds_another_one() {
+    let scene = Scene::new(&["one"]);
+    assert_eq!(scene.env.run(&["list"]).exit, 0, "it makes the folder");
+    let ending = fs::File::create(scene.home().join("worker.lock")).expect("a lock file");
+    ending.lock().expect("locked");
+    let started = scene.start(&[]);
+    assert_eq!(started.exit, 0, "{}", started.whole());
+    drop(ending);
+    scene.wait_for(&["completed"]);
+}
