@@ -47,7 +47,8 @@ pub struct LoopView {
     /// Whether a person moved or removed the branch, so that it is not published unless they ask.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub branch_taken: bool,
-    /// What is wrong with the PRD file, if anything: states that are not written in it.
+    /// What is wrong with the PRD file, if anything: states that are not written in it. Only who can
+    /// look at the file knows it, so that a view of the journal alone has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prd_fault: Option<String>,
     /// The time that all runs together have taken.
@@ -188,7 +189,7 @@ pub fn loop_view(state: &State) -> LoopView {
         },
         unpublished: state.unpublished().map(str::to_owned),
         branch_taken: state.is_branch_taken(),
-        prd_fault: prd_fault(state),
+        prd_fault: None,
         spent_ms: state.spent_ms(),
         left_ms: state.left_ms(),
         budget_used_percent: state.budget_used_percent(),
@@ -208,14 +209,6 @@ pub fn loop_view(state: &State) -> LoopView {
         started_at_ms: state.started_at_ms(),
         last_at_ms: state.last_at_ms(),
     }
-}
-
-/// States that could not be written into the PRD, in one line.
-fn prd_fault(state: &State) -> Option<String> {
-    let stories: Vec<&str> = state.unwritten().map(|(id, _)| id.as_str()).collect();
-    let (_, why) = state.unwritten().last()?;
-    let stories = stories.join(", ");
-    Some(format!("it does not have the state of {stories}: {why}"))
 }
 
 fn question_view(question: &Question) -> QuestionView {
