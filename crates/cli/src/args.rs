@@ -49,6 +49,9 @@ pub(crate) enum Command {
     Prd(PrdCommand),
     #[command(flatten)]
     Loop(LoopCommand),
+    /// The same verbs under one name: `loop start`, `loop status`, …
+    #[command(name = "loop", subcommand, hide = true)]
+    LoopVerb(LoopCommand),
     /// Create a `loopwright.toml` for agents and checks
     Init {
         /// The project's folder
@@ -361,9 +364,16 @@ pub(crate) struct StartArgs {
     /// The project: a folder in a git repository
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     pub(crate) project: PathBuf,
-    /// The PRD: a file, or a folder of tickets
+    /// The PRD: a file, or a folder of tickets, in the project or else in the current folder
+    #[arg(
+        value_name = "PRD",
+        required_unless_present = "prd",
+        conflicts_with = "prd"
+    )]
+    pub(crate) file: Option<PathBuf>,
+    /// The PRD, named by a flag
     #[arg(long, value_name = "FILE")]
-    pub(crate) prd: PathBuf,
+    pub(crate) prd: Option<PathBuf>,
     /// The flow of the stories: quartet, tdd, proof, solo or judged
     #[arg(long, value_name = "FLOW")]
     pub(crate) flow: Option<String>,

@@ -54,7 +54,9 @@ pub fn main(process: fn(ProcessCommand, &mut Output) -> Result<Exit, Failure>) -
 fn run(command: Command, output: &mut Output) -> Result<Exit, Failure> {
     match command {
         Command::Prd(command) => commands::prd::run(command, output),
-        Command::Loop(command) => commands::loops::run(command, output),
+        Command::Loop(command) | Command::LoopVerb(command) => {
+            commands::loops::run(command, output)
+        }
         Command::Init { project } => commands::setup::init(&project, output),
         Command::Doctor { project } => commands::setup::doctor(&project, output),
         Command::Agents { project } => commands::agents::run(&project, output),

@@ -36,7 +36,7 @@ pub(crate) fn run(keep: Option<&Path>, output: &mut Output) -> Result<Exit, Fail
     let prd = project.join("prd.json");
     let arguments = StartArgs {
         project: project.clone(),
-        prd,
+        prd: Some(prd),
         max_retries: Some(1),
         foreground: true,
         ..StartArgs::default()

@@ -48,6 +48,7 @@ mod service;
 mod sessions;
 mod sigkill;
 mod stalls;
+mod starting;
 mod support;
 mod verdicts;
 mod words;

@@ -6,6 +6,7 @@ mod answer;
 mod ask;
 mod casting;
 mod clean;
+mod dry_run;
 mod follow;
 pub(crate) mod found_checks;
 mod keys;

@@ -14,7 +14,7 @@ use super::promised;
 use super::publishing::{loop_of_branch, make_branch_again};
 use super::start_request::{StartMode, StartRequest};
 use super::stories::{assign, stories};
-use super::{found_checks, keys, look, passed, ready, same_prd, serve};
+use super::{dry_run, found_checks, keys, look, passed, ready, same_prd, serve};
 use crate::args::StartArgs;
 use crate::commands::preflight;
 use crate::config::{self, Config};
@@ -57,7 +57,7 @@ pub(super) fn carry_out(
     }
     ready::look(home, request, Some(&spec), output)?;
     if request.mode == StartMode::Dry {
-        return show(&spec, &remarks, output);
+        return dry_run::show(&spec, &remarks, output);
     }
     let journal = open(home)?;
     let (loop_id, branch, base) = (spec.loop_id.clone(), spec.branch.clone(), spec.base.clone());
@@ -109,34 +109,6 @@ pub(super) fn carry_out(
         "it goes on without this terminal; `loopwright watch {loop_id}` follows it\n"
     ));
     look::result_of(home, &journal, &loop_id, output)?;
-    Ok(Exit::Done)
-}
-
-/// `--dry-run`: what would be started, and nothing else.
-fn show(spec: &LoopSpec, remarks: &[String], output: &mut Output) -> Result<Exit, Failure> {
-    for remark in remarks {
-        output.talk(&format!("note: {remark}\n"));
-    }
-    let open_stories = spec
-        .stories
-        .iter()
-        .filter(|story| story.start == StoryStart::Open);
-    let lines: String = open_stories
-        .map(|story| format!("{}  {}\n", story.id, story.title))
-        .collect();
-    let roles = format!(
-        "flow {}, implementor {}, reviewer {}, judge {}, {} each\n",
-        spec.flow.word(),
-        spec.implementor,
-        spec.reviewer,
-        spec.judge,
-        counted(spec.attempts_max() as usize, "attempt", "attempts")
-    );
-    output.data(&format!(
-        "{lines}from {} with {roles}",
-        &spec.base.as_str()[..12]
-    ))?;
-    output.result(|| serde_json::json!({ "spec": spec, "remarks": remarks }))?;
     Ok(Exit::Done)
 }
 

@@ -86,7 +86,7 @@ impl StartRequest {
     pub(super) fn typed(arguments: &StartArgs) -> Result<Self, Failure> {
         Ok(Self {
             project: arguments.project.clone(),
-            prd: arguments.prd.clone(),
+            prd: prd_of(arguments),
             flags: flags(arguments)?,
             base: arguments.onto.clone().or_else(|| arguments.base.clone()),
             loop_id: None,
@@ -111,6 +111,14 @@ impl StartRequest {
             },
         })
     }
+}
+
+/// The PRD where it is: in the project, or else in the current folder.
+fn prd_of(arguments: &StartArgs) -> PathBuf {
+    let named = arguments.file.as_ref().or(arguments.prd.as_ref());
+    let named = named.cloned().unwrap_or_default();
+    let inside = arguments.project.join(&named);
+    if inside.exists() { inside } else { named }
 }
 
 /// What was typed, as the last layer of the configuration.

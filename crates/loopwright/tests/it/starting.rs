@@ -1,0 +1,100 @@
+//! How a loop is started: where its PRD is looked for, and what a dry run shows.
+
+use crate::scene::Scene;
+
+#[test]
+fn a_prd_is_looked_for_in_the_project_and_then_here() {
+    let scene = Scene::new(&["one"]);
+    let dry = |words: &[&str]| {
+        let answer = scene
+            .env
+            .run(&[&["start", "--dry-run", "--project", "project"], words].concat());
+        assert_eq!(answer.exit, 0, "{}", answer.whole());
+        answer.stdout
+    };
+    assert!(dry(&["prd.json"]).starts_with("1. one  Story one\n"));
+    assert!(dry(&["--prd", "prd.json"]).starts_with("1. one"));
+    assert!(dry(&["project/prd.json"]).starts_with("1. one"));
+    // The project's own file wins over one of the same name here.
+    scene.env.write(
+        "prd.json",
+        r#"{"stories": [{"id": "other", "title": "Other", "acceptance_criteria": ["x"]}]}"#,
+    );
+    assert!(dry(&["prd.json"]).starts_with("1. one"));
+    scene.env.write(
+        "only-here.json",
+        r#"{"stories": [{"id": "other", "title": "Other", "acceptance_criteria": ["x"]}]}"#,
+    );
+    assert!(dry(&["only-here.json"]).starts_with("1. other"));
+
+    for (words, says) in [
+        (&["start", "--project", "project"][..], "<PRD>"),
+        (
+            &["start", "a.json", "--prd", "b.json"],
+            "cannot be used with",
+        ),
+        (
+            &["start", "--project", "project", "gone.json"],
+            "cannot find `gone.json`",
+        ),
+    ] {
+        let answer = scene.env.run(words);
+        assert!(
+            answer.exit == 2 && answer.stderr.contains(says),
+            "{}",
+            answer.whole()
+        );
+    }
+}
+
+#[test]
+fn a_dry_run_shows_order_casting_checks_limits_and_branch() {
+    let scene = Scene::new(&["one"]);
+    scene.configure("[budget]\nhours = 4\n");
+    scene.env.write(
+        "project/prd.json",
+        r#"{"branchName": "night-work", "stories": [
+            {"id": "late", "title": "Late", "priority": 1, "depends_on": ["early"], "acceptance_criteria": ["x"]},
+            {"id": "early", "title": "Early", "priority": 2, "acceptance_criteria": ["x"]},
+            {"id": "mine", "title": "Mine", "priority": 3, "tool": "judge", "acceptance_criteria": ["x"]}]}"#,
+    );
+    let base = scene.git(&["rev-parse", "HEAD"]);
+    let answer = scene
+        .env
+        .run(&["start", "--dry-run", "--project", "project", "prd.json"]);
+    let expected = format!(
+        "1. early  Early\n2. late  Late\n3. mine  Mine  (by judge)\nfrom {}, onto a new branch night-work\n\
+         flow judged, implementor builder, reviewer judge, judge judge, 3 attempts each\n\
+         test: test -f README\nlimits: 240 minutes of runs, 3600 s for each check command\n\
+         agents run on this host with your rights; there is no sandbox around them yet\n",
+        &base[..12]
+    );
+    assert_eq!(answer.stdout, expected, "{}", answer.whole());
+    assert_eq!(scene.env.run(&["list"]).stdout, "");
+}
+
+#[test]
+fn the_verbs_about_loops_have_one_name_too() {
+    let scene = Scene::new(&["one"]);
+    let started = scene.env.run(&[
+        "loop",
+        "start",
+        "--project",
+        "project",
+        "prd.json",
+        "--foreground",
+        "--json",
+    ]);
+    assert_eq!(started.exit, 0, "{}", started.whole());
+    let id = started.json()["result"]["loopId"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
+    for words in [
+        &["loop", "status", &id][..],
+        &["loop", "list"],
+        &["loop", "nuke", &id],
+    ] {
+        assert_eq!(scene.env.run(words).exit, 0, "{words:?}");
+    }
+}
