@@ -64,11 +64,6 @@ pub fn propose_on(tree: &dyn Tree, machine: &dyn Fn(&str) -> bool) -> Proposal {
     for part in found.into_iter().flatten() {
         proposal.take(part);
     }
-    if proposal.test.is_none() {
-        proposal
-            .notes
-            .push("no tests were found; without a test command nothing can be proven".to_owned());
-    }
     proposal
 }
 

@@ -317,8 +317,9 @@ fn start_says_which_command_of_the_prd_became_which_check() {
         "qualityGates": ["./run-tests.sh", "./verify.sh"],
         "stories": [story(json!({}))]
     }));
-    scene.configure("[checks]\ndetect = false\n");
+    scene.configure("[checks]\ntimeout = 60\n");
     let (spec, said) = dry_run(&scene);
+    assert!(!said.contains("no tests were found"), "{said}");
     assert_eq!(
         settings(&spec)["checks"],
         json!([

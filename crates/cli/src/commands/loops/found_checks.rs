@@ -121,6 +121,11 @@ fn found_beside(
         }
     }
     remarks.extend(proposal.notes);
+    let mut all = known.iter().chain(&checks);
+    if !all.any(|check| check.name == "test") {
+        remarks
+            .push("no tests were found; without a test command nothing can be proven".to_owned());
+    }
     checks
 }
 
