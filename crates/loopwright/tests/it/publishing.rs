@@ -339,6 +339,15 @@ fn a_garbled_ref_of_the_branch_is_told_with_a_command_after_which_it_goes_on_by_
     mend(&said.stdout);
     wait_for_published(&scene);
     std::fs::write(&file, "").expect("garbled");
+    let refused = scene.env.run(&["resume", &id]);
+    assert_eq!(refused.exit, 3, "{}", refused.whole());
+    command_with(&refused.stderr, &file.display().to_string());
+    let said = scene.env.run(&["status", &id, "--json"]).json();
+    let next = said["next_actions"].to_string();
+    assert!(
+        !next.contains("resume") && !next.contains("git log"),
+        "{next}"
+    );
     let said = scene.env.run(&["status", &id]);
     mend(&said.stdout);
     let said = scene.env.run(&["status", &id, "--json"]);

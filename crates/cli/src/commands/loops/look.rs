@@ -96,7 +96,7 @@ pub(super) fn result_of(
         }
         value
     })?;
-    for action in next_actions(&view, lost.is_some()) {
+    for action in next_actions(&view, lost.as_ref()) {
         output.next(action);
     }
     Ok(exit_of(&view))
@@ -194,7 +194,7 @@ fn heading(home: &Home, view: &LoopView, lost: Option<&LostBranch>) -> String {
         view.project,
         branch(view)
     );
-    if let Some(LostBranch { what, remedy }) = lost {
+    if let Some(LostBranch { what, remedy, .. }) = lost {
         out.push_str(&format!("        {what}; {remedy}\n"));
     }
     if let Some(fault) = &view.prd_fault {
@@ -368,9 +368,9 @@ fn used_by_line(used: &views::UsedBy) -> String {
     )
 }
 
-fn next_actions(view: &LoopView, is_branch_lost: bool) -> Vec<NextAction> {
+fn next_actions(view: &LoopView, lost: Option<&LostBranch>) -> Vec<NextAction> {
     let id = &view.loop_id;
-    let in_repository = view.unpublished.is_none() && !is_branch_lost;
+    let in_repository = view.unpublished.is_none() && lost.is_none();
     match view.status {
         "needs_human" => vec![NextAction::new(
             format!("loopwright answer {id} {}", view.choices.join("|")),
@@ -401,7 +401,7 @@ fn next_actions(view: &LoopView, is_branch_lost: bool) -> Vec<NextAction> {
                     "write the stories' states into the PRD",
                 ));
             }
-            if !in_repository {
+            if view.unpublished.is_some() || lost.is_some_and(|lost| lost.is_gone) {
                 actions.push(NextAction::new(
                     format!("loopwright resume {id}"),
                     "publish what was accepted",

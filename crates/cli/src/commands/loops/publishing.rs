@@ -55,6 +55,8 @@ pub(super) struct LostBranch {
     pub(super) what: String,
     /// How to get it back.
     pub(super) remedy: String,
+    /// Whether it is not there at all, so that it can be made again.
+    pub(super) is_gone: bool,
 }
 
 /// Looks for the branch of a loop that has published everything. Nothing where it is still there, or
@@ -73,6 +75,7 @@ pub(super) fn lost_branch(home: &Home, state: &State) -> Option<LostBranch> {
             return Some(LostBranch {
                 what: broken.to_string(),
                 remedy: broken.remedy().unwrap_or_default(),
+                is_gone: false,
             });
         }
         Ok(Some(_)) | Err(_) => return None,
@@ -82,7 +85,11 @@ pub(super) fn lost_branch(home: &Home, state: &State) -> Option<LostBranch> {
     } else {
         format!("`git branch {branch} {head}` makes it again, as long as git keeps the commit")
     };
-    Some(LostBranch { what, remedy })
+    Some(LostBranch {
+        what,
+        remedy,
+        is_gone: true,
+    })
 }
 
 /// Whether a branch that was published is not there any more.
@@ -94,11 +101,15 @@ fn is_gone(state: &State, root: &Path) -> bool {
 /// Makes the branch again that somebody removed after everything was published. Says whether there
 /// was something to make.
 pub(super) fn bring_back(home: &Home, state: &State) -> Result<bool, Failure> {
-    let Some(root) = root_of(state) else {
+    let (Some(lost), Some(root)) = (lost_branch(home, state), root_of(state)) else {
         return Ok(false);
     };
-    if state.published() != Some(state.head()) || !is_gone(state, &root) {
-        return Ok(false);
+    if !lost.is_gone {
+        return Err(Failure {
+            exit: Exit::Environment,
+            message: lost.what,
+            hints: vec![lost.remedy],
+        });
     }
     make_branch_again(home, state, &root).map_err(|why| Failure {
         exit: Exit::Environment,
