@@ -216,12 +216,12 @@ pub(crate) enum LoopCommand {
     List,
     /// Show a loop's public events
     Events {
-        /// The loop's id, or the beginning or end of it
-        id: String,
+        /// The loop's id, or the beginning or end of it; by default the newest of this folder
+        id: Option<String>,
     },
     /// Follow a loop in this terminal; Ctrl-C leaves it running
     Watch {
-        /// The loop's id, or the beginning or end of it; by default the newest
+        /// The loop's id, or the beginning or end of it; by default the newest of this folder
         id: Option<String>,
     },
     /// Show why a story passed or failed: criteria, tests, results, the judge's words, the commit
@@ -236,8 +236,8 @@ pub(crate) enum LoopCommand {
     },
     /// Show a whole loop on one page: stories, time, cost, what each role caught, what to look at
     Report {
-        /// The loop's id, or the beginning or end of it
-        id: String,
+        /// The loop's id, or the beginning or end of it; by default the newest of this folder
+        id: Option<String>,
         /// Print Markdown, as for the body of a pull request
         #[arg(long)]
         markdown: bool,
@@ -269,8 +269,8 @@ pub(crate) enum LoopCommand {
     },
     /// List every run of a loop: which role, which agent, how it ended
     Runs {
-        /// The loop's id, or the beginning or end of it
-        id: String,
+        /// The loop's id, or the beginning or end of it; by default the newest of this folder
+        id: Option<String>,
     },
     /// Show the whole trace of one run: prompt, command, timings, outcome, output
     Run {
@@ -279,8 +279,8 @@ pub(crate) enum LoopCommand {
     },
     /// Show what agents and checks printed
     Logs {
-        /// The loop's id, or the beginning or end of it
-        id: String,
+        /// The loop's id, or the beginning or end of it; by default the newest of this folder
+        id: Option<String>,
         /// Only this story
         #[arg(long)]
         story: Option<String>,

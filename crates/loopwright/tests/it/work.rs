@@ -174,3 +174,39 @@ fn a_loop_is_told_on_one_page() {
     assert_eq!(data["caught"][0]["by"], "judge");
     assert!(data["durationMs"].is_u64() && data["duration"].is_string());
 }
+
+#[test]
+fn verbs_that_only_look_take_the_newest_loop_of_this_folder() {
+    let (scene, id) = played();
+    std::fs::create_dir(scene.env.path("elsewhere")).expect("a folder");
+    let run_in = |folder: &str, words: &[&str]| {
+        let mut command = scene.env.command(words);
+        scene
+            .env
+            .output(command.current_dir(scene.env.path(folder)))
+    };
+    for words in [
+        &["report"][..],
+        &["runs"],
+        &["events", "--json"],
+        &["logs", "--json"],
+        &["watch"],
+    ] {
+        let output = run_in("project", words);
+        assert!(
+            output.status.code().is_some_and(|code| code <= 1),
+            "{words:?}"
+        );
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(said.contains(&id), "{words:?}: {said}");
+        let output = run_in("elsewhere", words);
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
+        assert!(
+            said.contains("no loop has worked on this folder"),
+            "{words:?}: {said}"
+        );
+    }
+    // A part of the id is enough, its end too.
+    assert_eq!(scene.env.run(&["status", &id[20..]]).exit, 0);
+}

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use views::{LoopView, PublicEvent, PublicFold, StoryView, WaitView, loop_view, public_events};
 
 use super::follow::has_news;
-use super::lookup::{catch_up, find, load, open};
+use super::lookup::{catch_up, find, find_or_newest, load, open};
 use super::marks;
 use super::overview::{self, Which};
 use super::publishing::{self, LostBranch};
@@ -416,10 +416,10 @@ fn next_actions(view: &LoopView, lost: Option<&LostBranch>) -> Vec<NextAction> {
     }
 }
 
-pub(super) fn events(id: &str, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn events(id: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {
     output.command("events");
     let journal = open(&home()?)?;
-    let loop_id = find(&journal, id)?;
+    let loop_id = find_or_newest(&journal, id)?;
     let events = public_events(&load(&journal, &loop_id)?.records);
     output.data(&events.iter().map(event_line).collect::<String>())?;
     output.result(|| json!({ "loopId": loop_id, "events": events }))?;
@@ -473,10 +473,7 @@ pub(super) fn watch(id: Option<&str>, output: &mut Output) -> Result<Exit, Failu
     output.command("watch");
     let home = home()?;
     let journal = open(&home)?;
-    let loop_id = match id {
-        Some(id) => find(&journal, id)?,
-        None => latest(&journal)?,
-    };
+    let loop_id = find_or_newest(&journal, id)?;
     let mut interrupt = Interrupt::watch()?;
     interrupt.has_something_to_say();
     output.talk(&format!(
@@ -484,17 +481,6 @@ pub(super) fn watch(id: Option<&str>, output: &mut Output) -> Result<Exit, Failu
     ));
     super::serve::ensure_worker(&home)?;
     follow(&home, &loop_id, &interrupt, output)
-}
-
-pub(super) fn latest(journal: &Journal) -> Result<String, Failure> {
-    let rows = journal
-        .loops()
-        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
-    // Ids begin with their time, so the last is the newest.
-    let newest = rows.into_iter().map(|row| row.loop_id).next_back();
-    newest.ok_or_else(|| {
-        Failure::bad_input("there are no loops yet").hint("`loopwright start` makes one")
-    })
 }
 
 /// Shows events as they come until the loop is over or asks for a person.

@@ -1,5 +1,7 @@
 //! Finding a loop in the journal, and reading it.
 
+use std::path::Path;
+
 use home::{Home, LoadError, Loaded};
 use journal::Journal;
 
@@ -30,6 +32,52 @@ pub(super) fn find(journal: &Journal, id: &str) -> Result<String, Failure> {
                 .hint("give more of the id"),
         ),
     }
+}
+
+/// The loop that is named, or else the newest one of the folder that somebody stands in. Only for
+/// verbs that change nothing.
+pub(super) fn find_or_newest(journal: &Journal, id: Option<&str>) -> Result<String, Failure> {
+    match id {
+        Some(id) => find(journal, id),
+        None => newest_here(journal),
+    }
+}
+
+/// The newest loop whose project is this folder, above it or below it.
+fn newest_here(journal: &Journal) -> Result<String, Failure> {
+    let here = std::env::current_dir()
+        .map_err(|error| Failure::environment("cannot tell the current folder", &error))?;
+    let ids = newest_first(journal)?;
+    let is_here = |id: &&String| {
+        load(journal, id).is_ok_and(|loaded| {
+            let project = Path::new(&loaded.state.spec().project);
+            here.starts_with(project) || project.starts_with(&here)
+        })
+    };
+    if let Some(found) = ids.iter().find(is_here) {
+        return Ok(found.clone());
+    }
+    if ids.is_empty() {
+        return Err(
+            Failure::bad_input("there are no loops yet").hint("`loopwright start` makes one")
+        );
+    }
+    Err(Failure::bad_input("no loop has worked on this folder")
+        .hint("name one; `loopwright list` shows all loops"))
+}
+
+/// All loops, the newest first. Our ids tell when they were made; of others the first record does.
+pub(super) fn newest_first(journal: &Journal) -> Result<Vec<String>, Failure> {
+    let rows = journal
+        .loops()
+        .map_err(|error| Failure::environment("cannot read the journal", &error))?;
+    let begun = |id: &str| match ulid::Ulid::from_string(id) {
+        Ok(ulid) => i64::try_from(ulid.timestamp_ms()).unwrap_or(i64::MAX),
+        Err(_) => load(journal, id).map_or(0, |loaded| loaded.state.started_at_ms()),
+    };
+    let mut ids: Vec<String> = rows.into_iter().map(|row| row.loop_id).collect();
+    ids.sort_by_cached_key(|id| std::cmp::Reverse((begun(id), id.clone())));
+    Ok(ids)
 }
 
 /// The ids that somebody may mean; an id as it is wins.

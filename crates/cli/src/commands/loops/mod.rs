@@ -50,14 +50,14 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
         LoopCommand::Start(arguments) => start::run(&home()?, &arguments, output),
         LoopCommand::Status { id } => look::status(id.as_deref(), output),
         LoopCommand::List => overview::list(output),
-        LoopCommand::Events { id } => look::events(&id, output),
+        LoopCommand::Events { id } => look::events(id.as_deref(), output),
         LoopCommand::Watch { id } => look::watch(id.as_deref(), output),
         LoopCommand::Story {
             id,
             story,
             markdown,
         } => story::run(&id, &story, markdown, output),
-        LoopCommand::Report { id, markdown } => report::run(&id, markdown, output),
+        LoopCommand::Report { id, markdown } => report::run(id.as_deref(), markdown, output),
         LoopCommand::Diff {
             id,
             story,
@@ -84,7 +84,7 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
             };
             work::checkout(&wanted, folder, output)
         }
-        LoopCommand::Runs { id } => trace::runs(&id, output),
+        LoopCommand::Runs { id } => trace::runs(id.as_deref(), output),
         LoopCommand::Run { run_id } => trace::run(&run_id, output),
         LoopCommand::Logs {
             id,
@@ -96,7 +96,7 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
                 story: story.as_deref(),
                 attempt,
             };
-            trace::logs(&id, &wanted, follow, output)
+            trace::logs(id.as_deref(), &wanted, follow, output)
         }
         LoopCommand::Clean {
             older_than,
@@ -126,7 +126,11 @@ pub(crate) fn start_in(
 /// The newest loop of a state folder, as people see it.
 pub(crate) fn newest_in(home: &Home) -> Result<views::LoopView, Failure> {
     let journal = open(home)?;
-    let loop_id = look::latest(&journal)?;
+    let ids = lookup::newest_first(&journal)?;
+    let loop_id = ids
+        .into_iter()
+        .next()
+        .ok_or_else(|| Failure::bad_input("there are no loops yet"))?;
     Ok(views::loop_view(&load(&journal, &loop_id)?.state))
 }
 

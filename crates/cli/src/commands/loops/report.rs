@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use views::{Caught, LoopReport, StoryView, loop_report, story_duration};
 
-use super::lookup::{find, load, open};
+use super::lookup::{find_or_newest, load, open};
 use super::story::{bounded, cell};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
@@ -14,10 +14,10 @@ use crate::state_folder::home;
 /// Lines of a list that fit on a page; `--json` has all of them.
 const LINES_MAX: usize = 20;
 
-pub(super) fn run(id: &str, markdown: bool, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn run(id: Option<&str>, markdown: bool, output: &mut Output) -> Result<Exit, Failure> {
     output.command("report");
     let journal = open(&home()?)?;
-    let loop_id = find(&journal, id)?;
+    let loop_id = find_or_newest(&journal, id)?;
     let loaded = load(&journal, &loop_id)?;
     let Some(report) = loop_report(&loaded.records) else {
         return Err(Failure::bad_input(format!(

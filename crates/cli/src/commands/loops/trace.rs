@@ -8,7 +8,7 @@ use kernel::{Event, RunKey, RunOutcome, RunUsage, State, Verdict};
 use sandbox::{ExitRecord, Stream};
 use serde_json::{Value, json};
 
-use super::lookup::{find, load, open};
+use super::lookup::{find, find_or_newest, load, open};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
@@ -43,11 +43,11 @@ impl Wanted<'_> {
     }
 }
 
-pub(super) fn runs(id: &str, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn runs(id: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {
     output.command("runs");
     let home = home()?;
     let journal = open(&home)?;
-    let loop_id = find(&journal, id)?;
+    let loop_id = find_or_newest(&journal, id)?;
     let traces = traces(&home, &load(&journal, &loop_id)?);
     let mut text = String::new();
     for trace in &traces {
@@ -128,7 +128,7 @@ pub(super) fn run(run_id: &str, output: &mut Output) -> Result<Exit, Failure> {
 }
 
 pub(super) fn logs(
-    id: &str,
+    id: Option<&str>,
     wanted: &Wanted<'_>,
     follow: bool,
     output: &mut Output,
@@ -136,7 +136,7 @@ pub(super) fn logs(
     output.command("logs");
     let home = home()?;
     let journal = open(&home)?;
-    let loop_id = find(&journal, id)?;
+    let loop_id = find_or_newest(&journal, id)?;
     if follow {
         output.talk(&format!(
             "Ctrl-C leaves it; `loopwright logs {loop_id} -f` comes back\n"
