@@ -46,6 +46,8 @@ fn hides(before: char, character: char, after: char) -> Option<&'static str> {
         | '\u{feff}'
         | '\u{ffa0}'
         | '\u{e0000}'..='\u{e01ef}' => Some("an invisible character"),
+        // Some languages end a line, and with it a comment, where no reader sees an end.
+        '\u{2028}' | '\u{2029}' => Some("a line end that is not seen"),
         // A lone carriage return lets a terminal write over what it has shown.
         '\r' if after != '\n' => Some("a carriage return within a line"),
         '\n' | '\r' | '\t' | '\u{c}' => None,

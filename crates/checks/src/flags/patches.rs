@@ -134,8 +134,30 @@ pub(super) fn look(source: &Source<'_>, index: usize) -> Found {
     })
 }
 
+/// Says whether a line puts a module's name together, which nobody does whose name may be seen.
+fn computes_a_name(bare: &str, loads: &[&str]) -> bool {
+    const MADE: [&str; 9] = [
+        ".join(",
+        ".reverse(",
+        "reversed(",
+        "[::-1]",
+        "fromCharCode(",
+        "atob(",
+        "b64decode(",
+        "chr(",
+        "Buffer.from(",
+    ];
+    has_any(bare, loads) && MADE.iter().any(|made| bare.contains(made))
+}
+
+const COMPUTED: &str = "loads a module by a name that it puts together";
+
 fn in_python(line: &Line<'_>) -> Found {
     let bare = line.bare.as_str();
+    let loads = ["sys.modules*", "__import__(", "import_module("];
+    if computes_a_name(bare, &loads) {
+        return Some(COMPUTED);
+    }
     let is_import = bare.starts_with("import ") || bare.starts_with("from ");
     let runners = ["pytest", "_pytest", "unittest", "nose", "hypothesis"];
     let is_called = has_any(bare, &["__import__(", "import_module("])
@@ -168,6 +190,9 @@ fn in_python(line: &Line<'_>) -> Found {
 
 fn in_script(line: &Line<'_>) -> Found {
     let bare = line.bare.as_str();
+    if computes_a_name(bare, &["require(", "import("]) {
+        return Some(COMPUTED);
+    }
     let is_loaded = has_any(
         bare,
         &["from \"\"", "require(\"\")", "import(\"\")", "import \"\""],

@@ -36,6 +36,10 @@ pub(super) struct Harness {
     pub(super) readers: Vec<String>,
     /// Names of modules that the base's tests import, without folders and ends.
     pub(super) imported: BTreeSet<String>,
+    /// All files of the base, by name.
+    pub(super) files: Vec<String>,
+    /// Folders whose files scripts of the harness read in, whatever they are called.
+    listed: BTreeSet<String>,
 }
 
 impl Harness {
@@ -75,10 +79,24 @@ impl Harness {
         }
         search.follow();
         let mut found = search.found;
+        found.listed = listed_folders(base, &found.loaded);
+        // What the tests themselves use is what they test.
+        found.listed.retain(|folder| {
+            let inside = files.iter().filter(|file| is_in(file, folder));
+            !inside
+                .into_iter()
+                .any(|file| imported.contains(&stem_of(file)))
+        });
         found.readers = found.loaded.iter().cloned().collect();
         found.readers.extend(test_files.into_iter().cloned());
         found.imported = imported;
+        found.files = files;
         found
+    }
+
+    /// Says whether the harness would load a new file because of the folder that it lies in.
+    pub(super) fn lists(&self, path: &str) -> bool {
+        self.listed.iter().any(|folder| is_in(path, folder))
     }
 
     /// Says whether the base's tests import a file.
@@ -90,6 +108,26 @@ impl Harness {
     pub(super) fn loads(&self, path: &str) -> bool {
         self.loaded.contains(path) || self.named.contains(path)
     }
+}
+
+/// Says whether a file lies in a folder, and in none below it.
+fn is_in(path: &str, folder: &str) -> bool {
+    path.rsplit_once('/').is_some_and(|(own, _)| own == folder)
+}
+
+/// Folders of patterns such as `scripts/lib/*.sh` in the shell scripts of a harness.
+fn listed_folders(base: &dyn Tree, loaded: &BTreeSet<String>) -> BTreeSet<String> {
+    let mut folders = BTreeSet::new();
+    for path in loaded.iter().filter(|path| is_shell(path)) {
+        let text = base.read(path).unwrap_or_default();
+        let words = head(&text, FILE_BYTES_MAX).split_whitespace();
+        for word in words.filter_map(|word| word.split_once("/*").map(|(folder, _)| folder)) {
+            let folder = word.trim_start_matches(['"', '\'', '.', '/', '$', '(', '{']);
+            folders.insert(folder.trim_end_matches(['"', '\'']).to_owned());
+        }
+    }
+    folders.retain(|folder| !folder.is_empty());
+    folders
 }
 
 /// The files of a project, by name, within bounds.

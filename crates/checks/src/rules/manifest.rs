@@ -117,8 +117,18 @@ fn cargo(base: &str, candidate: &str) -> Option<String> {
             }
             let is_plain = match value {
                 toml::Value::String(_) => true,
-                toml::Value::Table(table) => table.keys().all(|key| {
-                    ["version", "features", "default-features", "optional"].contains(&key.as_str())
+                // A neighbour in the same project is code that is looked at anyway.
+                toml::Value::Table(table) => table.iter().all(|(key, value)| {
+                    let is_near = value.as_str().is_some_and(|path| path.starts_with("../"));
+                    [
+                        "version",
+                        "features",
+                        "default-features",
+                        "optional",
+                        "workspace",
+                    ]
+                    .contains(&key.as_str())
+                        || (key == "path" && is_near)
                 }),
                 _ => false,
             };

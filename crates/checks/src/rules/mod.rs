@@ -11,6 +11,7 @@ mod kinds;
 mod manifest;
 mod shadows;
 mod source_text;
+mod support;
 mod suspicion;
 mod test_paths;
 

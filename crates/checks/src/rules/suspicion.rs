@@ -9,6 +9,7 @@ use super::agents::is_agent_config;
 use super::harness::Harness;
 use super::kinds::{is_data, is_document, is_either, is_hidden, is_looked_for, is_source};
 use super::shadows::shadows;
+use super::support::Uses;
 use super::test_paths::TestPaths;
 use crate::tree::Tree;
 
@@ -38,6 +39,8 @@ pub enum Why {
     Link,
     /// Tests or the harness read it.
     Read,
+    /// Nothing but tests stands on it.
+    Support,
     /// It instructs agents.
     AgentConfiguration,
     /// Nothing is known of such files.
@@ -53,6 +56,7 @@ impl Why {
             Self::Shadow => "it would run instead of something that a check means",
             Self::Link => "it is a link, or replaces one",
             Self::Read => "tests or checks read it",
+            Self::Support => "nothing but tests stands on it",
             Self::AgentConfiguration => "it configures agents",
             Self::Unknown => "it is not known as product code",
         }
@@ -80,6 +84,8 @@ pub struct Suspicion<'a> {
     harness: Harness,
     /// The texts of tests and harness, read once somebody asks what they read.
     readers: std::cell::OnceCell<String>,
+    /// What product code and tests use, looked up once somebody asks.
+    uses: std::cell::OnceCell<Uses>,
 }
 
 /// Bytes of tests and harness that are searched for the names of data.
@@ -94,6 +100,7 @@ impl<'a> Suspicion<'a> {
             tests,
             harness: Harness::of(commands, base, tests),
             readers: std::cell::OnceCell::new(),
+            uses: std::cell::OnceCell::new(),
         }
     }
 
@@ -142,6 +149,12 @@ impl<'a> Suspicion<'a> {
             return Class::Suspect(Why::Loaded);
         }
         if is_source(path) {
+            if self.is_support(path, was_there) {
+                return Class::Suspect(Why::Support);
+            }
+            if !was_there && self.harness.lists(path) {
+                return Class::Suspect(Why::Loaded);
+            }
             // Values that only stand there for tests to import are the tests' own.
             let is_values = was_there
                 && self.harness.is_imported(path)
@@ -158,11 +171,29 @@ impl<'a> Suspicion<'a> {
         self.data(path, was_there)
     }
 
+    fn is_support(&self, path: &str, was_there: bool) -> bool {
+        let uses = self
+            .uses
+            .get_or_init(|| Uses::of(&self.harness.files, self.base, self.tests));
+        let text = was_there.then(|| self.base.read(path)).flatten();
+        uses.is_support(path, text.as_deref())
+    }
+
     fn data(&self, path: &str, was_there: bool) -> Class {
         const EXPECTED: [&str; 6] = ["bin", "src", "lib", "app", "cmd", "internal"];
         let is_at_top = !path.contains('/');
         if is_either(path) && is_at_top {
             return Class::Suspect(Why::Configuration);
+        }
+        // Tests run a program by its name, which is no reading.
+        let is_program = was_there
+            && crate::text::extension(path).is_empty()
+            && self
+                .base
+                .read(path)
+                .is_some_and(|text| text.starts_with("#!"));
+        if is_program {
+            return Class::Code;
         }
         if self.is_read(path, was_there) {
             return Class::Suspect(Why::Read);
@@ -216,9 +247,11 @@ impl<'a> Suspicion<'a> {
 
 /// Says whether a source text defines values and nothing that runs.
 fn holds_values_only(text: &str) -> bool {
-    const RUNS: [&str; 14] = [
+    const RUNS: [&str; 17] = [
         "=>", "function", "def ", "lambda", "class ", "fn ", "func ", "return", "if ", "for ",
-        "while ", "async ", "case ", "impl ",
+        "while ", "async ", "case ",
+        "impl ", // What hands on the work of others has values of nobody.
+        " from ", "import ", "require(",
     ];
     text.contains(['[', '{']) && !RUNS.iter().any(|word| text.contains(word))
 }

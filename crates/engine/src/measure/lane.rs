@@ -1,5 +1,5 @@
 //! The place where trees are measured, one at a time: always at the same path, with a home and a
-//! folder for temporary files that begin empty.
+//! folder for temporary files that begin anew.
 //!
 //! Nothing in a command's environment, paths or arguments may tell what is measured: the base, the
 //! candidate, one with its suspects or one without.
@@ -40,6 +40,13 @@ const BELOW_HOME: &[(&str, &str)] = &[
     ("GRADLE_USER_HOME", ".gradle"),
     ("RBENV_ROOT", ".rbenv"),
     ("GIT_CONFIG_GLOBAL", ".gitconfig"),
+];
+
+/// What every home has.
+const HOME_FILES: [(&str, &str); 3] = [
+    (".profile", "# ~/.profile\n"),
+    (".bashrc", "# ~/.bashrc\n"),
+    (".bash_history", "ls\n"),
 ];
 
 /// A place of our own until it is dropped.
@@ -114,6 +121,11 @@ impl Lane {
             let path = self.root.join(name);
             fs::create_dir_all(&path).map_err(|error| Fault::io("make", &path, error))?;
         }
+        // A home without any file would tell code that it is being checked.
+        for (name, text) in HOME_FILES {
+            let path = self.root.join("h").join(name);
+            fs::write(&path, text).map_err(|error| Fault::io("write", &path, error))?;
+        }
         Ok(())
     }
 
@@ -122,7 +134,7 @@ impl Lane {
         let _ = fs::remove_file(self.report());
     }
 
-    /// The environment of commands: the operator's toolchains and caches, and a home that is empty.
+    /// The environment of commands: the operator's toolchains and caches, and a home with nothing of theirs in it.
     pub(super) fn environment(&self, given: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         let mut env = given.clone();
         let home = given.get("HOME").map(PathBuf::from).unwrap_or_default();
@@ -235,9 +247,8 @@ mod tests {
         }
         lane.clear().expect("cleared");
         assert!(!lane.tree().exists());
-        for folder in [&env["HOME"], &env["TMPDIR"]] {
-            assert_eq!(fs::read_dir(folder).expect("a folder").count(), 0);
-        }
+        assert!(!Path::new(&env["HOME"]).join("left").exists());
+        assert!(!Path::new(&env["TMPDIR"]).join("left").exists());
     }
 
     #[test]
@@ -263,6 +274,8 @@ mod tests {
         assert_ne!(env["HOME"], given["HOME"]);
         assert_eq!(env["CARGO_HOME"], home.join(".cargo").to_string_lossy());
         assert!(!env.contains_key("RUSTUP_HOME"));
-        assert_eq!(fs::read_dir(&env["HOME"]).expect("a home").count(), 0);
+        assert!(!Path::new(&env["HOME"]).join(".cargo").exists());
+        // Nor is it so empty that code could tell.
+        assert!(Path::new(&env["HOME"]).join(".profile").exists());
     }
 }

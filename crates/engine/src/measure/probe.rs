@@ -132,14 +132,10 @@ impl Probing<'_, '_> {
         write().map_err(|error| Fault::io("write", path, error))
     }
 
-    /// Puts small faults into the changed lines, within the time of one measurement.
+    /// Puts small faults into the changed lines, within the time of one measurement. Tests that say
+    /// that behaviour stays must each notice one, so for them it goes on: further lines of the same
+    /// files, up to eight faults in all.
     fn try_faults(&mut self, comparison: &Comparison) -> Result<(), Fault> {
-        let enough = u32::try_from(self.meter.plan().probes.n_mutants).unwrap_or(u32::MAX);
-        let faults = self.faults(FAULTS_MAX.max(self.meter.plan().probes.n_mutants))?;
-        let took = self.meter.report.took_ms.get("candidate");
-        let limit = Duration::from_millis(took.copied().unwrap_or_default()).max(LEAST_TIME);
-        let began = Instant::now();
-        let mut mutants = Mutants::default();
         let own: Vec<&String> = comparison
             .fail_to_pass
             .iter()
@@ -149,42 +145,76 @@ impl Probing<'_, '_> {
         if own.is_empty() {
             return Ok(());
         }
-        for (path, fault) in faults {
-            if (mutants.tried > 0 && began.elapsed() > limit) || !self.get_ready()? {
+        let enough = u32::try_from(self.meter.plan().probes.n_mutants).unwrap_or(u32::MAX);
+        let took = self.meter.report.took_ms.get("candidate");
+        let limit = Duration::from_millis(took.copied().unwrap_or_default()).max(LEAST_TIME);
+        let began = Instant::now();
+        let mut mutants = Mutants::default();
+        for (path, fault) in self.faults(FAULTS_MAX.max(self.meter.plan().probes.n_mutants), false)? {
+            let is_late = mutants.tried > 0 && began.elapsed() > limit;
+            if (is_late && !self.has_insensitive(comparison)) || !self.get_ready()? {
                 break;
             }
-            let measured = self.run_with("fault", &path, &fault.text)?;
-            if measured.did_not_build() {
+            let Some(is_noticed) = self.try_fault(&path, &fault, &own)? else {
                 continue;
-            }
+            };
             mutants.tried += 1;
-            let red: Vec<String> = own
-                .iter()
-                .filter(|test| is_missed(&measured, test))
-                .map(|test| (*test).clone())
-                .collect();
-            let is_noticed = !red.is_empty();
             mutants.noticed += u32::from(is_noticed);
-            let probed = &mut self.meter.report.probed;
-            probed.sensitive.extend(red);
-            let word = if is_noticed { "noticed" } else { "not noticed" };
-            probed.notes.push(format!(
-                "small fault in {path}:{}: `{}` for `{}`: {word}",
-                fault.line_number, fault.becomes, fault.was
-            ));
-            // One that is noticed is enough to trust a test that says that behaviour stays. Where none
-            // is noticed, a few more are tried: some faults change nothing.
+            // Where none is noticed, a few more are tried: some faults change nothing.
             let is_enough = mutants.tried >= enough || !comparison.preserved.is_empty();
-            if is_enough && mutants.noticed > 0 {
+            if is_enough && mutants.noticed > 0 && !self.has_insensitive(comparison) {
                 break;
             }
         }
         self.meter.report.probed.mutants = Some(mutants);
+        let mut n_tried = mutants.tried as usize;
+        for (path, fault) in self.faults(2 * FAULTS_MAX, true)? {
+            if n_tried >= FAULTS_MAX || !self.has_insensitive(comparison) || !self.get_ready()? {
+                break;
+            }
+            n_tried += usize::from(self.try_fault(&path, &fault, &own)?.is_some());
+        }
         Ok(())
     }
 
-    /// Small faults, spread over the changed product files.
-    fn faults(&self, max: usize) -> Result<Vec<(String, Mutant)>, Fault> {
+    /// Whether a test that says that behaviour stays has noticed no fault yet.
+    fn has_insensitive(&self, comparison: &Comparison) -> bool {
+        let sensitive = &self.meter.report.probed.sensitive;
+        comparison
+            .preserved
+            .iter()
+            .any(|test| !sensitive.contains(test))
+    }
+
+    /// Tries one fault, and says whether a test noticed; nothing where it does not build.
+    fn try_fault(
+        &mut self,
+        path: &str,
+        fault: &Mutant,
+        own: &[&String],
+    ) -> Result<Option<bool>, Fault> {
+        let measured = self.run_with("fault", path, &fault.text)?;
+        if measured.did_not_build() {
+            return Ok(None);
+        }
+        let red: Vec<String> = own
+            .iter()
+            .filter(|test| is_missed(&measured, test))
+            .map(|test| (*test).clone())
+            .collect();
+        let is_noticed = !red.is_empty();
+        let probed = &mut self.meter.report.probed;
+        probed.sensitive.extend(red);
+        let word = if is_noticed { "noticed" } else { "not noticed" };
+        probed.notes.push(format!(
+            "small fault in {path}:{}: `{}` for `{}`: {word}",
+            fault.line_number, fault.becomes, fault.was
+        ));
+        Ok(Some(is_noticed))
+    }
+
+    /// Small faults, spread over the changed product files: in changed lines, or in any.
+    fn faults(&self, max: usize, anywhere: bool) -> Result<Vec<(String, Mutant)>, Fault> {
         let plan = self.meter.plan();
         let repository = self.meter.commands.repository;
         let before = repository.reader(&TreeId::parse(&plan.trees.base)?)?;
@@ -193,7 +223,10 @@ impl Probing<'_, '_> {
         for path in &plan.probes.code {
             let place = Path::new(path);
             let text = read_text(&*after, place);
-            let old = before.entry(place).map(|_| read_text(&*before, place));
+            let old = before
+                .entry(place)
+                .filter(|_| !anywhere)
+                .map(|_| read_text(&*before, place));
             if text.is_empty() {
                 continue;
             }

@@ -196,7 +196,9 @@ impl Candidate<'_> {
         const ONE_IN: u64 = 5;
         let seed = u64::from_str_radix(&self.tree.as_str()[..16], 16).unwrap_or_default();
         let is_recheck = self.preparing.run.is_recheck;
-        let has_doubts = !flags.is_empty() || !files.suspects.is_empty();
+        // Where nobody else wrote tests, nobody else would notice tests that cannot fail.
+        let is_alone = self.written.tests.is_none();
+        let has_doubts = is_alone || !flags.is_empty() || !files.suspects.is_empty();
         let n_mutants = if is_recheck {
             0
         } else {

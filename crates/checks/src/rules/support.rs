@@ -1,0 +1,265 @@
+//! Files that only tests stand on, though they lie outside the tests' folders: helpers, fixtures,
+//! crates and packages for testing. Whoever weakens one weakens every test that uses it.
+//!
+//! What the base's product code uses too is product code. In a small library nothing but tests use
+//! the product either, so that alone says nothing: a file must also look like support, by its name,
+//! by an assertion library that it uses, or by how the tests reach it.
+
+use std::collections::BTreeSet;
+
+use super::kinds::is_source;
+use super::test_paths::TestPaths;
+use crate::text::{extension, head};
+use crate::tree::Tree;
+
+/// Names of folders and files that hold what tests stand on.
+const NAMES: [&str; 36] = [
+    "support",
+    "testing",
+    "testkit",
+    "testlib",
+    "testutil",
+    "testutils",
+    "test-util",
+    "test-utils",
+    "test-utilities",
+    "testhelper",
+    "testhelpers",
+    "test-helper",
+    "test-helpers",
+    "testsupport",
+    "test-support",
+    "testdata",
+    "test-data",
+    "test-tools",
+    "test-lib",
+    "test-kit",
+    "test-fixtures",
+    "fixture",
+    "fixtures",
+    "mock",
+    "mocks",
+    "fake",
+    "fakes",
+    "stub",
+    "stubs",
+    "asserts",
+    "assertions",
+    "matchers",
+    "expectations",
+    "spec-support",
+    "spec-helper",
+    "spec-helpers",
+];
+
+/// What a file that judges others uses.
+const JUDGES: [&str; 16] = [
+    "node:assert",
+    "'assert'",
+    "\"assert\"",
+    "'assert/strict'",
+    "\"assert/strict\"",
+    "'chai'",
+    "\"chai\"",
+    "'vitest'",
+    "\"vitest\"",
+    "@jest/globals",
+    "node:test",
+    "import pytest",
+    "from pytest",
+    "import unittest",
+    "from unittest",
+    "pytest.fail",
+];
+
+/// Most bytes of one file, and of all product source, that are looked at.
+const FILE_BYTES_MAX: usize = 256 * 1024;
+const ALL_BYTES_MAX: usize = 32 << 20;
+
+/// The names by which the base's product code and its tests use other files.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Uses {
+    by_product: BTreeSet<String>,
+    by_tests: BTreeSet<String>,
+    /// Files that tests reach by a name of the manifest, such as `#eq`.
+    mapped: BTreeSet<String>,
+}
+
+impl Uses {
+    pub(super) fn of(files: &[String], base: &dyn Tree, tests: &TestPaths) -> Self {
+        let mut uses = Self::default();
+        let mut n_bytes = 0;
+        for path in files.iter().filter(|path| is_source(path)) {
+            // Support that uses support makes no product of it.
+            let is_test = tests.is_test(path);
+            if n_bytes > ALL_BYTES_MAX || (!is_test && (name_of_support(path).is_some())) {
+                continue;
+            }
+            let Some(text) = base.read(path) else {
+                continue;
+            };
+            let text = head(&text, FILE_BYTES_MAX);
+            n_bytes += text.len();
+            let words = if is_test {
+                &mut uses.by_tests
+            } else {
+                &mut uses.by_product
+            };
+            words.extend(names_used(text));
+        }
+        uses.mapped = mapped(base, &uses);
+        uses
+    }
+
+    /// Says whether a file is there for tests alone.
+    pub(super) fn is_support(&self, path: &str, text: Option<&str>) -> bool {
+        let names = names_of(path);
+        if names.iter().any(|name| self.by_product.contains(name)) {
+            return false;
+        }
+        if self.mapped.contains(path) {
+            return true;
+        }
+        if let Some(name) = name_of_support(path) {
+            // A crate, a package or a folder that is there on the base, or a file in one.
+            return text.is_some() || self.by_tests.contains(&name);
+        }
+        let judges = text.is_some_and(|text| JUDGES.iter().any(|judge| text.contains(judge)));
+        judges && names.iter().any(|name| self.by_tests.contains(name))
+    }
+}
+
+/// The folder or file of a path whose name says that tests stand on it.
+fn name_of_support(path: &str) -> Option<String> {
+    path.split('/').find_map(|part| {
+        let stem = part.split('.').next().unwrap_or(part);
+        let plain = stem.to_ascii_lowercase().replace('_', "-");
+        NAMES.contains(&plain.as_str()).then(|| stem.to_owned())
+    })
+}
+
+/// The names by which others would use a file: its own, or its folder's where it stands for that.
+fn names_of(path: &str) -> Vec<String> {
+    const STAND_FOR_FOLDER: [&str; 6] = ["index", "lib", "mod", "main", "__init__", "src"];
+    let parts = path
+        .rsplit('/')
+        .map(|part| part.split('.').next().unwrap_or(part));
+    let mut names = Vec::new();
+    for part in parts {
+        names.push(part.to_owned());
+        if !STAND_FOR_FOLDER.contains(&part) {
+            break;
+        }
+    }
+    names.extend(name_of_support(path));
+    names.retain(|name| !STAND_FOR_FOLDER.contains(&name.as_str()));
+    names
+}
+
+/// All words of the lines in which a source text uses something else.
+fn names_used(text: &str) -> Vec<String> {
+    const MARKS: [&str; 11] = [
+        "import", "from ", "require", "use ", "mod ", "extern ", "include", "source ", ". ", "::",
+        "mock(",
+    ];
+    let is_part =
+        |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-' || letter == '#';
+    let mut names = Vec::new();
+    for line in text.lines() {
+        let line = line.trim_start();
+        if MARKS.iter().any(|mark| line.contains(mark)) {
+            let words = line.split(|letter| !is_part(letter));
+            names.extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
+        }
+    }
+    names
+}
+
+/// Files behind names of `imports` in the manifest that tests use and product code does not.
+fn mapped(base: &dyn Tree, uses: &Uses) -> BTreeSet<String> {
+    let text = base.read("package.json").unwrap_or_default();
+    let manifest: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let imports = manifest
+        .get("imports")
+        .and_then(serde_json::Value::as_object);
+    let is_for_tests = |name: &str| {
+        let first = name.split('/').next().unwrap_or(name);
+        uses.by_tests.contains(first) && !uses.by_product.contains(first)
+    };
+    let own = imports
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| is_for_tests(name));
+    own.filter_map(|(_, target)| target.as_str())
+        .filter(|target| !extension(target).is_empty())
+        .map(|target| target.trim_start_matches("./").to_owned())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::MapTree;
+
+    fn uses(files: &[(&str, &str)]) -> (Uses, MapTree) {
+        let tree: MapTree = files.iter().map(|(path, text)| (*path, *text)).collect();
+        let paths: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
+        let tests = TestPaths::of(&[], &["tests/**".to_owned()]);
+        (Uses::of(&paths, &tree, &tests), tree)
+    }
+
+    #[test]
+    fn what_only_tests_stand_on_is_known() {
+        let (uses, tree) = uses(&[
+            (
+                "package.json",
+                r##"{"imports": {"#eq": "./tools/eq.js", "#db": "./lib/db.js"}}"##,
+            ),
+            ("tools/eq.js", "export const eq = 1;"),
+            ("lib/db.js", "export const db = 1;"),
+            (
+                "lib/app.js",
+                "import { db } from '#db';\nimport { mock } from './mocks/one.js';",
+            ),
+            ("lib/mocks/one.js", "export const mock = 1;"),
+            ("support/asserts.py", "def same(a, b):\n    assert a == b\n"),
+            ("src/fixtures/sample.ts", "export const sample = 'x';"),
+            ("crates/testing/src/lib.rs", "pub fn same() {}"),
+            (
+                "calc/_check.py",
+                "import unittest\n\ndef check(a):\n    unittest.TestCase().assertTrue(a)\n",
+            ),
+            ("calc/core.py", "def add(a, b):\n    return a + b\n"),
+            (
+                "tests/a.test.js",
+                "import { eq } from '#eq';\nimport { db } from '#db';",
+            ),
+            (
+                "tests/test_a.py",
+                "from support.asserts import same\nfrom calc._check import check\nfrom calc.core import add\n",
+            ),
+        ]);
+        for (path, expected) in [
+            ("tools/eq.js", true),
+            ("lib/db.js", false),
+            ("lib/app.js", false),
+            ("lib/mocks/one.js", false),
+            ("support/asserts.py", true),
+            ("src/fixtures/sample.ts", true),
+            ("crates/testing/src/lib.rs", true),
+            ("calc/_check.py", true),
+            ("calc/core.py", false),
+        ] {
+            let text = tree.read(path);
+            assert_eq!(uses.is_support(path, text.as_deref()), expected, "{path}");
+        }
+        assert!(
+            uses.is_support("support/more.py", None),
+            "a new file in a folder that tests use"
+        );
+        assert!(
+            !uses.is_support("lib/fakes/new.py", None),
+            "a new folder that nobody uses yet"
+        );
+    }
+}
