@@ -55,7 +55,7 @@ groups! {
 }
 
 /// Cases of a class for each one that CI plays beyond the first.
-const CASES_PER_MORE: usize = 16;
+const CASES_PER_MORE: usize = 40;
 
 /// Plays cases of these classes and tells all that came out wrong at once.
 #[expect(clippy::print_stdout, reason = "a table that people read")]
