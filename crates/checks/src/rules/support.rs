@@ -81,8 +81,12 @@ const ALL_BYTES_MAX: usize = 32 << 20;
 pub(super) struct Uses {
     by_product: BTreeSet<String>,
     by_tests: BTreeSet<String>,
+    /// What pytest loads before the tests.
+    by_conftest: BTreeSet<String>,
     /// Files that tests reach by a name of the manifest, such as `#eq`.
     mapped: BTreeSet<String>,
+    /// Whether tests use any product file by its own name, and not only what is handed to them.
+    tests_reach_product: bool,
 }
 
 impl Uses {
@@ -100,7 +104,9 @@ impl Uses {
             };
             let text = head(&text, FILE_BYTES_MAX);
             n_bytes += text.len();
-            let words = if is_test {
+            let words = if path.ends_with("conftest.py") {
+                &mut uses.by_conftest
+            } else if is_test {
                 &mut uses.by_tests
             } else {
                 &mut uses.by_product
@@ -108,6 +114,11 @@ impl Uses {
             words.extend(names_used(text));
         }
         uses.mapped = mapped(base, &uses);
+        let is_product = |path: &&String| is_source(path) && !tests.is_test(path);
+        uses.tests_reach_product = files.iter().filter(is_product).any(|path| {
+            let names = names_of(path);
+            names.iter().any(|name| uses.by_tests.contains(name))
+        });
         uses
     }
 
@@ -124,8 +135,13 @@ impl Uses {
             // A crate, a package or a folder that is there on the base, or a file in one.
             return text.is_some() || self.by_tests.contains(&name);
         }
+        // Tests reach the product themselves, and this only through what pytest loads for them.
+        let is_used = |by: &BTreeSet<String>| names.iter().any(|name| by.contains(name));
+        if text.is_some() && is_used(&self.by_conftest) && !is_used(&self.by_tests) {
+            return self.tests_reach_product;
+        }
         let judges = text.is_some_and(|text| JUDGES.iter().any(|judge| text.contains(judge)));
-        judges && names.iter().any(|name| self.by_tests.contains(name))
+        judges && is_used(&self.by_tests)
     }
 }
 
@@ -253,6 +269,30 @@ mod tests {
             let text = tree.read(path);
             assert_eq!(uses.is_support(path, text.as_deref()), expected, "{path}");
         }
+        let (uses, tree) = uses_of_compat("from calc import add\n");
+        let compat = tree.read("calc/_compat.py");
+        assert!(uses.is_support("calc/_compat.py", compat.as_deref()));
+        // Where fixtures hand everything to the tests, what they load is what is tested.
+        let (uses, tree) = uses_of_compat("def test_add(check): pass\n");
+        let compat = tree.read("calc/_compat.py");
+        assert!(!uses.is_support("calc/_compat.py", compat.as_deref()));
+    }
+
+    fn uses_of_compat(test: &str) -> (Uses, MapTree) {
+        uses(&[
+            ("calc/__init__.py", "def add(a, b):\n    return a + b\n"),
+            ("calc/_compat.py", "def same(a, b):\n    return a == b\n"),
+            ("conftest.py", "from calc._compat import same\n"),
+            ("tests/test_add.py", test),
+        ])
+    }
+
+    #[test]
+    fn new_files_are_support_where_tests_use_their_folder() {
+        let (uses, _) = uses(&[
+            ("support/asserts.py", "def same(a, b):\n    assert a == b\n"),
+            ("tests/test_a.py", "from support.asserts import same\n"),
+        ]);
         assert!(
             uses.is_support("support/more.py", None),
             "a new file in a folder that tests use"

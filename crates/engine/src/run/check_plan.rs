@@ -313,6 +313,14 @@ impl Candidate<'_> {
             place: suspect.path,
         });
         let mut flags: Vec<Flag> = suspects.collect();
+        let n_changed = sorted.code.len() + sorted.tests.len() + sorted.suspects.len();
+        if n_changed > SHOWN_FILES_MAX {
+            flags.push(Flag {
+                kind: FlagKind::Unreadable,
+                place: ".".to_owned(),
+                text: format!("{n_changed} files changed, more than a judge is shown"),
+            });
+        }
         let (before, after) = (
             repository.reader(&self.written.base)?,
             repository.reader(self.tree)?,
@@ -357,6 +365,9 @@ impl Candidate<'_> {
 /// Bytes of a file that are searched for what hides text, and flags that are kept.
 const FILE_BYTES_MAX: usize = 4 << 20;
 const FLAGS_MAX: usize = 200;
+
+/// Changed files beyond which no judge sees every patch.
+const SHOWN_FILES_MAX: usize = 200;
 
 fn texts(paths: &[PathBuf]) -> Vec<String> {
     let text = |path: &PathBuf| Path::to_string_lossy(path).into_owned();
