@@ -278,19 +278,7 @@ pub(crate) enum LoopCommand {
         run_id: String,
     },
     /// Show what agents and checks printed
-    Logs {
-        /// The loop's id, or the beginning or end of it; by default the newest of this folder
-        id: Option<String>,
-        /// Only this story
-        #[arg(long)]
-        story: Option<String>,
-        /// Only this attempt
-        #[arg(long, value_name = "N")]
-        attempt: Option<u32>,
-        /// Follow until the loop is over; Ctrl-C leaves it running
-        #[arg(long, short)]
-        follow: bool,
-    },
+    Logs(LogsArgs),
     /// Remove everything of a loop that is over, or of all such loops
     Nuke {
         /// The loop's id, or the beginning or end of it, or `dead` for all that are over
@@ -357,6 +345,31 @@ pub(crate) enum LoopCommand {
         #[arg(long, value_name = "JSON")]
         data: String,
     },
+}
+
+/// Which logs somebody wants to see, and how.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct LogsArgs {
+    /// The loop's id, or the beginning or end of it; by default the newest of this folder
+    pub(crate) id: Option<String>,
+    /// Only this story
+    #[arg(long)]
+    pub(crate) story: Option<String>,
+    /// Only this attempt
+    #[arg(long, value_name = "N")]
+    pub(crate) attempt: Option<u32>,
+    /// Only this role or stage, such as `judge` or `check`
+    #[arg(long)]
+    pub(crate) role: Option<String>,
+    /// Only the last N lines of each run
+    #[arg(long, value_name = "N", conflicts_with = "follow")]
+    pub(crate) tail: Option<usize>,
+    /// As it was printed; otherwise control characters are written as escapes
+    #[arg(long)]
+    pub(crate) raw: bool,
+    /// Follow until the loop is over; Ctrl-C leaves it running
+    #[arg(long, short)]
+    pub(crate) follow: bool,
 }
 
 #[derive(Debug, Default, ClapArgs)]

@@ -17,6 +17,33 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
 }
 
+/// A text of somebody else's as a terminal may show it: what would act on the terminal is written as an
+/// escape.
+pub(crate) fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\n' | '\t' => shown.push(letter),
+            '\r' if letters.peek() == Some(&'\n') => {}
+            hidden if hidden.is_control() => {
+                let number = u32::from(hidden);
+                shown.push_str(&format!("\\x{number:02x}"));
+            }
+            plain => shown.push(plain),
+        }
+    }
+    shown
+}
+
+/// The last lines of a text.
+pub(crate) fn last_lines(text: &str, n_lines: usize) -> &str {
+    let ends = text.trim_end_matches('\n').rmatch_indices('\n');
+    ends.map(|(at, _)| at + 1)
+        .nth(n_lines.saturating_sub(1))
+        .map_or(text, |from| &text[from..])
+}
+
 /// So many of something.
 pub fn counted(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
@@ -40,6 +67,25 @@ pub(crate) fn first_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_acts_on_a_terminal_is_written_out() {
+        let shown = visible("a\tb\r\nc\u{1b}[2Jd\u{7}\u{9b}e\rf\n");
+        assert_eq!(shown, "a\tb\nc\\x1b[2Jd\\x07\\x9be\\x0df\n");
+    }
+
+    #[test]
+    fn the_last_lines_of_a_text_are() {
+        for (n_lines, expected) in [
+            (1, "c\n"),
+            (2, "b\nc\n"),
+            (3, "a\nb\nc\n"),
+            (9, "a\nb\nc\n"),
+        ] {
+            assert_eq!(last_lines("a\nb\nc\n", n_lines), expected);
+        }
+        assert_eq!(last_lines("", 3), "");
+    }
 
     #[test]
     fn a_size_reads_as() {

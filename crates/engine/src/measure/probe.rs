@@ -150,7 +150,9 @@ impl Probing<'_, '_> {
         let limit = Duration::from_millis(took.copied().unwrap_or_default()).max(LEAST_TIME);
         let began = Instant::now();
         let mut mutants = Mutants::default();
-        for (path, fault) in self.faults(FAULTS_MAX.max(self.meter.plan().probes.n_mutants), false)? {
+        for (path, fault) in
+            self.faults(FAULTS_MAX.max(self.meter.plan().probes.n_mutants), false)?
+        {
             let is_late = mutants.tried > 0 && began.elapsed() > limit;
             if (is_late && !self.has_insensitive(comparison)) || !self.get_ready()? {
                 break;

@@ -210,3 +210,34 @@ fn verbs_that_only_look_take_the_newest_loop_of_this_folder() {
     // A part of the id is enough, its end too.
     assert_eq!(scene.env.run(&["status", &id[20..]]).exit, 0);
 }
+
+#[test]
+fn logs_are_shown_without_acting_on_a_terminal() {
+    let implement = format!("{IMPLEMENT}printf 'one\\ntwo\\nthree \\033[2J\\n'\n");
+    let scene = Scene::with_agents(&["one"], &implement, crate::scene::JUDGE);
+    let started = scene.start(&["--foreground", "--flow", "judged"]);
+    assert_eq!(started.exit, 0, "{}", started.whole());
+    let logs = |words: &[&str]| {
+        let answer = scene.env.run(&[&["logs"], words].concat());
+        assert_eq!(answer.exit, 0, "{}", answer.whole());
+        answer.stdout
+    };
+    let all = logs(&[]);
+    assert!(
+        all.contains("one\ntwo\nthree \\x1b[2J\n") && !all.contains('\u{1b}'),
+        "{all}"
+    );
+    assert!(logs(&["--raw"]).contains("three \u{1b}[2J"));
+    let tail = logs(&["--role", "implementor", "--tail", "2"]);
+    assert!(
+        tail.ends_with("two\nthree \\x1b[2J\n") && !tail.contains("one\n"),
+        "{tail}"
+    );
+    assert!(!tail.contains("verdict") && logs(&["--role", "judge"]).contains("verdict"));
+    let none = scene.env.run(&["logs", "--role", "nobody"]);
+    assert!(
+        none.exit == 2 && none.stderr.contains("no run fits"),
+        "{}",
+        none.whole()
+    );
+}

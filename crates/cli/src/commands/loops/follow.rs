@@ -45,7 +45,7 @@ pub(super) fn follow(
             .iter()
             .filter(|trace| wanted.fits(trace))
         {
-            is_quiet &= !show(trace, &mut shown, &mut last, output)?;
+            is_quiet &= !show(trace, wanted, &mut shown, &mut last, output)?;
         }
         if is_over && is_quiet {
             return Ok(());
@@ -80,6 +80,7 @@ pub(super) fn has_news(journal: &Journal, loop_id: &str, loaded: &Loaded) -> Res
 /// Shows what is new of one run; says whether there was anything.
 fn show(
     trace: &Trace,
+    wanted: &Wanted<'_>,
     shown: &mut Vec<Shown>,
     last: &mut String,
     output: &mut Output,
@@ -113,7 +114,7 @@ fn show(
                 } else {
                     format!("==== {}\n", trace.key)
                 };
-                output.data(&(heading + &text))?;
+                output.data(&(heading + &wanted.shown(&text)))?;
                 last.clone_from(&trace.id);
                 is_empty = false;
             }

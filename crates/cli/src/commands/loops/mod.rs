@@ -86,18 +86,7 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
         }
         LoopCommand::Runs { id } => trace::runs(id.as_deref(), output),
         LoopCommand::Run { run_id } => trace::run(&run_id, output),
-        LoopCommand::Logs {
-            id,
-            story,
-            attempt,
-            follow,
-        } => {
-            let wanted = trace::Wanted {
-                story: story.as_deref(),
-                attempt,
-            };
-            trace::logs(id.as_deref(), &wanted, follow, output)
-        }
+        LoopCommand::Logs(arguments) => trace::logs(&arguments, output),
         LoopCommand::Clean {
             older_than,
             dry_run,

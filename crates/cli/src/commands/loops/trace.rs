@@ -9,9 +9,11 @@ use sandbox::{ExitRecord, Stream};
 use serde_json::{Value, json};
 
 use super::lookup::{find, find_or_newest, load, open};
+use crate::args::LogsArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
+use crate::words::{last_lines, visible};
 
 /// Bytes of an output's end that are shown.
 const SHOWN_BYTES_MAX: usize = 64 * 1024;
@@ -32,6 +34,11 @@ pub(crate) struct Trace {
 pub(super) struct Wanted<'w> {
     pub(super) story: Option<&'w str>,
     pub(super) attempt: Option<u32>,
+    pub(super) role: Option<&'w str>,
+    /// Only so many lines of each stream, the last ones.
+    pub(super) tail: Option<usize>,
+    /// As it was printed, control characters too.
+    pub(super) is_raw: bool,
 }
 
 impl Wanted<'_> {
@@ -40,6 +47,20 @@ impl Wanted<'_> {
             && self
                 .attempt
                 .is_none_or(|attempt| trace.key.attempt == attempt)
+            && self.role.is_none_or(|role| {
+                let stage = trace.key.stage;
+                // The role of a stage is the same in every flow.
+                stage.word() == role || kernel::Flow::Quartet.row(stage).role.word() == role
+            })
+    }
+
+    /// What was printed, as somebody wants to see it.
+    pub(super) fn shown(&self, text: &str) -> String {
+        if self.is_raw {
+            text.to_owned()
+        } else {
+            crate::words::visible(text)
+        }
     }
 }
 
@@ -105,9 +126,9 @@ pub(super) fn run(run_id: &str, output: &mut Output) -> Result<Exit, Failure> {
         trace.key,
         trace.agent,
         trace.ended(),
-        file("prompt.md"),
-        file("stdout"),
-        file("stderr")
+        visible(&file("prompt.md")),
+        visible(&file("stdout")),
+        visible(&file("stderr"))
     );
     output.data(&text)?;
     output.result(|| {
@@ -127,13 +148,16 @@ pub(super) fn run(run_id: &str, output: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-pub(super) fn logs(
-    id: Option<&str>,
-    wanted: &Wanted<'_>,
-    follow: bool,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+pub(super) fn logs(arguments: &LogsArgs, output: &mut Output) -> Result<Exit, Failure> {
     output.command("logs");
+    let wanted = &Wanted {
+        story: arguments.story.as_deref(),
+        attempt: arguments.attempt,
+        role: arguments.role.as_deref(),
+        tail: arguments.tail,
+        is_raw: arguments.raw,
+    };
+    let (id, follow) = (arguments.id.as_deref(), arguments.follow);
     let home = home()?;
     let journal = open(&home)?;
     let loop_id = find_or_newest(&journal, id)?;
@@ -158,7 +182,14 @@ pub(super) fn logs(
     let file = |trace: &Trace, name: &str| text_in(&trace.folder, name);
     // Who followed has seen it all.
     for trace in chosen.iter().filter(|_| !follow) {
-        let (stdout, stderr) = (file(trace, "stdout"), file(trace, "stderr"));
+        let stream = |name: &str| {
+            let text = wanted.shown(&file(trace, name));
+            match wanted.tail {
+                Some(n_lines) => last_lines(&text, n_lines).to_owned(),
+                None => text,
+            }
+        };
+        let (stdout, stderr) = (stream("stdout"), stream("stderr"));
         output.data(&format!(
             "==== {} ({})\n{stdout}{stderr}",
             trace.key,
