@@ -18,6 +18,10 @@ use crate::run::untracked::{copy_untracked, is_plain};
 /// How often a base with red tests is run again, to learn which of them are always red.
 const RED_BASE_RERUNS: usize = 2;
 
+/// Further runs of code that depends on chance or the time: what is right half of the time is green in
+/// all of them once in thirty-two.
+const SHAKY_RERUNS_MAX: usize = 4;
+
 pub(super) struct Meter<'a> {
     pub(super) commands: Commands<'a>,
     pub(super) report: Report,
@@ -95,7 +99,7 @@ impl<'a> Meter<'a> {
     fn settle(&mut self, candidate: &str) -> Result<(), Fault> {
         let trees = &self.plan().trees;
         let proving = trees.proof.as_deref().unwrap_or(candidate);
-        for _ in 0..=(2 * RERUNS_MAX + BASE_RERUNS_MAX) {
+        for _ in 0..=(RERUNS_MAX + SHAKY_RERUNS_MAX + BASE_RERUNS_MAX) {
             let Some(comparison) = self.comparison() else {
                 break;
             };
@@ -104,8 +108,8 @@ impl<'a> Meter<'a> {
                 && let Some(tree) = &trees.old_form
             {
                 self.measure_old_form(tree)?;
-            } else if self.n_reruns() < RERUNS_MAX
-                && (comparison.wants(Wanted::Rerun) || self.is_shaky_by_looks(&comparison))
+            } else if (self.n_reruns() < RERUNS_MAX && comparison.wants(Wanted::Rerun))
+                || (self.n_reruns() < SHAKY_RERUNS_MAX && self.is_shaky_by_looks(&comparison))
             {
                 let again = self.measure("proof, again", proving)?.measurement;
                 match trees.proof {
