@@ -120,6 +120,9 @@ impl Near<'_, '_> {
             after.text.starts_with('/') || self.before.is_some_and(|before| before.is_mark("/"));
         // A pointer is written with the same mark.
         let may_point = self.language == Language::Braces && after.kind != Kind::Number;
+        let is_loop = ["while", "until", "for", "loop"]
+            .iter()
+            .any(|word| self.has_word(word));
         let becomes = match self.token.text {
             "+" if !is_bound => "-",
             "-" => "+",
@@ -129,10 +132,16 @@ impl Near<'_, '_> {
             "+=" if !is_counting => "-=",
             "-=" if !is_counting => "+=",
             "*=" => "+=",
-            "<" if is_free || !has_types => "<=",
-            ">" if is_free || !has_types => ">=",
-            "<=" => "<",
-            ">=" => ">",
+            // A border that moves by one is more than most tests of a story look at. In a loop it is all
+            // that may move: what turns around may never end.
+            "<" if (is_free || !has_types) && is_loop => "<=",
+            ">" if (is_free || !has_types) && is_loop => ">=",
+            "<=" if is_loop => "<",
+            ">=" if is_loop => ">",
+            "<" if is_free || !has_types => ">=",
+            ">" if is_free || !has_types => "<=",
+            "<=" => ">",
+            ">=" => "<",
             _ => return self.equality(after),
         };
         Some((becomes.to_owned(), Rank::Operator))

@@ -36,7 +36,7 @@ fn python_can_have_these_faults() {
             ("x = a - 1", &["- => +", "1 => 2"]),
             (
                 "if a < b and c == 'd':",
-                &["< => <=", "and => or", "== => !=", "'d' => 'mutant'"],
+                &["< => >=", "and => or", "== => !=", "'d' => 'mutant'"],
             ),
             ("x = True", &["True => False"]),
             ("x = f(*a, **b)", &[]),
@@ -88,7 +88,7 @@ fn scripts_can_have_these_faults() {
             ),
             (
                 "if (a < b || c >= 1) x()",
-                &["< => <=", "|| => &&", ">= => >", "1 => 2"],
+                &["< => >=", "|| => &&", ">= => <", "1 => 2"],
             ),
             ("const re = /a+b*/g", &[]),
             ("import { a } from './a.js'", &[]),
@@ -127,9 +127,9 @@ fn rust_can_have_these_faults() {
             ("    where T: Into<String> + 'a,", &[]),
             (
                 "    if a < b && c == d {",
-                &["< => <=", "&& => ||", "== => !="],
+                &["< => >=", "&& => ||", "== => !="],
             ),
-            ("    if let Some(x) = y && x > 1 {", &["> => >=", "1 => 2"]),
+            ("    if let Some(x) = y && x > 1 {", &["> => <=", "1 => 2"]),
             ("    let f = || true;", &["true => false"]),
             ("    let t = x.0;", &[]),
             ("    let a = [0; 4];", &["0 => 1"]),

@@ -157,6 +157,7 @@ impl<'a> Suspicion<'a> {
             }
             // Values that only stand there for tests to import are the tests' own.
             let is_values = was_there
+                && HOLD_VALUES.contains(&crate::text::extension(path))
                 && self.harness.is_imported(path)
                 && self
                     .base
@@ -244,6 +245,11 @@ impl<'a> Suspicion<'a> {
         texts
     }
 }
+
+/// Languages in which a file may hold nothing but values. In others every line does something.
+const HOLD_VALUES: [&str; 11] = [
+    "py", "js", "mjs", "cjs", "ts", "mts", "cts", "tsx", "jsx", "rb", "rs",
+];
 
 /// Says whether a source text defines values and nothing that runs.
 fn holds_values_only(text: &str) -> bool {
