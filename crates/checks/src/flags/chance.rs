@@ -86,6 +86,8 @@ pub(super) fn look_at_time(source: &Source<'_>, index: usize) -> Found {
     (decides || names_year(source, index)).then_some("decides by the time")
 }
 
+const WAITS: [&str; 5] = ["setTimeout(", "setInterval(", "sleep(", "delay(", "wait("];
+
 pub(super) fn look_at_dice(source: &Source<'_>, index: usize) -> Found {
     if source.language == Language::Shell {
         let code = &source.lines[index].code;
@@ -97,6 +99,11 @@ pub(super) fn look_at_dice(source: &Source<'_>, index: usize) -> Found {
     let is_hash = source.language == Language::Python
         && decides(source, index, &["hash("], DICE_LINES)
         && !source.lines[index].bare.contains(".hash(");
+    // Whoever waits by chance is late by chance.
+    let bare = &source.lines[index].bare;
+    if has_any(bare, &DICE) && has_any(bare, &WAITS) {
+        return Some("waits by chance");
+    }
     (is_hash || decides(source, index, &DICE, DICE_LINES)).then_some("decides by chance")
 }
 
