@@ -19,7 +19,7 @@ use clap::{CommandFactory as _, Parser as _};
 
 pub use crate::args::{AcpClient, ProcessCommand};
 use crate::args::{Args, Command};
-pub use crate::commands::loops::ensure_worker;
+pub use crate::commands::loops::{ensure_worker, is_work_owed};
 pub use crate::config::{WorkerLimits, read_worker_limits};
 pub use crate::failure::{Exit, Failure};
 pub use crate::output::Output;

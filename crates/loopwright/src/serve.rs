@@ -24,6 +24,10 @@ const JOURNAL_WAIT: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
+/// How often a worker that found nothing to do begins again because something was owed after all.
+/// What it cannot do must not keep it alive for ever.
+const AGAIN_MAX: u32 = 3;
+
 pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Result<Exit, Failure> {
     output.command("serve");
     if detached && leave_terminal() == Left::ToAnother {
@@ -42,9 +46,15 @@ pub(crate) fn run(until_idle: bool, detached: bool, output: &mut Output) -> Resu
         (Err(failure), false) => return Err(failure),
     };
     let mut pause = PAUSE;
+    let mut n_again = 0;
     loop {
         let served = serve(&home, limits, until_idle, detached, output);
         let error = match served {
+            // Whoever asked for something in our last moment saw a worker and started none.
+            Ok(()) if n_again < AGAIN_MAX && cli::is_work_owed(&home) => {
+                n_again += 1;
+                continue;
+            }
             Ok(()) => return Ok(Exit::Done),
             // Whoever woke us need not know that another one is at work.
             Err(WorkerError::AlreadyRunning(_)) if detached => return Ok(Exit::Done),

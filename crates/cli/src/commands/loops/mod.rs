@@ -124,7 +124,7 @@ pub(crate) fn newest_in(home: &Home) -> Result<views::LoopView, Failure> {
 }
 
 /// Whether any loop that can be read is owed something now.
-pub(crate) fn is_work_owed(home: &Home) -> bool {
+pub fn is_work_owed(home: &Home) -> bool {
     let Ok(journal) = open(home) else {
         return false;
     };
