@@ -88,7 +88,7 @@ impl Project {
         }
         let config = format!(
             "[agents.any]\ncommand = [\"sh\", \"{folder}/agents/any.sh\"]\nenv = {{ SCENE = \"{folder}\" }}\n\
-             [roles.reviewer]\nagent = \"any\"\n[checks]\n{checks}\n"
+             [roles.reviewer]\nagent = \"any\"\n[checks]\nmutants = 0\n{checks}\n"
         );
         self.env.write("project/loopwright.toml", config);
         self.env.write("prompts/.keep", "");
