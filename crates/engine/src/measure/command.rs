@@ -34,6 +34,8 @@ pub(super) struct Commands<'a> {
     pub(super) run_folder: &'a Path,
     pub(super) program: &'a Path,
     pub(super) lane: &'a Lane,
+    /// How long a command may take, where that is less than the project allows.
+    pub(super) wall_secs: Option<u64>,
     pub(super) n_run: usize,
 }
 
@@ -118,7 +120,9 @@ impl Commands<'_> {
             marks: vec![self.lane.mark()],
             unnamed: true,
             stdin: None,
-            wall_secs: self.plan.timeout_secs,
+            wall_secs: self.wall_secs.map_or(self.plan.timeout_secs, |own| {
+                own.min(self.plan.timeout_secs)
+            }),
             idle_secs: None,
             grace_secs: 10,
             output_bytes_max: OUTPUT_BYTES_MAX,

@@ -26,6 +26,7 @@ pub fn measure(run_folder: &Path, program: &Path) -> Result<(), Fault> {
             run_folder,
             program,
             lane: &lane,
+            wall_secs: None,
             n_run: 0,
         },
         report: Report::default(),

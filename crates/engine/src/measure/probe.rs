@@ -27,6 +27,12 @@ const FAULTS_MAX: usize = 8;
 const SOUND: &str =
     "the runner was tried with a failing and a passing test of our own, and reported both";
 
+/// What a run with a fault is called in the log.
+const FAULT: &str = "fault";
+
+/// Least time for one run with a fault, before it counts as one that does not end.
+const FAULT_SECS_MIN: u64 = 20;
+
 /// Least time for small faults, however quick the candidate's own measurement was.
 const LEAST_TIME: Duration = Duration::from_secs(10);
 
@@ -115,7 +121,13 @@ impl Probing<'_, '_> {
         let whole = self.meter.commands.lane.tree().join(path);
         let was = fs::read(&whole).map_err(|error| Fault::io("read", &whole, error))?;
         self.write(&whole, text.as_bytes())?;
+        // A fault may make a loop that never ends.
+        let took = self.meter.report.took_ms.get("candidate");
+        let usual_secs = took.copied().unwrap_or_default() / 1000;
+        let is_fault = what == FAULT;
+        self.meter.commands.wall_secs = is_fault.then_some((5 * usual_secs).max(FAULT_SECS_MIN));
         let measured = self.meter.commands.run(what, &self.tree, self.test);
+        self.meter.commands.wall_secs = None;
         self.write(&whole, &was)?;
         measured
     }
@@ -195,7 +207,7 @@ impl Probing<'_, '_> {
         fault: &Mutant,
         own: &[&String],
     ) -> Result<Option<bool>, Fault> {
-        let measured = self.run_with("fault", path, &fault.text)?;
+        let measured = self.run_with(FAULT, path, &fault.text)?;
         if measured.did_not_build() {
             return Ok(None);
         }
