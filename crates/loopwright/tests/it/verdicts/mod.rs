@@ -116,7 +116,10 @@ fn chosen<'a>(
         return asked;
     }
     // What the cases of one test have in common is what CI must see; the finer classes take turns.
-    let is_played = |case: &&Case| is_soak() || !known_wrong.contains(&case.name);
+    let by_chance = case::by_chance();
+    let is_steady =
+        |case: &Case| !known_wrong.contains(&case.name) && !by_chance.contains(&case.name);
+    let is_played = |case: &&Case| is_soak() || is_steady(case);
     let all: Vec<&Case> = classes
         .iter()
         .flat_map(of_class)
