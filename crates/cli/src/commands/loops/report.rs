@@ -60,17 +60,8 @@ fn as_text(report: &LoopReport) -> String {
         );
         let _ = writeln!(out, "{}", line.trim_end());
     }
-    for (title, lines) in [
-        ("cost", costs(report)),
-        ("caught before it landed", catches(report)),
-        (
-            "look at",
-            bounded(report.to_look_at.iter().cloned(), LINES_MAX),
-        ),
-    ] {
-        if !lines.is_empty() {
-            let _ = writeln!(out, "\n{title}");
-        }
+    for (title, lines) in lists(report) {
+        let _ = writeln!(out, "\n{title}");
         for line in lines {
             let _ = writeln!(out, "  {line}");
         }
@@ -98,19 +89,23 @@ fn as_markdown(report: &LoopReport) -> String {
                 .unwrap_or_default(),
         );
     }
-    for (title, lines) in [
-        ("Cost", costs(report)),
-        ("Caught before it landed", catches(report)),
-        (
-            "Look at",
-            bounded(report.to_look_at.iter().cloned(), LINES_MAX),
-        ),
-    ] {
-        if !lines.is_empty() {
-            let _ = write!(out, "\n### {title}\n\n- {}\n", lines.join("\n- "));
-        }
+    for (title, lines) in lists(report) {
+        let title = capital(title);
+        let _ = write!(out, "\n### {title}\n\n- {}\n", lines.join("\n- "));
     }
     out
+}
+
+/// What stands below the stories, where there is anything to tell.
+fn lists(report: &LoopReport) -> Vec<(&'static str, Vec<String>)> {
+    let to_look_at = bounded(report.to_look_at.iter().cloned(), LINES_MAX);
+    let mut lists = vec![
+        ("cost", costs(report)),
+        ("caught before it landed", catches(report)),
+        ("look at", to_look_at),
+    ];
+    lists.retain(|(_, lines)| !lines.is_empty());
+    lists
 }
 
 /// `completed in 3m07s: 2 passed, 1 skipped`
