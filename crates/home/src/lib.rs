@@ -37,6 +37,6 @@ pub use utc::{local, local_offset_secs, now_ms, utc};
 pub use wake::{WakePipe, hurry_worker, wake_worker};
 pub use words::{plain, words_of};
 pub use worker::{
-    WorkerState, ensure_worker, is_waking_off, is_worker_there, note_worker_fault, sign_lock,
-    wait_beside, worker_fault, worker_state,
+    LEAVING_VARIABLE, WorkerState, ensure_worker, is_waking_off, is_worker_there,
+    note_worker_fault, sign_lock, wait_beside, worker_fault, worker_state,
 };

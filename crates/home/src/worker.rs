@@ -101,6 +101,9 @@ pub fn is_worker_there(home: &Home) -> bool {
     flock(&lock, FlockOperation::NonBlockingLockShared).is_err()
 }
 
+/// Set for the process that leaves the terminal in another's place.
+pub const LEAVING_VARIABLE: &str = "LOOPWRIGHT_LEAVING";
+
 /// Starts a worker in the background, unless one is there: the second would end at once.
 pub fn ensure_worker(home: &Home, program: &Path) -> io::Result<()> {
     let log = File::options()
@@ -115,6 +118,8 @@ pub fn ensure_worker(home: &Home, program: &Path) -> io::Result<()> {
     // A worker serves all loops: it is no part of the run whose agent may have called us, and does
     // not end with it. Nor is it meant by a Ctrl-C in our terminal, from its first moment on.
     command.env_remove(RUN_DIR_VARIABLE).process_group(0);
+    // Our own environment may be one that came from such a process.
+    command.env_remove(LEAVING_VARIABLE);
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
     start(&mut command)
 }

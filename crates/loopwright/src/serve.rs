@@ -8,7 +8,7 @@ use engine::{
     Clock, Execution, GitRepositories, Hindrance, KeptRuns, Limits, Log, Ports, Swept, Turn,
     Worker, WorkerError,
 };
-use home::{Home, note_worker_fault, now_ms};
+use home::{Home, LEAVING_VARIABLE, note_worker_fault, now_ms};
 use journal::{Journal, JournalError};
 
 use crate::{crash_switch, worker_log};
@@ -119,15 +119,18 @@ enum Left {
 
 /// Gets out of reach of the terminal that started us. Whoever leads a group of processes cannot leave
 /// its session, so another process of ours does it.
+///
+/// Nobody asks who leads our session: in a container that may be a process outside of it, which has no
+/// number here.
 fn leave_terminal() -> Left {
-    use rustix::process::{getpid, getsid, setsid};
-    let leads_session = getsid(None).is_ok_and(|session| session == getpid());
-    if leads_session || setsid().is_ok() {
+    let is_second = std::env::var_os(LEAVING_VARIABLE).is_some();
+    if rustix::process::setsid().is_ok() || is_second {
         return Left::ToUs;
     }
     let started = home::our_program().and_then(|program| {
         let mut command = std::process::Command::new(program);
-        command.args(std::env::args_os().skip(1)).spawn()
+        command.args(std::env::args_os().skip(1));
+        command.env(LEAVING_VARIABLE, "1").spawn()
     });
     // Without another process the group of our own has to do.
     started.map_or(Left::ToUs, |_| Left::ToAnother)

@@ -2,7 +2,7 @@
 //! pipe that wakes it.
 
 use std::fs;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use crate::scene::{IMPLEMENT, JUDGE, Scene, processes_with, wait_until};
 
@@ -58,6 +58,58 @@ fn log_of(level: Option<&str>) -> String {
     }
     assert!(command.output().expect("ran").status.success());
     fs::read_to_string(scene.home().join("worker.log")).expect("a log")
+}
+
+/// In a container, our session and our group may be led by processes outside of it, which have no
+/// number inside.
+#[test]
+fn a_worker_works_in_a_container_whose_session_is_led_from_outside() {
+    const CONTAINER: [&str; 3] = ["--pid", "--fork", "--mount-proc"];
+    let mut possible = Command::new("unshare");
+    if !possible
+        .args(CONTAINER)
+        .arg("true")
+        .status()
+        .is_ok_and(|end| end.success())
+    {
+        eprintln!("no containers here: skipped");
+        return;
+    }
+    let scene = Scene::new(&["one"]);
+    let inside = scene
+        .env
+        .command(&["start", "prd.json", "--project", "project", "--foreground"]);
+    let mut command = Command::new("unshare");
+    command
+        .args(CONTAINER)
+        .arg(inside.get_program())
+        .args(inside.get_args());
+    command.current_dir(scene.env.path("")).env_clear();
+    command.envs(
+        inside
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    let output = scene.env.output(&mut command);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(scene.status()["status"], "completed", "{said}");
+}
+
+#[test]
+fn whoever_follows_is_told_that_no_worker_can_work() {
+    let scene = Scene::new(&["one"]);
+    fs::create_dir_all(scene.home().join("worker.lock")).expect("a folder in the lock's place");
+    let answer = scene.start(&["--foreground"]);
+    let said = answer.whole();
+    assert_eq!(answer.exit, 3, "{said}");
+    for expected in [
+        "every worker ends at once, so nothing happens: ",
+        "worker.lock",
+        "worker.log",
+    ] {
+        assert!(said.contains(expected), "{said}");
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpgrp, getpid, kill_process_group, test_kill_process_group, wait,
+    Pid, Signal, WaitOptions, getpid, kill_process_group, test_kill_process_group, wait,
 };
 
 use super::processes::{self, Identity, Process};
@@ -128,10 +128,10 @@ fn descendants() -> Vec<Process> {
 /// The group matters for processes that were forked after the table was read. One signal reaches
 /// all of a group at once, and no fork slips through. Without it, a tree that forks faster than we
 /// kill would never end. It is safe, because every group that a child of ours is in belongs to the
-/// tree, except our own.
+/// tree, except our own, which a keeper leads.
 fn kill(process: &Process) {
     let is_ours = process.parent == getpid().as_raw_nonzero().get();
-    let group = Pid::from_raw(process.group).filter(|group| is_ours && *group != getpgrp());
+    let group = Pid::from_raw(process.group).filter(|group| is_ours && *group != getpid());
     if let Some(group) = group {
         // Both calls may fail because the process has just ended; the next round shows whether it
         // has.

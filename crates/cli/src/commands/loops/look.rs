@@ -9,6 +9,7 @@ use kernel::{State, decide};
 use serde_json::{Value, json};
 use views::{LoopView, PublicEvent, PublicFold, StoryView, WaitView, loop_view, public_events};
 
+use super::attendance::Attendance;
 use super::follow::has_news;
 use super::lookup::{catch_up, find, find_or_newest, load, open};
 use super::marks;
@@ -513,7 +514,9 @@ pub(super) fn follow(
         if is_over || !loaded.state.questions().is_empty() {
             return result_of(home, &journal, loop_id, output);
         }
+        let mut attendance = Attendance::default();
         while !has_news(&journal, loop_id, &loaded)? {
+            attendance.look(home)?;
             if interrupt.is_wanted() {
                 // The same Ctrl-C may have met a worker that was just being started and not yet out of
                 // its reach.

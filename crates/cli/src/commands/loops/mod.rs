@@ -4,6 +4,7 @@
 mod allowance;
 mod answer;
 mod ask;
+mod attendance;
 mod casting;
 mod clean;
 mod dry_run;
