@@ -45,8 +45,8 @@ impl Attendance {
 fn nobody_works(home: &Home) -> Failure {
     let log = home.worker_log();
     let said = std::fs::read_to_string(&log).unwrap_or_default();
-    let errors = said.lines().filter(|line| line.contains("error"));
-    let last = errors.last().unwrap_or("it says nothing");
+    let mut errors = said.lines().filter(|line| line.contains("error"));
+    let last = errors.next_back().unwrap_or("it says nothing");
     Failure {
         exit: Exit::Environment,
         message: format!("every worker ends at once, so nothing happens: {last}"),
