@@ -10,6 +10,7 @@ use crate::orders::make_candidate::make_candidate;
 use crate::orders::make_tests::make_tests;
 use crate::orders::prepare::prepare;
 use crate::orders::publish::publish;
+use crate::orders::restack::restack;
 use crate::orders::run::{end_by_fault, see_to_run};
 use crate::orders::skip::skip;
 use crate::orders::stop_run::stop_run;
@@ -30,6 +31,7 @@ pub fn carry_out(order: &Order, ports: &Ports) -> Result<Option<Event>, Fault> {
         Deed::StopRun(stop) => stop_run(order, stop, ports),
         Deed::MakeTests(make) => make_tests(order, make, ports).map(Some),
         Deed::MakeCandidate(make) => make_candidate(order, make, ports).map(Some),
+        Deed::Restack(owed) => restack(order, owed, ports).map(Some),
         Deed::Integrate {
             story,
             attempt,

@@ -12,7 +12,7 @@ use home::Home;
 use journal::{AppendError, Fence, JournalError, LoopHead, NewRecord, ReadError, Record};
 use sandbox::{ExitRecord, Output, RunSpec, Stream};
 use workspace::{
-    Change, CommitId, Edit, Entry, Listed, Moved, Overlay, Published, Snapshot, TreeId,
+    Change, CommitId, Edit, Entry, Listed, Moved, Overlay, Published, Restacked, Snapshot, TreeId,
 };
 
 use crate::fault::Fault;
@@ -120,6 +120,8 @@ pub trait Repository: Send + Sync {
         tests: &TreeId,
         is_test: &dyn Fn(&Path) -> bool,
     ) -> Result<Overlay, Fault>;
+    /// The files of `onto` with what `work` changed since both were one.
+    fn restack(&self, work: &CommitId, onto: &CommitId) -> Result<Restacked, Fault>;
     /// The files of a tree, for reading.
     fn reader(&self, tree: &TreeId) -> Result<Box<dyn TreeFiles>, Fault>;
     /// Where a ref points.

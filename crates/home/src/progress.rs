@@ -41,7 +41,8 @@ pub fn progress(state: &State) -> Vec<Ended> {
             StoryStatus::Pending
             | StoryStatus::Active(_)
             | StoryStatus::Blocked { .. }
-            | StoryStatus::SetAside => return None,
+            | StoryStatus::SetAside
+            | StoryStatus::Taken { .. } => return None,
         };
         Some(Ended {
             story: story.spec.id.to_string(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::attempt::{Attempt, Candidate, Drafts, Material, RunState, Step};
+use crate::attempt::{Attempt, Candidate, Material, RunState, Step};
 use crate::budget::Assumed;
 use crate::commit::Commit;
 use crate::event::{EndReason, Event, PublishResult, RunKey, Stamped, WriteBack};
@@ -14,6 +14,7 @@ use crate::ids::{AgentName, StoryId};
 use crate::outcome::{RunOutcome, RunUsage};
 use crate::spec::{Cast, LoopSpec, StorySpec, StoryStart};
 use crate::state::{Spent, State, StoryProgress, StoryStatus};
+use crate::wishes::{Source, Wish};
 
 /// An event that cannot happen in this state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,6 +90,7 @@ impl State {
             paused: false,
             cancel: None,
             ended: None,
+            reopened_from: None,
             started_at_ms: at_ms,
             last_at_ms: at_ms,
         };
@@ -126,11 +128,16 @@ impl State {
 
     fn take(&mut self, record: &Stamped) -> Moved {
         let at_ms = record.at_ms;
-        let is_publishing = matches!(
+        let is_for_ended = matches!(
             record.event,
-            Event::PublishTried { .. } | Event::PublishRequested
+            Event::PublishTried { .. }
+                | Event::PublishRequested
+                | Event::RetryRequested { .. }
+                | Event::AcceptRequested { .. }
+                | Event::TakeRequested { .. }
+                | Event::HandedIn { .. }
         );
-        if self.ended.is_some() && !is_publishing {
+        if self.ended.is_some() && !is_for_ended {
             return Err("the loop is over".into());
         }
         match &record.event {
@@ -163,6 +170,11 @@ impl State {
                 attempt,
                 question,
             } => self.hinder(story, *attempt, question),
+            Event::RetryRequested { .. }
+            | Event::SkipRequested { .. }
+            | Event::AcceptRequested { .. }
+            | Event::TakeRequested { .. }
+            | Event::HandedIn { .. } => self.steer(&record.event, at_ms),
             Event::StoryPlanned { .. }
             | Event::RecheckPlanned { .. }
             | Event::TestsMade { .. }
@@ -249,7 +261,8 @@ impl State {
         let flow = self.attempt_of(run)?.flow;
         self.end_run(run, outcome, usage, at_ms)?;
         self.assume(run, outcome, usage);
-        self.count(run, flow, agent, usage)
+        self.count(run, flow, agent, usage)?;
+        self.grant_wish(&run.story)
     }
 
     /// Whatever came of a run, what it used is used.
@@ -317,12 +330,14 @@ impl State {
         }
     }
 
-    fn plan(&mut self, id: &StoryId, attempt: Attempt) -> Moved {
-        let attempts_max = self.spec.attempts_max();
+    fn plan(&mut self, id: &StoryId, mut attempt: Attempt) -> Moved {
         let is_at_head = attempt.base == self.head;
         let number = attempt.number;
         let at_ms = attempt.planned_at_ms;
+        let attempts_max = self.spec.attempts_max();
         let story = self.story_mut(id)?;
+        let material = story.take_wish(&mut attempt)?;
+        let attempts_max = attempts_max.saturating_add(story.extra_attempts);
         if !may_begin(story) {
             return Err(format!("story `{id}` cannot begin an attempt").into());
         }
@@ -333,11 +348,23 @@ impl State {
         if !is_at_head {
             return Err("an attempt begins at the head of the branch".into());
         }
+        let has_moved = story
+            .tried_on
+            .as_ref()
+            .is_some_and(|on| *on != attempt.base);
+        attempt.is_first_here = story.attempts == 0 || has_moved;
+        if has_moved {
+            // They stand on another commit, and would undo what landed since.
+            story.tests = None;
+            story.earlier_writings += story.rewrites + 1;
+            story.rewrite = None;
+            story.failing.clear();
+        }
         story.attempts = number;
         story.tried_on = Some(attempt.base.clone());
         story.began_at_ms.get_or_insert(at_ms);
         story.status = StoryStatus::Active(Box::new(attempt));
-        self.enter(id, 0, Material::Drafts(Drafts::default()))
+        self.enter(id, 0, material)
     }
 
     fn plan_recheck(
@@ -429,14 +456,23 @@ impl State {
         self.note_write_back(id, prd);
         let attempts_max = self.spec.attempts_max();
         let story = self.story_mut(id)?;
-        let Some(attempt) = story.attempt() else {
-            return Err(format!("story `{id}` is not being worked on").into());
-        };
-        let is_recheck = attempt.is_recheck;
-        let may_skip = match attempt.step {
-            Step::GivenUp { .. } => true,
-            Step::Rejected => is_recheck || story.attempts >= attempts_max,
-            _ => false,
+        let attempts_max = attempts_max.saturating_add(story.extra_attempts);
+        let is_wanted = matches!(story.wish, Some(Wish::Skip { .. }));
+        let (is_recheck, may_skip) = match (&story.status, story.attempt()) {
+            (StoryStatus::Pending, _) => (false, is_wanted),
+            (_, Some(attempt)) => {
+                let is_recheck = attempt.is_recheck;
+                let may_skip = match attempt.step {
+                    Step::GivenUp { .. } => true,
+                    Step::Rejected => {
+                        let is_last = story.attempts >= attempts_max;
+                        is_recheck || is_last || attempt.source != Source::Agents
+                    }
+                    _ => false,
+                };
+                (is_recheck, may_skip)
+            }
+            (_, None) => return Err(format!("story `{id}` is not being worked on").into()),
         };
         if !may_skip {
             return Err(format!("story `{id}` has attempts left").into());
@@ -446,7 +482,8 @@ impl State {
             .get_or_insert_with(|| reason.to_owned());
         let skipped = StoryStatus::Skipped {
             reason: reason.to_owned(),
-            rechecked: is_recheck,
+            // Nobody looks again at what a person does not want.
+            rechecked: is_recheck || is_wanted,
         };
         self.finish(id, skipped, is_recheck, at_ms)
     }
@@ -455,6 +492,8 @@ impl State {
     fn finish(&mut self, id: &StoryId, status: StoryStatus, is_recheck: bool, at_ms: i64) -> Moved {
         let story = self.story_mut(id)?;
         story.status = status;
+        story.wish = None;
+        story.is_asked_for = false;
         story.ended_at_ms = Some(at_ms);
         self.iterations += u32::from(!is_recheck);
         Ok(())
@@ -528,12 +567,17 @@ impl StoryProgress {
                 StoryStart::SetAside => StoryStatus::SetAside,
             },
             attempts: 0,
+            extra_attempts: 0,
+            wish: None,
+            is_asked_for: false,
             tried_on: None,
             feedback: Vec::new(),
             rejected: Vec::new(),
             tests: None,
             rewrite: None,
             rewrites: 0,
+            earlier_writings: 0,
+            rounds: 0,
             failing: Vec::new(),
             ruled: false,
             skipped_because: None,

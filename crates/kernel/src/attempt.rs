@@ -10,10 +10,12 @@ use serde::{Deserialize, Serialize};
 use crate::commit::Commit;
 use crate::facts::Facts;
 use crate::flow::{Flow, FlowStep, Role, Stage};
+use crate::gate::Finding;
 use crate::ids::AgentName;
 use crate::outcome::{FaultCause, RunUsage};
 use crate::spec::Cast;
 use crate::verdict::{Proof, Review, Verdict};
+use crate::wishes::{Acceptance, Rejected, Source};
 
 /// One try at a story.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +33,10 @@ pub struct Attempt {
     pub planned_at_ms: i64,
     /// Whether it only looks again at a skipped story.
     pub is_recheck: bool,
+    /// Whether no attempt at the story began at this commit before.
+    pub is_first_here: bool,
+    /// Whose work it is about.
+    pub source: Source,
     /// The last try of each stage that was started.
     pub tries: BTreeMap<Stage, LastTry>,
     /// Agents that took over from one at its limit, by stage.
@@ -160,8 +166,10 @@ pub enum TestsDraft {
 /// Whose work becomes the candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Author {
-    /// The implementor's.
+    /// The implementor's, or that of the person who took the story.
     Implementor,
+    /// It is a candidate already, and a person accepted it.
+    Accepted(Acceptance),
     /// The prover's, who worked on an earlier candidate.
     Prover(Box<Candidate>),
 }
@@ -388,6 +396,8 @@ impl Attempt {
             base,
             planned_at_ms: at_ms,
             is_recheck: false,
+            is_first_here: number == 1,
+            source: Source::Agents,
             tries: BTreeMap::new(),
             stand_ins: BTreeMap::new(),
             step: Step::Rejected,
@@ -397,10 +407,10 @@ impl Attempt {
 
     /// The steps that it goes through.
     pub fn steps(&self) -> &'static [FlowStep] {
-        if self.is_recheck {
-            Flow::recheck_steps()
-        } else {
-            self.flow.steps()
+        match self.source {
+            _ if self.is_recheck => Flow::recheck_steps(),
+            Source::Accepted(_) => Flow::acceptance_steps(),
+            Source::Agents | Source::Person(_) => self.flow.steps(),
         }
     }
 
@@ -454,6 +464,17 @@ impl Attempt {
             | Step::Rejected
             | Step::GivenUp { .. } => None,
         }
+    }
+
+    /// The candidate as it is remembered once it is set aside.
+    pub(crate) fn as_rejected(&self) -> Option<Rejected> {
+        let candidate = self.candidate()?;
+        let finding = candidate.facts().map(Facts::finding);
+        Some(Rejected {
+            commit: candidate.commit.clone(),
+            base: self.base.clone(),
+            is_green: matches!(finding, Some(Finding::Green | Finding::Unproven)),
+        })
     }
 
     /// The role of a stage.

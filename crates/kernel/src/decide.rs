@@ -9,10 +9,11 @@ use crate::event::{EndReason, RunKey};
 use crate::facts::Facts;
 use crate::flow::{Base, Stage, Writes};
 use crate::order::{
-    Deed, MakeCandidateOrder, MakeTestsOrder, Order, Plan, RunOrder, RunPlace, StopOrder, Told,
-    WaitOrder,
+    Deed, MakeCandidateOrder, MakeTestsOrder, Order, Plan, RestackOrder, RunOrder, RunPlace,
+    StopOrder, Told, WaitOrder,
 };
 use crate::state::{Rewrite, State, StoryProgress, StoryStatus};
+use crate::wishes::{Acceptance, Source, Wish};
 
 /// Everything that is owed now. The engine carries out what has no outcome yet.
 pub fn decide(state: &State) -> Vec<Order> {
@@ -46,15 +47,25 @@ fn deeds_of_work(state: &State) -> Vec<Deed> {
         return vec![Deed::Prepare { base }];
     }
     let active: Vec<Active<'_>> = state.active().collect();
+    let mut owed = wanted_skips(state);
     // One story at a time: the next one begins when nothing of the last is left to do.
-    if active.is_empty() {
+    if active.is_empty() && owed.is_empty() {
         return if state.paused {
             Vec::new()
         } else {
             plan(state)
         };
     }
-    let mut owed: Vec<Deed> = active.iter().flat_map(Active::deeds).collect();
+    // What a person wants comes before the next attempt: nothing stands on the head now.
+    let is_between = active.iter().all(Active::is_between_attempts);
+    if is_between
+        && !state.paused
+        && let Some(story) = wished(state)
+    {
+        owed.push(Deed::Plan(plan_attempt(state, story)));
+        return owed;
+    }
+    owed.extend(active.iter().flat_map(Active::deeds));
     // Every run that the budget has no room for asks for the end, and the loop ends once.
     let mut has_end = false;
     owed.retain(|deed| !matches!(deed, Deed::End { .. }) || !std::mem::replace(&mut has_end, true));
@@ -99,9 +110,40 @@ fn cancel(state: &State, why: &str) -> Vec<Deed> {
     }]
 }
 
+/// Stories that have not begun and that a person wants set aside.
+fn wanted_skips(state: &State) -> Vec<Deed> {
+    let pending = state.stories.iter();
+    let pending = pending.filter(|story| story.status == StoryStatus::Pending);
+    let skip = |story: &StoryProgress| match &story.wish {
+        Some(Wish::Skip { reason }) => Some(Deed::Skip {
+            story: story.spec.id.clone(),
+            attempts: story.attempts,
+            reason: reason.clone(),
+            prd_path: state.spec.prd_path.clone(),
+        }),
+        _ => None,
+    };
+    pending.filter_map(skip).collect()
+}
+
+/// The first story for which a person wants an attempt of its own kind.
+fn wished(state: &State) -> Option<&StoryProgress> {
+    let mut stories = state.stories.iter();
+    stories.find(|story| story.has_wished_attempt())
+}
+
 impl Active<'_> {
+    fn is_between_attempts(&self) -> bool {
+        let is_agents = self.attempt.source == Source::Agents && !self.attempt.is_recheck;
+        is_agents && self.attempt.step == Step::Rejected
+    }
+
     fn deeds(&self) -> Vec<Deed> {
         let attempt = self.attempt;
+        if self.story.wish.is_some() && !matches!(attempt.step, Step::GivenUp { .. }) {
+            // A person wants something else of the story, once none of its runs is under way.
+            return self.stops();
+        }
         if attempt.hindered.is_some() {
             // A person has the next word.
             return Vec::new();
@@ -147,8 +189,11 @@ impl Active<'_> {
     /// Another attempt while there are any left, with what the last one taught; then the skip.
     fn after_rejection(&self) -> Vec<Deed> {
         let story = self.story;
-        let has_attempts = story.attempts < self.state.spec.attempts_max();
-        if has_attempts && !self.attempt.is_recheck {
+        let attempts_max = self.state.spec.attempts_max();
+        let has_attempts = story.attempts < attempts_max.saturating_add(story.extra_attempts);
+        // A person's work is theirs to mend.
+        let is_agents = self.attempt.source == Source::Agents && !self.attempt.is_recheck;
+        if has_attempts && is_agents {
             if self.state.paused {
                 return Vec::new();
             }
@@ -322,7 +367,8 @@ impl Active<'_> {
             review,
             before: self.story.tests.clone(),
             rewrite: self.story.rewrite.clone(),
-            rewrites: self.story.rewrites,
+            rewrites: self.story.earlier_writings + self.story.rewrites,
+            rounds: self.story.rounds,
         }))
     }
 
@@ -330,6 +376,11 @@ impl Active<'_> {
         let stage = match author {
             Author::Implementor => Stage::Implement,
             Author::Prover(_) => Stage::Prove,
+            Author::Accepted(acceptance) => return self.restack(acceptance),
+        };
+        let handed_in = match (&self.attempt.source, author) {
+            (Source::Person(work), Author::Implementor) => Some(work.clone()),
+            _ => None,
         };
         Deed::MakeCandidate(Box::new(MakeCandidateOrder {
             place: self.place(stage),
@@ -338,7 +389,27 @@ impl Active<'_> {
             base: self.attempt.base.clone(),
             planned_at_ms: self.attempt.planned_at_ms,
             tests: self.story.tests.clone(),
-            rejected: self.story.rejected.clone(),
+            rejected: self.rejected(),
+            handed_in,
+        }))
+    }
+
+    /// A person may hand in again what was rejected: something else may have changed, and they know
+    /// best.
+    fn rejected(&self) -> Vec<Commit> {
+        let rejected = self.story.rejected.iter().map(|one| one.commit.clone());
+        match self.attempt.source {
+            Source::Person(_) => Vec::new(),
+            Source::Agents | Source::Accepted(_) => rejected.collect(),
+        }
+    }
+
+    fn restack(&self, acceptance: &Acceptance) -> Deed {
+        Deed::Restack(Box::new(RestackOrder {
+            story: self.story.spec.id.clone(),
+            attempt: self.attempt.number,
+            acceptance: acceptance.clone(),
+            onto: self.attempt.base.clone(),
         }))
     }
 }
@@ -355,7 +426,10 @@ fn plan_attempt(state: &State, story: &StoryProgress) -> Plan {
         story: story.spec.id.clone(),
         attempt,
         flow: state.spec.flow_of(&story.spec),
-        cast: state.spec.cast_for(&story.spec, attempt),
+        // The ladder begins anew where a person asked for another try.
+        cast: state
+            .spec
+            .cast_for(&story.spec, attempt.saturating_sub(story.extra_attempts)),
         is_recheck: false,
         base: state.head.clone(),
     }
@@ -363,7 +437,18 @@ fn plan_attempt(state: &State, story: &StoryProgress) -> Plan {
 
 /// The next story; when none is left, the rechecks, the blocked ones, the end.
 fn plan(state: &State) -> Vec<Deed> {
-    let end = |reason| vec![Deed::End { reason }];
+    // A story that a person does keeps the loop open.
+    let end = |reason| {
+        let is_open = state.is_with_person();
+        let ends = (!is_open).then_some(Deed::End { reason });
+        ends.into_iter().collect::<Vec<Deed>>()
+    };
+    if let Some(story) = wished(state) {
+        return vec![Deed::Plan(plan_attempt(state, story))];
+    }
+    if let Some(reason) = state.ends_again() {
+        return plan_asked_for(state).map_or_else(|| end(reason.clone()), |deed| vec![deed]);
+    }
     if state
         .spec
         .max_iterations
@@ -392,6 +477,9 @@ fn plan(state: &State) -> Vec<Deed> {
             ..plan_attempt(state, story)
         })];
     }
+    if state.is_with_person() {
+        return Vec::new();
+    }
     // A pending story that is left when nothing is ready waits for something that will not pass.
     let blocked: Vec<Deed> = pending()
         .filter_map(|story| blocking(state, story))
@@ -400,6 +488,20 @@ fn plan(state: &State) -> Vec<Deed> {
         end(EndReason::Completed)
     } else {
         blocked
+    }
+}
+
+/// The next of the stories that a person asked for after the loop's end, or what keeps it from
+/// beginning.
+fn plan_asked_for(state: &State) -> Option<Deed> {
+    let asked_for = || {
+        let stories = state.stories.iter();
+        stories.filter(|story| story.status == StoryStatus::Pending && story.is_asked_for)
+    };
+    let ready = asked_for().filter(|story| blocking(state, story).is_none());
+    match ready.min_by_key(|story| story.spec.rank) {
+        Some(next) => Some(Deed::Plan(plan_attempt(state, next))),
+        None => asked_for().find_map(|story| blocking(state, story)),
     }
 }
 

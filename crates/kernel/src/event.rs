@@ -204,6 +204,55 @@ pub enum Event {
         /// The stories as the PRD has them now.
         stories: Vec<Arc<StorySpec>>,
     },
+    /// A person asked for another try at a story; a loop that is over goes on.
+    RetryRequested {
+        /// The story's id.
+        story: StoryId,
+        /// What the next attempts are told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hint: Option<String>,
+        /// The agent that shall implement.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<AgentName>,
+        /// The flow that it shall follow.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        flow: Option<Flow>,
+    },
+    /// A person wants a story set aside.
+    SkipRequested {
+        /// The story's id.
+        story: StoryId,
+        /// The reason, for people.
+        reason: String,
+    },
+    /// A person says yes to a candidate, whatever became of it.
+    AcceptRequested {
+        /// The story's id.
+        story: StoryId,
+        /// The candidate.
+        commit: Commit,
+        /// Who says so.
+        by: String,
+        /// Why, which is owed where its checks do not say yes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// A person does a story themselves.
+    TakeRequested {
+        /// The story's id.
+        story: StoryId,
+        /// Who does it.
+        by: String,
+    },
+    /// A person hands in what they made of a story that they took.
+    HandedIn {
+        /// The story's id.
+        story: StoryId,
+        /// Their commit, in the project's repository.
+        commit: Commit,
+        /// Who made it.
+        by: String,
+    },
     /// Somebody answered a question.
     Answered {
         /// One of the question's choices, or words of their own where the question takes any.
@@ -246,6 +295,11 @@ impl Event {
             Self::PauseRequested => "pause-requested",
             Self::ResumeRequested => "resume-requested",
             Self::Reloaded { .. } => "reloaded",
+            Self::RetryRequested { .. } => "retry-requested",
+            Self::SkipRequested { .. } => "skip-requested",
+            Self::AcceptRequested { .. } => "accept-requested",
+            Self::TakeRequested { .. } => "take-requested",
+            Self::HandedIn { .. } => "handed-in",
             Self::Answered { .. } => "answered",
             Self::LoopEnded { .. } => "loop-ended",
         }

@@ -187,6 +187,10 @@ const LEGACY: &[FlowStep] = &[
     Runs(&[Judge]),
 ];
 
+/// A person has accepted a candidate: it is put onto the branch as it is now, and measured there
+/// again where the branch has moved.
+const ACCEPTANCE: &[FlowStep] = &[Candidate, Runs(&[Check])];
+
 /// A skipped story is looked at again: its own tests on the branch as it is, and the judge.
 const RECHECK: &[FlowStep] = &[Runs(&[Check]), Runs(&[Judge])];
 
@@ -231,6 +235,11 @@ impl Flow {
     /// The steps of a second look at a skipped story.
     pub(crate) fn recheck_steps() -> &'static [FlowStep] {
         RECHECK
+    }
+
+    /// The steps of a candidate that a person accepted.
+    pub(crate) fn acceptance_steps() -> &'static [FlowStep] {
+        ACCEPTANCE
     }
 
     /// Whether the flow has a stage.

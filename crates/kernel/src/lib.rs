@@ -28,7 +28,9 @@ mod reload;
 mod run_end;
 mod spec;
 mod state;
+mod steer;
 mod verdict;
+mod wishes;
 
 pub use apply::IllegalMove;
 pub use attempt::{
@@ -47,8 +49,8 @@ pub use ids::{AgentName, StoryId};
 pub use numbered::{Numbered, numbered};
 pub use obliged::is_same_test;
 pub use order::{
-    Deed, MakeCandidateOrder, MakeTestsOrder, Order, Plan, PublishOrder, RunOrder, RunPlace,
-    StopOrder, Told, WaitOrder,
+    Deed, MakeCandidateOrder, MakeTestsOrder, Order, Plan, PublishOrder, RestackOrder, RunOrder,
+    RunPlace, StopOrder, Told, WaitOrder,
 };
 pub use outcome::{FaultCause, InterruptCause, RunOutcome, RunUsage};
 pub use publishing::{is_over, may_be_filed_as, record_kind};
@@ -58,3 +60,4 @@ pub use spec::{
 };
 pub use state::{Choice, Question, Rewrite, Spent, State, StoryProgress, StoryStatus, Tests, Wait};
 pub use verdict::{Coverage, CriterionVerdict, Obliged, Proof, Review, Verdict};
+pub use wishes::{Acceptance, PersonsWork, Rejected, Source, Wish};

@@ -17,6 +17,7 @@ use crate::ids::{AgentName, StoryId};
 use crate::spec::{Cast, StorySpec};
 use crate::state::{Rewrite, Tests};
 use crate::verdict::{Proof, Review};
+use crate::wishes::{Acceptance, PersonsWork};
 
 /// One thing that is owed now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +58,8 @@ pub enum Deed {
     MakeTests(Box<MakeTestsOrder>),
     /// Turn what the implementor or the prover left into the candidate.
     MakeCandidate(Box<MakeCandidateOrder>),
+    /// Put a candidate that a person accepted onto the branch as it is now, and say so in its message.
+    Restack(Box<RestackOrder>),
     /// Move the loop's branch to the accepted commit, by compare-and-swap.
     Integrate {
         /// The story's id.
@@ -286,6 +289,9 @@ pub struct MakeTestsOrder {
     pub rewrite: Option<Rewrite>,
     /// How often tests were written again.
     pub rewrites: u32,
+    /// The rounds of tests that there were before.
+    #[serde(default)]
+    pub rounds: u32,
 }
 
 /// Work that must become the candidate.
@@ -305,6 +311,22 @@ pub struct MakeCandidateOrder {
     pub tests: Option<Tests>,
     /// Candidates of this story that were rejected.
     pub rejected: Vec<Commit>,
+    /// What a person made of the story, where one did the implementor's part.
+    #[serde(default)]
+    pub handed_in: Option<PersonsWork>,
+}
+
+/// A candidate that a person accepted and that must stand on the branch's head.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestackOrder {
+    /// The story's id.
+    pub story: StoryId,
+    /// The attempt's number.
+    pub attempt: u32,
+    /// The candidate, and who accepted it why.
+    pub acceptance: Acceptance,
+    /// The head of the branch.
+    pub onto: Commit,
 }
 
 impl Order {
@@ -323,6 +345,7 @@ impl Order {
                 let round = order.tests.as_ref().map_or(0, |tests| tests.round);
                 format!("make-candidate {} tests {round}", order.place.run)
             }
+            Deed::Restack(order) => format!("restack {} {}", order.story, order.attempt),
             Deed::Integrate { story, attempt, .. } => format!("integrate {story} {attempt}"),
             Deed::Announce { story, .. } => format!("announce {story}"),
             Deed::Publish(order) => format!("publish {}", order.to),
@@ -337,6 +360,7 @@ impl Order {
         match &self.deed {
             Deed::MakeTests(order) => Some((&order.place.run.story, order.place.run.attempt)),
             Deed::MakeCandidate(order) => Some((&order.place.run.story, order.place.run.attempt)),
+            Deed::Restack(order) => Some((&order.story, order.attempt)),
             Deed::Integrate { story, attempt, .. } => Some((story, *attempt)),
             Deed::Prepare { .. }
             | Deed::Plan(_)
@@ -363,6 +387,7 @@ impl Order {
             Deed::MakeCandidate(order) => Some(&order.place.run),
             Deed::Prepare { .. }
             | Deed::Plan(_)
+            | Deed::Restack(_)
             | Deed::Integrate { .. }
             | Deed::Announce { .. }
             | Deed::Publish(_)
@@ -402,6 +427,7 @@ impl Deed {
             | Self::Wait(_)
             | Self::MakeTests(_)
             | Self::MakeCandidate(_)
+            | Self::Restack(_)
             | Self::Integrate { .. }
             | Self::Announce { .. }
             | Self::Publish(_)

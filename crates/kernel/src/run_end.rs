@@ -10,9 +10,11 @@ use crate::commit::Commit;
 use crate::event::RunKey;
 use crate::facts::Facts;
 use crate::flow::{FlowStep, Stage};
+use crate::gate::Finding;
 use crate::ids::StoryId;
 use crate::outcome::{InterruptCause, RunOutcome, RunUsage};
 use crate::state::{Rewrite, State, StoryProgress, Tests};
+use crate::wishes::{Acceptance, Source};
 
 /// The longest wait after an infrastructure fault, as a multiple of the first.
 const WAIT_FACTOR_MAX: i64 = 10;
@@ -76,7 +78,8 @@ impl State {
         at_ms: i64,
     ) -> Moved {
         let first_wait = self.spec.retry_wait_ms;
-        let is_cancelled = self.cancel.is_some();
+        // A stop is asked for by a cancel, or by what a person wants of the story.
+        let is_asked_for = self.cancel.is_some() || self.story_mut(&key.story)?.wish.is_some();
         let limits_in_a_row = self.note_limit(key, outcome);
         let run = self.run_mut(key, |state| matches!(state, RunState::Running { .. }))?;
         // Whatever came of it, the time is spent.
@@ -108,7 +111,7 @@ impl State {
                 }
             }
             RunOutcome::NeedsHuman { question, free } => run.ask(question, *free),
-            RunOutcome::Stopped if is_cancelled => run.state = RunState::Owed,
+            RunOutcome::Stopped if is_asked_for => run.state = RunState::Owed,
             other => {
                 run.state = RunState::Ended;
                 self.take_outcome(key, other)?;
@@ -208,12 +211,43 @@ impl State {
             report: report.to_owned(),
             facts: facts.cloned().map(Box::new),
         });
+        if let Source::Accepted(acceptance) = self.attempt_mut(id)?.source.clone() {
+            return self.take_checked_acceptance(id, &acceptance, passed, report, facts);
+        }
         match facts {
             Some(facts) => self.take_facts(id, facts, report),
             // Commands that are known by their exit code alone, as in the first loops.
             None if passed => self.settle(id),
             None => self.reject(id, red(report)),
         }
+    }
+
+    /// What a person accepted is measured again because the branch has moved. Their reason covers what
+    /// is red; without one they have not seen it.
+    fn take_checked_acceptance(
+        &mut self,
+        id: &StoryId,
+        acceptance: &Acceptance,
+        passed: bool,
+        report: &str,
+        facts: Option<&Facts>,
+    ) -> Moved {
+        let is_red = match facts {
+            Some(facts) => matches!(facts.finding(), Finding::Red | Finding::Unfit),
+            None => !passed,
+        };
+        if !is_red || acceptance.reason.is_some() {
+            return self.settle(id);
+        }
+        let by = &acceptance.by;
+        let words = facts.map_or(report, |facts| &facts.feedback);
+        self.give_up(
+            id,
+            format!(
+                "{by} accepted it, but on top of what landed since it is red, which takes a reason:\n\
+                 {words}"
+            ),
+        )
     }
 
     pub(crate) fn drafts_mut(&mut self, id: &StoryId) -> Result<&mut Drafts, Refused> {
@@ -319,7 +353,10 @@ impl State {
                 code: Code::Failed(why),
                 ..
             }) => return self.reject(id, why),
-            Material::Drafts(_) => Author::Implementor,
+            Material::Drafts(_) => match &self.attempt_mut(id)?.source {
+                Source::Accepted(acceptance) => Author::Accepted(acceptance.clone()),
+                Source::Agents | Source::Person(_) => Author::Implementor,
+            },
             Material::Candidate(candidate) => Author::Prover(candidate),
         };
         self.step(id, Step::MakeCandidate { at, author })
@@ -377,14 +414,12 @@ impl State {
 
     /// A rejected candidate is remembered, so that the same files are not judged twice. What a
     /// recheck looks at is the branch itself, which nobody rejects.
-    fn set_candidate_aside(&mut self, id: &StoryId) -> Moved {
+    pub(crate) fn set_candidate_aside(&mut self, id: &StoryId) -> Moved {
         let attempt = self.attempt_mut(id)?;
         if attempt.is_recheck {
             return Ok(());
         }
-        let rejected = attempt
-            .candidate()
-            .map(|candidate| candidate.commit.clone());
+        let rejected = attempt.as_rejected();
         self.story_mut(id)?.rejected.extend(rejected);
         Ok(())
     }
@@ -400,7 +435,8 @@ impl State {
             return Err("no tests are owed".into());
         };
         let story = self.story_mut(id)?;
-        let round = story.tests.as_ref().map_or(0, |tests| tests.round) + 1;
+        story.rounds += 1;
+        let round = story.rounds;
         story.tests = Some(Tests {
             commit: commit.cloned(),
             round,
@@ -501,15 +537,21 @@ pub(crate) fn take_step(attempt: &mut Attempt) -> Step {
 
 /// The stages of a step that have anything to do for this attempt.
 fn needed(story: &StoryProgress, material: &Material, stages: &[Stage]) -> Vec<Stage> {
+    let attempt = story.attempt();
     let is_wanted = |stage: &Stage| match stage {
-        // The base is the same for every attempt at a story.
-        Stage::Baseline => story.attempts == 1,
+        // Attempts at a story share their base, unless something landed in between.
+        Stage::Baseline => attempt.is_some_and(|attempt| attempt.is_first_here),
         Stage::Implement => {
             matches!(material, Material::Drafts(drafts) if drafts.code == Code::Owed)
         }
         // Tests are written once, and stay hidden from every attempt, unless they are at fault.
         Stage::WriteTests => story.tests.is_none() || story.rewrite.is_some(),
-        Stage::Check | Stage::Review | Stage::Prove | Stage::Judge | Stage::Arbitrate => true,
+        Stage::Check => attempt.is_none_or(|attempt| match &attempt.source {
+            // On the commit that it was made for it has been measured.
+            Source::Accepted(acceptance) => acceptance.base != attempt.base,
+            Source::Agents | Source::Person(_) => true,
+        }),
+        Stage::Review | Stage::Prove | Stage::Judge | Stage::Arbitrate => true,
     };
     stages.iter().copied().filter(is_wanted).collect()
 }

@@ -17,6 +17,7 @@ use crate::ids::{AgentName, StoryId};
 use crate::outcome::RunUsage;
 use crate::spec::{LoopSpec, StorySpec};
 use crate::verdict::Review;
+use crate::wishes::{Rejected, Wish};
 
 /// A loop, as its journal says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub struct State {
     pub(crate) paused: bool,
     pub(crate) cancel: Option<String>,
     pub(crate) ended: Option<EndReason>,
+    /// Why it was over before a person made it go on.
+    pub(crate) reopened_from: Option<EndReason>,
     pub(crate) started_at_ms: i64,
     pub(crate) last_at_ms: i64,
 }
@@ -73,14 +76,25 @@ pub struct StoryProgress {
     pub tried_on: Option<Commit>,
     /// What each failed attempt taught.
     pub feedback: Vec<String>,
-    /// Rejected candidates, kept aside.
-    pub rejected: Vec<Commit>,
+    /// Attempts beyond those that every story gets, since a person asked for them.
+    pub extra_attempts: u32,
+    /// What a person wants of it and has not got yet.
+    pub wish: Option<Wish>,
+    /// Whether a person asked for it after the loop's end.
+    pub is_asked_for: bool,
+    /// Candidates that were set aside.
+    pub rejected: Vec<Rejected>,
     /// The tests that were written for it and stand.
     pub tests: Option<Tests>,
     /// Why its tests must be written again, where they must.
     pub rewrite: Option<Rewrite>,
     /// How often tests were written again.
     pub rewrites: u32,
+    /// How often tests were asked for before the last time that somebody began anew. Names of what
+    /// writers left count on.
+    pub earlier_writings: u32,
+    /// The rounds of tests that there were. Their names count on too.
+    pub rounds: u32,
     /// The new tests that were red in the attempt before.
     pub failing: Vec<String>,
     /// Whether the arbiter has spoken.
@@ -122,6 +136,11 @@ pub enum StoryStatus {
     },
     /// Was not this loop's business from the start.
     SetAside,
+    /// A person does it.
+    Taken {
+        /// Who.
+        by: String,
+    },
 }
 
 /// The acceptance tests of a story.
@@ -272,7 +291,8 @@ impl StoryProgress {
             | StoryStatus::Passed(_)
             | StoryStatus::Skipped { .. }
             | StoryStatus::Blocked { .. }
-            | StoryStatus::SetAside => None,
+            | StoryStatus::SetAside
+            | StoryStatus::Taken { .. } => None,
         }
     }
 

@@ -252,6 +252,10 @@ fn status_of(state: &State) -> (&'static str, String) {
     if let Some(question) = state.questions().first() {
         return ("needs_human", question.text.clone());
     }
+    if state.is_with_person() && state.attempts().next().is_none() {
+        let why = "a person does what is left: `loopwright take ID STORY --done` hands it in";
+        return ("needs_human", why.to_owned());
+    }
     match (state.is_paused(), state.waits_until_ms().is_some()) {
         (true, _) => ("paused", String::new()),
         (false, true) => {
@@ -280,6 +284,7 @@ fn story_view(story: &StoryProgress, ended: bool) -> StoryView {
         StoryStatus::Skipped { reason, .. } => ("skipped", reason.clone(), None),
         StoryStatus::Blocked { on } => ("blocked", format!("waits for {on}"), None),
         StoryStatus::SetAside => ("skipped", "was set aside in the PRD".to_owned(), None),
+        StoryStatus::Taken { by } => ("taken", format!("{by} does it"), None),
     };
     StoryView {
         id: story.spec.id.to_string(),

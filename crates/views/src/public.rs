@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use kernel::{
-    AgentName, EndReason, Event, RunOutcome, Stage, Stamped, State, StoryId, StoryStatus,
+    AgentName, EndReason, Event, RunOutcome, Source, Stage, Stamped, State, StoryId, StoryStatus,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -120,12 +120,7 @@ fn public_of(
             ..
         } => {
             let work = implement(spec, after.story(story), *attempt, implementor, base);
-            let mut told = one("agent/loop.implement", work);
-            // Later attempts are planned too, and the story was chosen before.
-            if is_first(story, before) {
-                told.splice(0..0, one("agent/loop.plan", planned(spec, story)));
-            }
-            told
+            begun(story, work, before, after)
         }
         Event::RunStarted { run } if run.try_number == 1 => match run.stage {
             Stage::Judge => one("agent/loop.judge", judge(run, after)),
@@ -165,6 +160,11 @@ fn public_of(
             switched(loop_id, run, from, to),
         ),
         Event::LoopEnded { reason } => one("agent/loop.complete", complete(reason, record, after)),
+        Event::RetryRequested { .. }
+        | Event::SkipRequested { .. }
+        | Event::AcceptRequested { .. }
+        | Event::TakeRequested { .. }
+        | Event::HandedIn { .. } => steered(loop_id, &record.event),
         Event::LoopPrepared
         | Event::RecheckPlanned { .. }
         | Event::RunStarted { .. }
@@ -178,6 +178,55 @@ fn public_of(
         | Event::Reloaded { .. }
         | Event::Answered { .. } => Vec::new(),
     }
+}
+
+/// An attempt that begins with this work for the implementor.
+fn begun(story: &StoryId, work: Value, before: Option<&State>, after: &State) -> Vec<Told> {
+    let mut told = match after.attempt(story).map(|attempt| &attempt.source) {
+        // Nobody implements what a person made or accepted.
+        Some(Source::Accepted(_) | Source::Person(_)) => Vec::new(),
+        Some(Source::Agents) | None => one("agent/loop.implement", work),
+    };
+    // Later attempts are planned too, and the story was chosen before.
+    if is_first(story, before) {
+        told.splice(0..0, one("agent/loop.plan", planned(after.spec(), story)));
+    }
+    told
+}
+
+/// What a person asked for one story.
+fn steered(loop_id: &str, event: &Event) -> Vec<Told> {
+    let data = match event {
+        Event::RetryRequested {
+            story,
+            hint,
+            agent,
+            flow,
+        } => {
+            let flow = flow.map(kernel::Flow::word);
+            json!({ "loopId": loop_id, "storyId": story, "action": "retry", "hint": hint,
+                    "tool": agent, "flow": flow })
+        }
+        Event::SkipRequested { story, reason } => {
+            json!({ "loopId": loop_id, "storyId": story, "action": "skip", "reason": reason })
+        }
+        Event::AcceptRequested {
+            story,
+            commit,
+            by,
+            reason,
+        } => json!({ "loopId": loop_id, "storyId": story, "action": "accept",
+                     "commitSha": commit, "by": by, "reason": reason }),
+        Event::TakeRequested { story, by } => {
+            json!({ "loopId": loop_id, "storyId": story, "action": "take", "by": by })
+        }
+        Event::HandedIn { story, commit, by } => {
+            json!({ "loopId": loop_id, "storyId": story, "action": "hand-in",
+                    "commitSha": commit, "by": by })
+        }
+        _ => return Vec::new(),
+    };
+    one("agent/loop.steered", data)
 }
 
 /// What `send agent/loop.start` takes again as it is.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use home::Home;
 use workspace::{
     Change, CommitId, Edit, Entry, GitError, Listed, LoopRepo, Memory, Moved, Overlay, Published,
-    Snapshot, TreeId, TreeReader,
+    Restacked, Snapshot, TreeId, TreeReader,
 };
 
 use crate::fault::Fault;
@@ -131,6 +131,10 @@ impl Repository for GitRepository {
 
     fn parent_of(&self, commit: &CommitId) -> Result<CommitId, Fault> {
         self.done(self.git.parent_of(commit))
+    }
+
+    fn restack(&self, work: &CommitId, onto: &CommitId) -> Result<Restacked, Fault> {
+        self.done(self.git.restack(work, onto))
     }
 
     fn message_of(&self, commit: &CommitId) -> Result<String, Fault> {

@@ -54,7 +54,8 @@ impl Authoring<'_> {
             return Ok(None);
         }
         let base = commit_id(self.base)?;
-        let left = self.repository.snapshot(checkout, &base, &self.kept())?;
+        let kept = kept_files(self.settings);
+        let left = self.repository.snapshot(checkout, &base, &kept)?;
         let message = message_of(subject, &left);
         let at_secs = self.planned_at_ms / 1000;
         let made = self
@@ -73,20 +74,19 @@ impl Authoring<'_> {
             notes: notes.map(str::to_owned).collect(),
         })
     }
+}
 
-    /// Neither the PRD nor what we copied in ourselves is an agent's to change or to publish.
-    fn kept(&self) -> Vec<PathBuf> {
-        let settings = self.settings;
-        let subdir = Path::new(&settings.subdir);
-        let copied = settings.copy.iter().map(|name| subdir.join(name));
-        let agents = settings.agents.values();
-        let hidden = agents.flat_map(|agent| agent.cli().facts().executes);
-        let prd = settings.prd_in_repository.iter();
-        prd.map(PathBuf::from)
-            .chain(copied)
-            .chain(hidden.map(PathBuf::from))
-            .collect()
-    }
+/// Neither the PRD nor what we copied in ourselves is an author's to change or to publish.
+pub(crate) fn kept_files(settings: &Settings) -> Vec<PathBuf> {
+    let subdir = Path::new(&settings.subdir);
+    let copied = settings.copy.iter().map(|name| subdir.join(name));
+    let agents = settings.agents.values();
+    let hidden = agents.flat_map(|agent| agent.cli().facts().executes);
+    let prd = settings.prd_in_repository.iter();
+    prd.map(PathBuf::from)
+        .chain(copied)
+        .chain(hidden.map(PathBuf::from))
+        .collect()
 }
 
 fn message_of(subject: &str, left: &Snapshot) -> String {

@@ -1,13 +1,14 @@
 //! Turns what the implementor or the prover left, and the writer's tests, into the candidate.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use home::{Policy, Settings};
-use kernel::{Base, Event, MakeCandidateOrder, Order, Stage};
+use kernel::{Base, Event, MakeCandidateOrder, Order, PersonsWork, Stage};
 use workspace::{CommitId, Overlay, TreeId};
 
 use crate::fault::Fault;
-use crate::orders::authored::{Authored, Authoring, NOTES_MAX, reference};
+use crate::orders::authored::{Authored, Authoring, NOTES_MAX, kept_files, reference};
+use crate::orders::restack::{OntoHead, onto_head};
 use crate::ports::{Ports, Repository};
 use crate::run::agent_files::{agent_config, guidance};
 use crate::run::check_plan::tests_commit;
@@ -47,16 +48,20 @@ pub(crate) fn make_candidate(
         base_tree: repository.tree_of(&base)?,
         base,
     };
-    match making.code(ports)? {
+    let code = match &make.handed_in {
+        Some(work) => making.handed_in(work, ports)?,
+        None => making.code(ports)?,
+    };
+    match code {
         Code::There(authored) => making.candidate(authored),
-        Code::Nothing(why) => Ok(making.nothing_new(why)),
+        Code::Nothing(why) => Ok(making.nothing_new(&why)),
     }
 }
 
 /// The author's files.
 enum Code {
     There(Authored),
-    Nothing(&'static str),
+    Nothing(String),
 }
 
 impl Making<'_> {
@@ -77,15 +82,43 @@ impl Making<'_> {
         let name = reference(kind, &run.story, &run.attempt.to_string());
         let subject = format!("{kind}: {}\n", run.story);
         let Some(authored) = authoring.keep(&name, &files.checkout, &subject)? else {
-            return Ok(Code::Nothing("the attempt left no checkout behind"));
+            let why = "the attempt left no checkout behind".to_owned();
+            return Ok(Code::Nothing(why));
         };
         if !self.settings.keep_checkouts {
             discard(&ports.home, &files.checkout);
         }
         if run.stage == Stage::Implement && authored.tree == self.started_from()? {
-            return Ok(Code::Nothing("the attempt changed nothing"));
+            return Ok(Code::Nothing("the attempt changed nothing".to_owned()));
         }
         Ok(Code::There(authored))
+    }
+
+    /// What a person made, on top of what landed since they began.
+    fn handed_in(&self, work: &PersonsWork, ports: &Ports) -> Result<Code, Fault> {
+        let repository = self.repository;
+        let commit = commit_id(&work.commit)?;
+        let project = Path::new(&self.order.project);
+        ports
+            .repositories
+            .create(&self.order.loop_id, project, &commit)?;
+        let tree = match onto_head(repository, &commit, &self.base)? {
+            OntoHead::Files(tree) => tree,
+            OntoHead::Conflict(why) => return Ok(Code::Nothing(why)),
+        };
+        let kept = kept_files(self.settings);
+        let is_kept = |path: &PathBuf| kept.iter().any(|kept| path.starts_with(kept));
+        let changes = repository.tree_changes(&self.base_tree, &tree)?.into_iter();
+        let paths: Vec<PathBuf> = changes.map(|change| change.path).filter(is_kept).collect();
+        let tree = with_files_of(repository, &self.base_tree, &tree, &paths)?;
+        if tree == self.base_tree {
+            return Ok(Code::Nothing(format!(
+                "{} changes nothing on the branch",
+                work.commit
+            )));
+        }
+        let notes = vec![format!("a person did the work: {}", work.by)];
+        Ok(Code::There(Authored { tree, notes }))
     }
 
     /// The tree that the implementor began with.

@@ -57,7 +57,10 @@ fn commit_tests(
     left_out: Vec<String>,
 ) -> Result<Event, Fault> {
     let id = &make.story.id;
-    let round = make.before.as_ref().map_or(0, |tests| tests.round) + 1;
+    let round = make
+        .rounds
+        .max(make.before.as_ref().map_or(0, |tests| tests.round))
+        + 1;
     let message = format!("test: [{}] [{id}] round-{round}\n", order.loop_id);
     let base = commit_id(&make.base)?;
     let at_secs = make.planned_at_ms / 1000;

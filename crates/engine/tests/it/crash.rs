@@ -133,6 +133,15 @@ fn i04_a_crash_around_a_session_that_goes_on_changes_nothing() {
 }
 
 #[test]
+fn i04_a_crash_around_what_a_person_wants_changes_nothing() {
+    for scenario in all() {
+        if scenario.class.starts_with("steer-") {
+            survives_points(&scenario, 8);
+        }
+    }
+}
+
+#[test]
 fn i04_crashes_at_every_record_in_a_row_change_nothing() {
     for Chosen { scenario, .. } in chosen("quartet").iter().chain(&chosen("proof")) {
         let (calm, points) = calm(scenario);

@@ -15,7 +15,7 @@ use engine::{Fault, Look, Repositories, Repository, Runs, TreeFiles};
 use sandbox::{ExitRecord, Output, RunSpec, Stream};
 use workspace::{
     Change, CommitId, Edit, Entry, GitError, Listed, Mode, Moved, ObjectId, Overlay, Published,
-    Snapshot, TreeId,
+    Restacked, Snapshot, TreeId,
 };
 
 /// The power was cut: the worker is gone in the middle of whatever it did.
@@ -137,6 +137,33 @@ impl Objects {
             .expect("a known commit")
             .0
             .clone()
+    }
+
+    /// A commit that a person makes on top of another one.
+    pub(crate) fn commit_with(
+        &mut self,
+        parent: &CommitId,
+        write: &BTreeMap<String, String>,
+    ) -> CommitId {
+        let mut files = self.files(&self.tree_of(parent));
+        for (path, text) in write {
+            let entry = self.blob(text.as_bytes());
+            files.insert(PathBuf::from(path), entry);
+        }
+        let tree = self.tree(files);
+        self.commit(&tree, Some(parent), "by hand", 0)
+    }
+
+    /// A commit and its ancestors, newest first.
+    fn line(&self, head: &CommitId) -> Vec<CommitId> {
+        let mut line = Vec::new();
+        let mut next = Some(head.clone());
+        while let Some(commit) = next.take() {
+            let (_, parent, _) = self.commits.get(commit.as_str()).expect("a commit");
+            next.clone_from(parent);
+            line.push(commit);
+        }
+        line
     }
 
     /// The subjects of a branch, newest first.
@@ -298,6 +325,38 @@ impl Repository for MemoryRepositories {
         let objects = lock(&self.objects);
         let (_, parent, _) = objects.commits.get(commit.as_str()).expect("a commit");
         Ok(parent.clone().expect("a parent"))
+    }
+
+    fn restack(&self, work: &CommitId, onto: &CommitId) -> Result<Restacked, Fault> {
+        let objects = lock(&self.objects);
+        let (work_line, onto_line) = (objects.line(work), objects.line(onto));
+        let common = onto_line.iter().find(|commit| work_line.contains(commit));
+        let common = common.expect("commits of one project");
+        let files = |commit| objects.files(&objects.tree_of(commit));
+        let (base, theirs, mut tree) = (files(common), files(work), files(onto));
+        let mut conflicts = Vec::new();
+        let mut paths: Vec<PathBuf> = base.keys().chain(theirs.keys()).cloned().collect();
+        paths.sort();
+        paths.dedup();
+        for path in paths {
+            let [before, wanted, there] = [&base, &theirs, &tree].map(|one| one.get(&path));
+            if before == wanted || wanted == there {
+                continue;
+            }
+            if before != there {
+                conflicts.push(path);
+                continue;
+            }
+            match wanted.cloned() {
+                Some(entry) => drop(tree.insert(path, entry)),
+                None => drop(tree.remove(&path)),
+            }
+        }
+        drop(objects);
+        if !conflicts.is_empty() {
+            return Ok(Restacked::Conflict(conflicts));
+        }
+        Ok(Restacked::Clean(lock(&self.objects).tree(tree)))
     }
 
     fn message_of(&self, commit: &CommitId) -> Result<String, Fault> {

@@ -362,27 +362,19 @@ fn measure(folder: &Path) {
 
 fn every_kind_of_order_gives_the_same_elsewhere() {
     let mut stage = Stage::new();
-    for _ in 0..400 {
-        let orders = decide(&stage.state);
-        let Some(order) = orders.first().cloned() else {
-            break;
-        };
-        act(&order, &stage);
-        // Somebody holds the branch's lock while the story is announced: it is published later.
-        let locks_branch = matches!(order.deed, Deed::Announce { .. });
-        if locks_branch {
-            fs::create_dir_all(stage.branch_lock().parent().expect("a folder")).expect("made");
-            fs::write(stage.branch_lock(), "").expect("locked");
-        }
-        match stage.compare(&order) {
-            Some(event) => stage.record(event),
-            None => act(&order, &stage),
-        }
-        if locks_branch {
-            fs::remove_file(stage.branch_lock()).expect("unlocked");
-        }
-    }
-    assert!(stage.state.ended().is_some(), "the loop ends");
+    play_out(&mut stage);
+    hand_in(&mut stage, "never");
+    play_out(&mut stage);
+    let skipped = stage.state.story("never").expect("a story");
+    stage.record(Event::AcceptRequested {
+        story: "never".into(),
+        commit: skipped.rejected.last().expect("a candidate").commit.clone(),
+        by: "Ada".to_owned(),
+        reason: None,
+    });
+    play_out(&mut stage);
+    let has_passed = |story: &kernel::StoryProgress| story.has_passed();
+    assert!(stage.state.stories().iter().all(has_passed), "all landed");
     stop_and_wait(&mut stage);
     let expected = [
         "announce",
@@ -394,6 +386,7 @@ fn every_kind_of_order_gives_the_same_elsewhere() {
         "plan",
         "prepare",
         "publish",
+        "restack",
         "run baseline",
         "run check",
         "run implement",
@@ -407,6 +400,52 @@ fn every_kind_of_order_gives_the_same_elsewhere() {
     ];
     let seen: Vec<&str> = stage.seen.iter().map(String::as_str).collect();
     assert_eq!(seen, expected);
+}
+
+/// A person takes a story after the end and hands in a commit of theirs.
+fn hand_in(stage: &mut Stage, story: &str) {
+    let project = stage.root.path().join("project");
+    let head = stage.state.head().as_str().to_owned();
+    testkit::git(&project, &["checkout", "--quiet", "--detach", &head]);
+    fs::write(project.join("by-hand.txt"), "work\n").expect("written");
+    testkit::git(&project, &["add", "by-hand.txt"]);
+    testkit::git(&project, &["commit", "--quiet", "-m", "by hand"]);
+    let commit = testkit::git(&project, &["rev-parse", "HEAD"]);
+    let by = "Ada".to_owned();
+    stage.record(Event::TakeRequested {
+        story: story.into(),
+        by: by.clone(),
+    });
+    stage.record(Event::HandedIn {
+        story: story.into(),
+        commit: kernel::Commit::new(commit.trim()).expect("a commit"),
+        by,
+    });
+}
+
+/// Carries out everything that is owed, here and elsewhere, until the loop is over.
+fn play_out(stage: &mut Stage) {
+    for _ in 0..400 {
+        let orders = decide(&stage.state);
+        let Some(order) = orders.first().cloned() else {
+            break;
+        };
+        act(&order, stage);
+        // Somebody holds the branch's lock while the story is announced: it is published later.
+        let locks_branch = matches!(order.deed, Deed::Announce { .. });
+        if locks_branch {
+            fs::create_dir_all(stage.branch_lock().parent().expect("a folder")).expect("made");
+            fs::write(stage.branch_lock(), "").expect("locked");
+        }
+        match stage.compare(&order) {
+            Some(event) => stage.record(event),
+            None => act(&order, stage),
+        }
+        if locks_branch {
+            fs::remove_file(stage.branch_lock()).expect("unlocked");
+        }
+    }
+    assert!(stage.state.ended().is_some(), "the loop ends");
 }
 
 /// A cancel in the middle of a run, and a wait, which the calm loop does not come by.

@@ -126,8 +126,19 @@ impl Play {
         let mut worker = self.worker();
         for _ in 0..TURNS_MAX {
             let turn = worker.turn().expect("a turn");
+            let is_over = || {
+                let person = lock(&self.person);
+                person
+                    .state
+                    .as_ref()
+                    .is_some_and(|state| state.ended().is_some())
+            };
             if turn.live == 0 && turn.owing == 0 {
-                return;
+                // Somebody may have asked for more in its last moment.
+                if is_over() {
+                    return;
+                }
+                continue;
             }
             if turn.moved || turn.running > 0 || turn.owing > 0 {
                 continue;
@@ -163,6 +174,7 @@ impl Play {
             journal: Arc::clone(&self.journal),
             power: Arc::clone(&self.power),
             person: Arc::clone(&self.person),
+            objects: Arc::clone(&self.repositories.objects),
         });
         let limits = Limits {
             agents_max: 4,
@@ -256,6 +268,7 @@ struct WatchedLog {
     journal: Arc<Journal>,
     power: Arc<Power>,
     person: Arc<Mutex<Person>>,
+    objects: Arc<Mutex<Objects>>,
 }
 
 impl WatchedLog {
@@ -268,7 +281,7 @@ impl WatchedLog {
         state.apply(&stamped).expect("a legal move");
         let mut last = last;
         while let Some(next) = person.left.first().cloned() {
-            let Some(event) = next.event(&state, &stamped.event) else {
+            let Some(event) = next.event(&state, &stamped.event, &self.objects) else {
                 break;
             };
             let request = Stamped { at_ms, event };
@@ -289,13 +302,16 @@ impl WatchedLog {
 
 impl PersonCase {
     /// What the person does, if its moment has come.
-    fn event(&self, state: &State, happened: &Event) -> Option<Event> {
+    fn event(&self, state: &State, happened: &Event, objects: &Mutex<Objects>) -> Option<Event> {
         let is_due = match self.when.as_str() {
             "asks" => state.questions().iter().any(|question| {
                 self.story
                     .as_deref()
                     .is_none_or(|story| question.story == *story)
             }),
+            "taken" => state
+                .story(self.story.as_deref()?)
+                .is_some_and(|story| matches!(story.status, StoryStatus::Taken { .. })),
             when => when == format!("after {}", moment_word(happened)?),
         };
         if !is_due {
@@ -307,10 +323,49 @@ impl PersonCase {
             },
             "request pause" => Event::PauseRequested,
             "request resume" => Event::ResumeRequested,
+            does if does.starts_with("story ") => self.steer(state, objects)?,
             choice => Event::Answered {
                 choice: choice.to_owned(),
                 story: self.story.as_deref().map(Into::into),
             },
+        })
+    }
+}
+
+impl PersonCase {
+    /// What the person wants of one story.
+    fn steer(&self, state: &State, objects: &Mutex<Objects>) -> Option<Event> {
+        let story: kernel::StoryId = self.story.as_deref().expect("a story").into();
+        let by = "Ada <ada@example.com>".to_owned();
+        Some(match self.does.as_str() {
+            "story retry" => Event::RetryRequested {
+                story,
+                hint: self.words.clone(),
+                agent: self.agent.as_deref().map(Into::into),
+                flow: self.flow.as_deref().and_then(kernel::Flow::named),
+            },
+            "story skip" => Event::SkipRequested {
+                story,
+                reason: self.words.clone().unwrap_or_default(),
+            },
+            "story accept" => Event::AcceptRequested {
+                commit: state.story(&story)?.rejected.last()?.commit.clone(),
+                story,
+                by,
+                reason: self.words.clone(),
+            },
+            "story take" => Event::TakeRequested { story, by },
+            "story hand in" => {
+                let mut objects = lock(objects);
+                let base = workspace::CommitId::parse(state.head().as_str()).expect("an id");
+                let commit = objects.commit_with(&base, &self.write);
+                Event::HandedIn {
+                    story,
+                    commit: Commit::new(commit.as_str()).expect("a commit"),
+                    by,
+                }
+            }
+            other => panic!("nobody can do `{other}`"),
         })
     }
 }
@@ -331,6 +386,7 @@ fn moment_word(event: &Event) -> Option<String> {
         Event::RunEnded { run: key, .. } => Some(format!("{} ended", run(key))),
         Event::Announced { story, .. } => Some(format!("{story} passed")),
         Event::StorySkipped { story, .. } => Some(format!("{story} skipped")),
+        Event::LoopEnded { .. } => Some("the end".to_owned()),
         _ => None,
     }
 }
@@ -405,6 +461,7 @@ fn story_word(story: &kernel::StoryProgress) -> String {
         StoryStatus::Skipped { .. } => "skipped",
         StoryStatus::Blocked { .. } => "blocked",
         StoryStatus::SetAside => "set aside",
+        StoryStatus::Taken { .. } => "taken",
     };
     format!("{} {word} {}", story.spec.id, story.attempts)
 }

@@ -78,6 +78,13 @@ pub(crate) struct PersonCase {
     pub(crate) when: String,
     pub(crate) does: String,
     pub(crate) story: Option<String>,
+    /// What is said with it: a hint, or a reason.
+    pub(crate) words: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) flow: Option<String>,
+    /// The files that a person hands in.
+    #[serde(default)]
+    pub(crate) write: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -309,6 +309,7 @@ impl World {
                 notes: Vec::new(),
             }),
             Deed::MakeCandidate(make) => Some(made(outside, &make, &mut self.random)),
+            Deed::Restack(owed) => Some(restacked(*owed, &mut self.random)),
             Deed::Integrate {
                 story, attempt, to, ..
             } => {
@@ -392,6 +393,16 @@ impl World {
         let index = self.random.below(self.loops.len());
         let one = &mut self.loops[index];
         one.damaged = one.truth.ended().is_none();
+    }
+}
+
+fn restacked(owed: kernel::RestackOrder, random: &mut Random) -> Event {
+    Event::CandidateMade {
+        story: owed.story,
+        attempt: owed.attempt,
+        commit: numbered(random.draw()),
+        notes: Vec::new(),
+        ask: None,
     }
 }
 

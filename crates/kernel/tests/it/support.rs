@@ -154,6 +154,7 @@ impl Played {
                 let run = &order.place.run;
                 made(&run.story, run.attempt, numbered_commit(number))
             }
+            Deed::Restack(order) => made(&order.story, order.attempt, numbered_commit(number)),
             Deed::Integrate {
                 story, attempt, to, ..
             } => Event::Integrated {
@@ -503,6 +504,7 @@ fn words(order: &Order) -> String {
             let run = &order.place.run;
             format!("make candidate {} {}", run.story, run.attempt)
         }
+        Deed::Restack(order) => format!("restack {} {}", order.story, order.attempt),
         Deed::Integrate { story, .. } => format!("integrate {story}"),
         Deed::Announce { story, .. } => format!("announce {story}"),
         Deed::Publish(order) => {

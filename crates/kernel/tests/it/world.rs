@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kernel::{
-    Attempt, Commit, Deed, Event, Flow, LoopSpec, Order, PublishResult, RunKey, RunOutcome,
-    RunState, RunUsage, Stage, Stamped, State, Step, StoryProgress, StoryStatus, decide,
+    Acceptance, Attempt, Commit, Deed, Event, Flow, LoopSpec, Order, PublishResult, RunKey,
+    RunOutcome, RunState, RunUsage, Source, Stage, Stamped, State, Step, StoryProgress,
+    StoryStatus, Wish, decide,
 };
 
 use testkit::{Random, number};
@@ -133,7 +134,9 @@ fn check_published(state: &State, owed: &[Order], seed: u64) {
 /// witness.
 fn check(played: &Played, before: &Before, seed: u64) {
     let owed = decide(&played.state);
-    let waits_for_a_person = played.state.is_paused() || !played.state.questions().is_empty();
+    let waits_for_a_person = played.state.is_paused()
+        || !played.state.questions().is_empty()
+        || played.state.is_with_person();
     assert!(
         !owed.is_empty() || played.state.ended().is_some() || waits_for_a_person,
         "seed {seed}: i03: nothing is owed and the loop is not over"
@@ -192,7 +195,7 @@ fn check_switch(played: &Played, run: &RunKey, to: &str, seed: u64) {
 }
 
 fn check_story(played: &Played, story: &StoryProgress, seed: u64) {
-    let attempts_max = played.state.spec().attempts_max();
+    let attempts_max = played.state.spec().attempts_max() + story.extra_attempts;
     assert!(
         story.attempts <= attempts_max,
         "seed {seed}: too many attempts"
@@ -205,7 +208,7 @@ fn check_story(played: &Played, story: &StoryProgress, seed: u64) {
         ];
         let is_given_up = reasons.iter().any(|known| reason.starts_with(known));
         assert!(
-            story.attempts == attempts_max || is_given_up,
+            story.attempts == attempts_max || is_given_up || story.extra_attempts > 0,
             "seed {seed}: i05: skipped before its last attempt"
         );
     }
@@ -227,6 +230,9 @@ fn check_landing(played: &Played, story: &str, commit: &Commit, before: &Before,
         _ => None,
     });
     assert_eq!(proposed, Some(commit), "seed {seed}: i01: another commit");
+    if let Source::Accepted(acceptance) = &attempt.source {
+        return check_accepted(played, story, acceptance, &records, seed);
+    }
     let word = |stage: Stage| {
         records.iter().rev().find_map(|event| match event {
             Event::RunEnded { run, outcome, .. } if run.stage == stage => Some(outcome),
@@ -256,6 +262,53 @@ fn check_landing(played: &Played, story: &str, commit: &Commit, before: &Before,
         let is_reviewed = matches!(word(Stage::Review), Some(RunOutcome::Reviewed(_)));
         assert!(is_reviewed, "seed {seed}: i02: landed without a review");
     }
+}
+
+/// It landed on a person's word: on that very candidate, with a reason where it is red, and measured
+/// again where the branch had moved.
+fn check_accepted(
+    played: &Played,
+    story: &str,
+    acceptance: &Acceptance,
+    records: &[&Event],
+    seed: u64,
+) {
+    let said_yes = played.journal.iter().any(|record| match &record.event {
+        Event::AcceptRequested {
+            story: id,
+            commit,
+            reason,
+            ..
+        } => *id == *story && *commit == acceptance.commit && *reason == acceptance.reason,
+        _ => false,
+    });
+    assert!(said_yes, "seed {seed}: i01: nobody accepted it");
+    let proposed = played.journal.iter().any(|record| match &record.event {
+        Event::CandidateMade {
+            story: id, commit, ..
+        } => *id == *story && *commit == acceptance.commit,
+        _ => false,
+    });
+    assert!(proposed, "seed {seed}: i01: it never was a candidate");
+    let measured = records.iter().rev().find_map(|event| match event {
+        Event::RunEnded {
+            outcome: RunOutcome::Checked { passed, facts, .. },
+            ..
+        } => Some(facts.as_ref().map_or(*passed, |facts| {
+            facts.failing.is_empty() && !facts.unfit_tests
+        })),
+        _ => None,
+    });
+    let attempt = played.state.attempt(story).expect("an attempt that landed");
+    assert_eq!(
+        measured.is_some(),
+        acceptance.base != attempt.base,
+        "seed {seed}: i01: measured again exactly if the branch had moved"
+    );
+    assert!(
+        measured != Some(false) || acceptance.reason.is_some(),
+        "seed {seed}: i01: accepted without a reason and landed while red"
+    );
 }
 
 /// The records of one attempt at one story.
@@ -295,6 +348,7 @@ fn begin_another(played: &mut Played, random: &mut Random) {
     let has_passed = |id: &str| state.story(id).is_some_and(StoryProgress::has_passed);
     let is_ready = |story: &&StoryProgress| {
         story.status == StoryStatus::Pending
+            && !matches!(story.wish, Some(Wish::Skip { .. }))
             && story.spec.depends_on.iter().all(|on| has_passed(on))
     };
     // A recheck judges the branch as it is, so nothing begins beside one.
@@ -324,6 +378,68 @@ fn request(played: &mut Played, random: &mut Random) {
         2
     };
     played.record(requests[index].clone());
+}
+
+/// A person steers one story. Much of what they could ask for makes no sense now and is refused.
+fn steer(played: &mut Played, random: &mut Random, seed: u64) {
+    let stories = played.state.stories();
+    let story = random.pick(stories);
+    let id = story.spec.id.clone();
+    let current = story.attempt().and_then(|attempt| attempt.candidate());
+    let mut candidates: Vec<Commit> = current.iter().map(|one| one.commit.clone()).collect();
+    candidates.extend(story.rejected.iter().map(|one| one.commit.clone()));
+    candidates.push(numbered_commit(random.draw()));
+    let by = "Ada".to_owned();
+    let event = match random.below(6) {
+        0 => Event::SkipRequested {
+            story: id,
+            reason: "set aside by a person".to_owned(),
+        },
+        1 | 2 => Event::AcceptRequested {
+            story: id,
+            commit: random.pick(&candidates).clone(),
+            by,
+            reason: random.chance(70).then(|| "I looked".to_owned()),
+        },
+        3 => Event::TakeRequested { story: id, by },
+        _ => Event::RetryRequested {
+            story: id,
+            hint: random.chance(50).then(|| "use tabs".to_owned()),
+            agent: random.chance(30).then(|| "claude".into()),
+            flow: random.chance(30).then(|| *random.pick(&FLOWS)),
+        },
+    };
+    let before = played.state.clone();
+    if played.try_record(event).is_err() {
+        assert_eq!(
+            played.state, before,
+            "seed {seed}: a refused wish changed something"
+        );
+    }
+}
+
+/// A person ends what they do themselves, one way or another.
+fn end_taken(played: &mut Played, random: &mut Random) {
+    let is_taken = |story: &&StoryProgress| matches!(story.status, StoryStatus::Taken { .. });
+    let Some(story) = played.state.stories().iter().find(is_taken) else {
+        return;
+    };
+    let story = story.spec.id.clone();
+    let event = if random.chance(70) {
+        Event::HandedIn {
+            story,
+            commit: numbered_commit(random.draw()),
+            by: "Ada".to_owned(),
+        }
+    } else {
+        Event::RetryRequested {
+            story,
+            hint: None,
+            agent: None,
+            flow: None,
+        }
+    };
+    played.record(event);
 }
 
 /// The worker died: all that is left is the journal, and it must give the same state and the same
@@ -388,7 +504,10 @@ fn may_come_again(state: &State, event: &Event) -> bool {
         Event::RunStarted { run } => {
             let mut runs = state.runs();
             let is_owed = runs.any(|(key, at)| key == *run && *at == RunState::Owed);
-            state.cancel_reason().is_some() && is_owed
+            let is_wished = state
+                .story(&run.story)
+                .is_some_and(|one| one.wish.is_some());
+            (state.cancel_reason().is_some() || is_wished) && is_owed
         }
         Event::WaitEnded { run } => state.waits().iter().any(|wait| wait.run == *run),
         Event::TestsMade { story, attempt, .. } => state.attempt(story).is_some_and(|one| {
@@ -402,7 +521,7 @@ fn may_come_again(state: &State, event: &Event) -> bool {
 }
 
 /// One step of the world: an order is carried out, or something goes wrong.
-fn step(played: &mut Played, random: &mut Random, seed: u64) {
+fn step(played: &mut Played, random: &mut Random, n_wishes: &mut u32, seed: u64) {
     played.clock_ms += random.below(5_000);
     if random.chance(1) && played.state.ended().is_none() {
         return request(played, random);
@@ -415,6 +534,14 @@ fn step(played: &mut Played, random: &mut Random, seed: u64) {
     }
     if played.state.is_paused() && random.chance(30) {
         return played.record(Event::ResumeRequested);
+    }
+    if random.chance(2) && *n_wishes > 0 {
+        *n_wishes -= 1;
+        return steer(played, random, seed);
+    }
+    let is_over = played.state.ended().is_some();
+    if played.state.is_with_person() && !is_over && random.chance(10) {
+        return end_taken(played, random);
     }
     let n_asking = played.state.questions().len();
     let owed = decide(&played.state);
@@ -531,20 +658,32 @@ fn world_of_a_million_steps() {
     let first_seed = number("LOOPWRIGHT_WORLD_SEED", 1);
     let (mut steps, mut loops, mut ended) = (0, 0, 0);
     let (mut beside, mut stale) = (0, 0);
+    let (mut reopened, mut accepted) = (0, 0);
     let began = std::time::Instant::now();
     while steps < steps_wanted {
         let seed = first_seed + loops;
         let mut random = Random::new(seed);
         let mut played = Played::start(random_spec(&mut random));
-        let mut own = 0;
+        let (mut own, mut n_wishes) = (0, 8);
         while !is_settled(&played.state) && own < LOOP_STEPS_MAX {
             let before = Before::of(&played);
-            step(&mut played, &mut random, seed);
+            step(&mut played, &mut random, &mut n_wishes, seed);
             check(&played, &before, seed);
             beside += u64::from(played.state.attempts().count() > 1);
             let reason = played.state.cancel_reason();
             stale += u64::from(is_settled(&played.state) && reason == Some("left behind"));
             own += 1;
+            if is_settled(&played.state) && random.chance(70) && n_wishes > 0 {
+                // What is over goes on for a person's sake.
+                n_wishes -= 1;
+                let before = Before::of(&played);
+                steer(&mut played, &mut random, seed);
+                check(&played, &before, seed);
+                reopened += u64::from(played.state.ended().is_none());
+            }
+            let is_acceptance = |event: &Event| matches!(event, Event::AcceptRequested { .. });
+            let last = played.journal.last().map(|record| &record.event);
+            accepted += u64::from(last.is_some_and(is_acceptance));
         }
         assert!(
             is_settled(&played.state),
@@ -559,9 +698,14 @@ fn world_of_a_million_steps() {
         steps < 100_000 || (beside * 20 > steps && stale > 0),
         "stories hardly ever meet: {beside} steps of {steps}, {stale} loops"
     );
+    assert!(
+        steps < 100_000 || (reopened > 100 && accepted > 100),
+        "people hardly ever steer: {reopened} loops went on, {accepted} acceptances"
+    );
     println!(
         "world: {steps} steps, {loops} loops from seed {first_seed}, {ended} ended, {beside} steps \
-         with several stories, {stale} loops with a candidate left behind, {:.1} s",
+         with several stories, {stale} loops with a candidate left behind, {reopened} that went on \
+         after their end, {accepted} steps at an acceptance, {:.1} s",
         began.elapsed().as_secs_f64()
     );
 }

@@ -218,6 +218,13 @@ impl Played {
                 notes: vec!["no test was changed".to_owned()],
                 ask: self.ask.take(),
             },
+            Deed::Restack(order) => Event::CandidateMade {
+                story: order.story,
+                attempt: order.attempt,
+                commit: commit(number),
+                notes: vec![format!("accepted by {}", order.acceptance.by)],
+                ask: None,
+            },
             Deed::Integrate {
                 story, attempt, to, ..
             } => Event::Integrated {

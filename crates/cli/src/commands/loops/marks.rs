@@ -56,7 +56,8 @@ fn owed(state: &State) -> Vec<(StoryId, Mark)> {
             StoryStatus::Pending
             | StoryStatus::Active(_)
             | StoryStatus::Blocked { .. }
-            | StoryStatus::SetAside => None,
+            | StoryStatus::SetAside
+            | StoryStatus::Taken { .. } => None,
         }
     };
     let unwritten = state.unwritten();

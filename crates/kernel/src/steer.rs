@@ -1,0 +1,289 @@
+//! What a person wants of one story: another try, that it is set aside, that a candidate lands, or to
+//! do it themselves.
+//!
+//! A wish waits in the story until it can be granted: its own runs must be over, and the branch may not
+//! move under the feet of another story's attempt.
+
+use std::sync::Arc;
+
+use crate::apply::{Moved, Refused};
+use crate::attempt::{Attempt, Code, Drafts, Material, RunState, Step, TestsDraft};
+use crate::commit::Commit;
+use crate::event::{EndReason, Event};
+use crate::flow::Flow;
+use crate::ids::{AgentName, StoryId};
+use crate::state::{State, StoryProgress, StoryStatus};
+use crate::wishes::{Acceptance, PersonsWork, Rejected, Source, Wish};
+
+impl StoryProgress {
+    /// A candidate of this story, whatever became of it.
+    pub fn proposed(&self, commit: &Commit) -> Option<Rejected> {
+        let active = self.attempt().filter(|attempt| !attempt.is_recheck);
+        let current = active.and_then(Attempt::as_rejected);
+        let before = self.rejected.iter().rev().cloned();
+        current
+            .into_iter()
+            .chain(before)
+            .find(|one| one.commit == *commit)
+    }
+
+    /// Hands a wish over to the attempt that grants it, with what the attempt begins with.
+    pub(crate) fn take_wish(&mut self, attempt: &mut Attempt) -> Result<Material, Refused> {
+        let mut drafts = Drafts::default();
+        match self.wish.take() {
+            None => return Ok(Material::Drafts(drafts)),
+            Some(Wish::Accept(acceptance)) => attempt.source = Source::Accepted(acceptance),
+            Some(Wish::HandIn(work)) => {
+                attempt.source = Source::Person(work);
+                drafts.code = Code::Written;
+                drafts.tests = TestsDraft::Nothing;
+            }
+            Some(Wish::Skip { .. } | Wish::Take { .. }) => {
+                return Err("a person wants no further attempt at it".into());
+            }
+        }
+        self.extra_attempts += 1;
+        Ok(Material::Drafts(drafts))
+    }
+
+    /// Whether an attempt is owed that grants a wish.
+    pub(crate) fn has_wished_attempt(&self) -> bool {
+        self.status == StoryStatus::Pending
+            && matches!(self.wish, Some(Wish::Accept(_) | Wish::HandIn(_)))
+    }
+}
+
+impl State {
+    /// Takes what a person wants of a story.
+    pub(crate) fn steer(&mut self, event: &Event, at_ms: i64) -> Moved {
+        match event {
+            Event::RetryRequested {
+                story,
+                hint,
+                agent,
+                flow,
+            } => self.retry(story, hint.as_deref(), agent.as_ref(), *flow),
+            Event::SkipRequested { story, reason } => {
+                let reason = reason.clone();
+                self.wish(story, Wish::Skip { reason })
+            }
+            Event::AcceptRequested {
+                story,
+                commit,
+                by,
+                reason,
+            } => self.accept_by_person(story, commit, by, reason.as_deref(), at_ms),
+            Event::TakeRequested { story, by } => {
+                let by = by.clone();
+                self.wish(story, Wish::Take { by })
+            }
+            Event::HandedIn { story, commit, by } => self.hand_in(story, commit, by),
+            _ => Err(format!("`{}` is no wish of a person", event.kind()).into()),
+        }
+    }
+
+    fn retry(
+        &mut self,
+        id: &StoryId,
+        hint: Option<&str>,
+        agent: Option<&AgentName>,
+        flow: Option<Flow>,
+    ) -> Moved {
+        let is_over = self.ended.is_some();
+        let story = self.story_mut(id)?;
+        let says_more = hint.is_some() || agent.is_some() || flow.is_some();
+        match &story.status {
+            StoryStatus::Passed(_) => return Err(format!("story `{id}` has passed").into()),
+            StoryStatus::Active(_) => {
+                let why = format!("story `{id}` is being worked on; wait for it, or skip it first");
+                return Err(why.into());
+            }
+            StoryStatus::Blocked { on } => {
+                let why = format!("story `{id}` waits for `{on}`; that one can be tried again");
+                return Err(why.into());
+            }
+            StoryStatus::Pending if story.wish.is_some() => {
+                return Err(format!("something else is wanted of story `{id}` already").into());
+            }
+            StoryStatus::Pending if !says_more && !is_over => {
+                return Err(format!("the turn of story `{id}` will come").into());
+            }
+            StoryStatus::Pending
+            | StoryStatus::Skipped { .. }
+            | StoryStatus::SetAside
+            | StoryStatus::Taken { .. } => {}
+        }
+        let hint = hint.map(|hint| format!("A person says, for this attempt: {hint}"));
+        story.feedback.extend(hint);
+        let spec = Arc::make_mut(&mut story.spec);
+        if let Some(agent) = agent {
+            spec.assigned.implementor = Some(agent.clone());
+        }
+        if flow.is_some() {
+            spec.flow = flow;
+        }
+        self.reopen()?;
+        self.put_back(id)
+    }
+
+    fn accept_by_person(
+        &mut self,
+        id: &StoryId,
+        commit: &Commit,
+        by: &str,
+        reason: Option<&str>,
+        at_ms: i64,
+    ) -> Moved {
+        let story = self.story_mut(id)?;
+        let Some(proposed) = story.proposed(commit) else {
+            return Err(format!("{commit} is no candidate of story `{id}`").into());
+        };
+        if !proposed.is_green && reason.is_none() {
+            let why = "its checks are red or did not run, so a reason is needed";
+            return Err(why.into());
+        }
+        let acceptance = Acceptance {
+            commit: proposed.commit,
+            base: proposed.base,
+            by: by.to_owned(),
+            reason: reason.map(str::to_owned),
+            at_ms,
+        };
+        self.wish(id, Wish::Accept(acceptance))
+    }
+
+    fn hand_in(&mut self, id: &StoryId, commit: &Commit, by: &str) -> Moved {
+        let story = self.story_mut(id)?;
+        if !matches!(story.status, StoryStatus::Taken { .. }) {
+            return Err(format!("nobody has taken story `{id}`").into());
+        }
+        let work = PersonsWork {
+            commit: commit.clone(),
+            by: by.to_owned(),
+        };
+        story.wish = Some(Wish::HandIn(work));
+        self.reopen()?;
+        self.put_back(id)
+    }
+
+    /// Notes a wish, and grants it where nothing stands in the way.
+    fn wish(&mut self, id: &StoryId, wish: Wish) -> Moved {
+        let story = self.story_mut(id)?;
+        let is_skip = matches!(wish, Wish::Skip { .. });
+        let refused = match &story.status {
+            StoryStatus::Passed(_) => Some("has passed"),
+            StoryStatus::Active(attempt) if attempt.is_recheck => Some("is being looked at again"),
+            StoryStatus::Active(attempt) if is_landing(&attempt.step) => Some("is landing"),
+            StoryStatus::Skipped { .. } | StoryStatus::Blocked { .. } | StoryStatus::SetAside
+                if is_skip =>
+            {
+                Some("is set aside already")
+            }
+            StoryStatus::Taken { .. } if matches!(wish, Wish::Take { .. }) => {
+                Some("is with a person already")
+            }
+            _ if story.wish.is_some() && !is_skip => Some("has a person's wish to fulfil already"),
+            _ => None,
+        };
+        if let Some(why) = refused {
+            return Err(format!("story `{id}` {why}").into());
+        }
+        story.wish = Some(wish);
+        self.reopen()?;
+        if self.story_mut(id)?.attempt().is_some() {
+            return self.grant_wish(id);
+        }
+        self.put_back(id)
+    }
+
+    /// Leaves an attempt that a person's wish has overtaken, once none of its runs is under way.
+    pub(crate) fn grant_wish(&mut self, id: &StoryId) -> Moved {
+        let story = self.story_mut(id)?;
+        let Some(wish) = story.wish.clone() else {
+            return Ok(());
+        };
+        let is_busy = story.attempt().is_some_and(is_running);
+        if is_busy || story.attempt().is_none() {
+            return Ok(());
+        }
+        match wish {
+            Wish::Skip { reason } => self.give_up(id, reason),
+            Wish::Accept(_) | Wish::Take { .. } | Wish::HandIn(_) => self.put_back(id),
+        }
+    }
+
+    /// Puts a story back to where an attempt can begin, or into a person's hands. What it depends on
+    /// and what depends on it is looked at anew.
+    fn put_back(&mut self, id: &StoryId) -> Moved {
+        if self.story_mut(id)?.attempt().is_some() {
+            self.set_candidate_aside(id)?;
+        }
+        let story = self.story_mut(id)?;
+        let was_counted = matches!(story.status, StoryStatus::Skipped { .. });
+        story.extra_attempts = story.extra_attempts.max(story.attempts);
+        story.is_asked_for = true;
+        story.skipped_because = None;
+        story.ruled = false;
+        story.earlier_writings += story.rewrites + 1;
+        story.rewrites = 0;
+        story.ended_at_ms = None;
+        story.status = match story.wish.take() {
+            Some(Wish::Take { by }) => StoryStatus::Taken { by },
+            wish => {
+                story.wish = wish;
+                StoryStatus::Pending
+            }
+        };
+        // It ends once more.
+        self.iterations = self.iterations.saturating_sub(u32::from(was_counted));
+        for story in &mut self.stories {
+            if matches!(story.status, StoryStatus::Blocked { .. }) {
+                story.status = StoryStatus::Pending;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a loop that is over go on. Attempts that its end cut short begin anew.
+    fn reopen(&mut self) -> Moved {
+        let Some(reason) = self.ended.take() else {
+            return Ok(());
+        };
+        self.reopened_from = Some(reason);
+        self.cancel = None;
+        self.paused = false;
+        let cut_short: Vec<StoryId> = self
+            .attempts()
+            .map(|(story, _)| story.spec.id.clone())
+            .collect();
+        for id in cut_short {
+            self.set_candidate_aside(&id)?;
+            let story = self.story_mut(&id)?;
+            story.extra_attempts += 1;
+            story.status = StoryStatus::Pending;
+        }
+        Ok(())
+    }
+
+    /// Why a loop that went on for a person's sake ends when that is done; none where it goes on as a
+    /// whole.
+    pub(crate) fn ends_again(&self) -> Option<&EndReason> {
+        let reason = self.reopened_from.as_ref();
+        reason.filter(|reason| **reason != EndReason::Completed)
+    }
+
+    /// Whether a person does a story just now.
+    pub fn is_with_person(&self) -> bool {
+        let mut stories = self.stories.iter();
+        stories.any(|story| matches!(story.status, StoryStatus::Taken { .. }))
+    }
+}
+
+fn is_landing(step: &Step) -> bool {
+    matches!(step, Step::Integrate { .. } | Step::Announce { .. })
+}
+
+pub(crate) fn is_running(attempt: &Attempt) -> bool {
+    let mut lanes = attempt.lanes().iter();
+    lanes.any(|lane| matches!(lane.run.state, RunState::Running { .. }))
+}
