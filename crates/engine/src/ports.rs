@@ -12,7 +12,8 @@ use home::Home;
 use journal::{AppendError, Fence, JournalError, LoopHead, NewRecord, ReadError, Record};
 use sandbox::{ExitRecord, Output, RunSpec, Stream};
 use workspace::{
-    Change, CommitId, Edit, Entry, Listed, Moved, Overlay, Published, Restacked, Snapshot, TreeId,
+    Change, CommitId, Edit, Entry, Listed, Moved, Overlay, Published, Restacked, Signature,
+    Snapshot, TreeId,
 };
 
 use crate::fault::Fault;
@@ -90,9 +91,20 @@ pub trait Repository: Send + Sync {
     /// Reads the files of a folder into a tree; paths in `kept` are as in the base.
     fn snapshot(&self, folder: &Path, base: &CommitId, kept: &[PathBuf])
     -> Result<Snapshot, Fault>;
-    /// Makes a commit; the same words give the same id.
+    /// Makes a commit of our own; the same words give the same id.
     fn commit(
         &self,
+        tree: &TreeId,
+        parent: &CommitId,
+        message: &str,
+        at_secs: i64,
+    ) -> Result<CommitId, Fault> {
+        self.commit_by(&Signature::ours(), tree, parent, message, at_secs)
+    }
+    /// Makes a commit by somebody.
+    fn commit_by(
+        &self,
+        author: &Signature,
         tree: &TreeId,
         parent: &CommitId,
         message: &str,

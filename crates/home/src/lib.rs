@@ -4,6 +4,7 @@
 //! Faces (the command line, later a dashboard) use this crate and never the engine. Nothing here
 //! carries out an order: a request is a record, and the worker answers it.
 
+mod commit_subject;
 mod disk;
 mod folder;
 mod keys;
@@ -21,6 +22,10 @@ mod wake;
 mod words;
 mod worker;
 
+pub use commit_subject::{
+    BadSubject, CommitSettings, PLACEHOLDERS, Subject, SubjectFacts, USUAL_SUBJECT, check_subject,
+    plain_line, subject,
+};
 pub use disk::{DiskUse, ENTRIES_MAX, disk_use};
 pub use folder::{Home, RunName};
 pub use keys::{Keys, forget_keys, keep_keys, read_keys};

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use kernel::{AgentName, Role, StorySpec};
 use serde::{Deserialize, Serialize};
 
+use crate::commit_subject::CommitSettings;
 use crate::role_settings::Roles;
 
 /// Everything that carrying out orders needs beside the order.
@@ -61,6 +62,9 @@ pub struct Settings {
     /// Whether progress is appended to the project's `progress.txt`.
     #[serde(default)]
     pub write_progress: bool,
+    /// How commits look. An older loop has none, and its commits go on looking as they did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<CommitSettings>,
     /// What was given on the command line or in an event: the last layer of the configuration, also
     /// when the files below it are read again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

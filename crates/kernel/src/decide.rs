@@ -8,9 +8,10 @@ use crate::commit::Commit;
 use crate::event::{EndReason, RunKey};
 use crate::facts::Facts;
 use crate::flow::{Base, Stage, Writes};
+use crate::ids::AgentName;
 use crate::order::{
-    Deed, MakeCandidateOrder, MakeTestsOrder, Order, Plan, RestackOrder, RunOrder, RunPlace,
-    StopOrder, Told, WaitOrder,
+    Credits, Deed, MakeCandidateOrder, MakeTestsOrder, Order, Plan, RestackOrder, RunOrder,
+    RunPlace, StopOrder, Told, WaitOrder,
 };
 use crate::state::{Rewrite, State, StoryProgress, StoryStatus};
 use crate::wishes::{Acceptance, Source, Wish};
@@ -391,6 +392,7 @@ impl Active<'_> {
             tests: self.story.tests.clone(),
             rejected: self.rejected(),
             handed_in,
+            credits: Some(self.credits(author)),
         }))
     }
 
@@ -411,6 +413,29 @@ impl Active<'_> {
             acceptance: acceptance.clone(),
             onto: self.attempt.base.clone(),
         }))
+    }
+
+    /// Who has a part in the candidate that is about to be made.
+    fn credits(&self, author: &Author) -> Credits {
+        let attempt = self.attempt;
+        let named = |agent: Option<&AgentName>| agent.filter(|agent| !agent.is_empty()).cloned();
+        let tests = self.story.tests.as_ref();
+        let in_it = tests.filter(|tests| tests.commit.is_some());
+        let is_proven = matches!(author, Author::Prover(_));
+        let may_change = self.state.spec.failover;
+        let judge = attempt.agent(Stage::Judge);
+        let person = match &attempt.source {
+            Source::Person(work) => Some(work.by.clone()),
+            Source::Agents | Source::Accepted(_) => None,
+        };
+        let implementor = attempt.agent(Stage::Implement);
+        Credits {
+            implementor: named(implementor.filter(|_| person.is_none())),
+            person,
+            tests: named(in_it.and_then(|tests| tests.writer.as_ref())),
+            prover: named(attempt.agent(Stage::Prove).filter(|_| is_proven)),
+            judge: named(judge.filter(|_| attempt.flow.has(Stage::Judge) && !may_change)),
+        }
     }
 }
 

@@ -314,6 +314,9 @@ pub struct MakeCandidateOrder {
     /// What a person made of the story, where one did the implementor's part.
     #[serde(default)]
     pub handed_in: Option<PersonsWork>,
+    /// Who has a part in it; an order of an earlier version does not say.
+    #[serde(default)]
+    pub credits: Option<Credits>,
 }
 
 /// A candidate that a person accepted and that must stand on the branch's head.
@@ -327,6 +330,23 @@ pub struct RestackOrder {
     pub acceptance: Acceptance,
     /// The head of the branch.
     pub onto: Commit,
+}
+
+/// Who has a part in a candidate, as its commit tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Credits {
+    /// The person who wrote the code, where one did.
+    #[serde(default)]
+    pub person: Option<String>,
+    /// The agent that wrote the code.
+    pub implementor: Option<AgentName>,
+    /// Whoever wrote the tests that are in it.
+    pub tests: Option<AgentName>,
+    /// Whoever proved and mended it.
+    pub prover: Option<AgentName>,
+    /// Whoever will judge it. None while another agent may still stand in: a commit's words cannot
+    /// be changed once it is judged.
+    pub judge: Option<AgentName>,
 }
 
 impl Order {

@@ -434,6 +434,7 @@ impl State {
         let Step::MakeTests { at, code, review } = take_step(self.numbered_mut(id, number)?) else {
             return Err("no tests are owed".into());
         };
+        let writer = self.attempt_mut(id)?.agent(Stage::WriteTests).cloned();
         let story = self.story_mut(id)?;
         story.rounds += 1;
         let round = story.rounds;
@@ -442,6 +443,7 @@ impl State {
             round,
             review,
             notes: notes.to_vec(),
+            writer,
         });
         story.rewrite = None;
         let drafts = Drafts {

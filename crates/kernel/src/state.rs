@@ -155,6 +155,9 @@ pub struct Tests {
     pub review: Review,
     /// What of the writer's work was dropped, and why.
     pub notes: Vec<String>,
+    /// Whoever wrote them.
+    #[serde(default)]
+    pub writer: Option<AgentName>,
 }
 
 /// Why tests must be written again, with what the writer is told.

@@ -67,7 +67,7 @@ impl LoopRepo {
             }
             None => format!("{commit}^{{tree}}"),
         };
-        self.commit_tree(&tree, None, "The project as it is\n", 0)
+        self.commit_root(&tree, "The project as it is\n", 0)
     }
 
     /// Writes one pack with exactly the objects of `root` into the new repository and points `main`

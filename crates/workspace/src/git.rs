@@ -15,6 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::{GitError, failed};
+use crate::signature::{OUR_EMAIL, OUR_NAME};
 use crate::watchdog::Watchdog;
 
 /// Enough for every output that we read in full; a listing of a million paths fits.
@@ -41,10 +42,10 @@ const ENVIRONMENT: &[(&str, &str)] = &[
     // A partial clone must fail on a missing object instead of fetching it over the network.
     ("GIT_NO_LAZY_FETCH", "1"),
     // A commit's id depends on its author and committer, so they are the same on every machine.
-    ("GIT_AUTHOR_NAME", "Loopwright"),
-    ("GIT_AUTHOR_EMAIL", "loopwright@localhost"),
-    ("GIT_COMMITTER_NAME", "Loopwright"),
-    ("GIT_COMMITTER_EMAIL", "loopwright@localhost"),
+    ("GIT_AUTHOR_NAME", OUR_NAME),
+    ("GIT_AUTHOR_EMAIL", OUR_EMAIL),
+    ("GIT_COMMITTER_NAME", OUR_NAME),
+    ("GIT_COMMITTER_EMAIL", OUR_EMAIL),
     ("LC_ALL", "C"),
     ("TZ", "UTC"),
 ];

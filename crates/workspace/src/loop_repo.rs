@@ -17,6 +17,7 @@ use crate::moments::moment;
 use crate::project::common_git_dir;
 use crate::refs::read_ref;
 use crate::scratch::{Scratch, absolute, is_free};
+use crate::signature::Signature;
 
 /// The bare repository of one loop.
 #[derive(Debug, Clone)]
@@ -182,7 +183,8 @@ impl LoopRepo {
         place.put_at(&dir)
     }
 
-    /// Makes a commit. The same inputs give the same id, so repeating the call is harmless.
+    /// Makes a commit of our own. The same inputs give the same id, so repeating the call is
+    /// harmless.
     pub fn commit(
         &self,
         tree: &TreeId,
@@ -190,29 +192,36 @@ impl LoopRepo {
         message: &str,
         at_secs: i64,
     ) -> Result<CommitId, GitError> {
-        self.commit_tree(tree.as_str(), Some(parent), message, at_secs)
+        self.commit_by(&Signature::ours(), tree, parent, message, at_secs)
     }
 
-    pub(crate) fn commit_tree(
+    /// Makes a commit by somebody: they are its author and its committer, as if they had made it
+    /// themselves.
+    pub fn commit_by(
         &self,
-        tree: &str,
-        parent: Option<&CommitId>,
+        author: &Signature,
+        tree: &TreeId,
+        parent: &CommitId,
         message: &str,
         at_secs: i64,
     ) -> Result<CommitId, GitError> {
-        // The time comes from the caller, not from a clock: a commit's id depends on it, and a
-        // repeated call must give the same id. The `@` marks seconds since 1970.
-        let date = format!("@{at_secs} +0000");
-        let mut git = self
+        let git = self
             .git()
-            .env("GIT_AUTHOR_DATE", &date)
-            .env("GIT_COMMITTER_DATE", &date)
-            .args(["commit-tree", tree]);
-        if let Some(parent) = parent {
-            git = git.args(["-p", parent.as_str()]);
-        }
-        let id = git.args(["-F", "-"]).run_with(message.as_bytes())?;
-        CommitId::parse(String::from_utf8_lossy(&id).trim_end())
+            .env("GIT_AUTHOR_NAME", author.name())
+            .env("GIT_AUTHOR_EMAIL", author.email())
+            .env("GIT_COMMITTER_NAME", author.name())
+            .env("GIT_COMMITTER_EMAIL", author.email());
+        commit_tree(git, tree.as_str(), Some(parent), message, at_secs)
+    }
+
+    /// Makes a commit without a parent.
+    pub(crate) fn commit_root(
+        &self,
+        tree: &str,
+        message: &str,
+        at_secs: i64,
+    ) -> Result<CommitId, GitError> {
+        commit_tree(self.git(), tree, None, message, at_secs)
     }
 
     /// The tree of a commit.
@@ -341,6 +350,28 @@ fn has_promisor(git_dir: &Path) -> Result<bool, GitError> {
         r"^(remote\..*\.promisor|extensions\.partialclone)$",
     ];
     Ok(Git::of_operator(git_dir).args(words).outcome()?.code == Some(0))
+}
+
+/// Makes a commit; `git` says whose it is.
+fn commit_tree(
+    git: Git,
+    tree: &str,
+    parent: Option<&CommitId>,
+    message: &str,
+    at_secs: i64,
+) -> Result<CommitId, GitError> {
+    // The time comes from the caller, not from a clock: a commit's id depends on it, and a
+    // repeated call must give the same id. The `@` marks seconds since 1970.
+    let date = format!("@{at_secs} +0000");
+    let mut git = git
+        .env("GIT_AUTHOR_DATE", &date)
+        .env("GIT_COMMITTER_DATE", &date)
+        .args(["commit-tree", tree]);
+    if let Some(parent) = parent {
+        git = git.args(["-p", parent.as_str()]);
+    }
+    let id = git.args(["-F", "-"]).run_with(message.as_bytes())?;
+    CommitId::parse(String::from_utf8_lossy(&id).trim_end())
 }
 
 fn cut_with_note(mut bytes: Vec<u8>, bytes_max: usize) -> String {

@@ -56,14 +56,15 @@ fn tell(places: &Places, settled: &Settled, output: &mut Output) -> Result<Exit,
             )
         })
         .collect();
-    let width = |pick: fn(&(String, String, String)) -> &String| {
-        rows.iter()
-            .map(|row| pick(row).chars().count())
+    // One long value is no reason to push all origins out of sight.
+    let width = |pick: fn(&(String, String, String)) -> &String, chars_max: usize| {
+        let lengths = rows.iter().map(|row| pick(row).chars().count());
+        lengths
+            .filter(|length| *length <= chars_max)
             .max()
             .unwrap_or_default()
-            .min(60)
     };
-    let (names, values) = (width(|row| &row.0), width(|row| &row.1));
+    let (names, values) = (width(|row| &row.0, 60), width(|row| &row.1, 30));
     let line = |(name, value, origin): &(String, String, String)| {
         format!("{name:<names$} = {value:<values$}  # {origin}\n")
     };

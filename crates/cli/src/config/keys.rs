@@ -22,6 +22,10 @@ pub(crate) enum Kind {
     Words,
     /// A length of time, kept in seconds.
     Seconds,
+    /// The template of a commit's subject.
+    Subject,
+    /// Whose the commits are.
+    Author,
 }
 
 /// One key; `*` in its path stands for any one name.
@@ -36,6 +40,9 @@ const fn key(path: &'static str, kind: Kind) -> Key {
 }
 
 pub(crate) const POLICIES: &[&str] = &["flag", "ask"];
+
+/// Authors with a meaning; anybody else is a `Name <mail>`.
+pub(crate) const AUTHORS: &[&str] = &["operator", "loopwright"];
 
 pub(crate) const ON_LIMIT: &[&str] = &["wait", "failover"];
 
@@ -89,6 +96,10 @@ pub(crate) const KEYS: &[Key] = &[
     key("policy.on_limit", Kind::Choice(ON_LIMIT)),
     key("workspace.copy", Kind::Words),
     key("prd.write_back", Kind::Truth),
+    key("commit.subject", Kind::Subject),
+    key("commit.author", Kind::Author),
+    key("commit.sign_off", Kind::Truth),
+    key("commit.co_author", Kind::Truth),
     key("budget.usd", Kind::Number),
     key("budget.tokens", Kind::Count(1)),
     key("budget.hours", Kind::Number),

@@ -16,6 +16,8 @@ pub(crate) use self::complaint::{Complaint, failure_of};
 pub(crate) use self::keys::probably_meant;
 pub(crate) use self::layers::{Entry, Flag, Origin, Settled, settle};
 pub(crate) use self::places::{Places, mark};
-pub(crate) use self::typed::{AgentConfig, ChecksConfig, Config, PriceConfig, RoleConfig, read};
+pub(crate) use self::typed::{
+    AgentConfig, ChecksConfig, CommitConfig, Config, PriceConfig, RoleConfig, read,
+};
 pub(crate) use self::value::Value;
 pub use self::worker_limits::{WorkerLimits, read_worker_limits};

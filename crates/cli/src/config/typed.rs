@@ -23,6 +23,7 @@ pub(crate) struct Config {
     pub(crate) policy: PolicyConfig,
     pub(crate) workspace: WorkspaceConfig,
     pub(crate) prd: PrdConfig,
+    pub(crate) commit: CommitConfig,
     pub(crate) budget: BudgetConfig,
     /// Dollars per million tokens, by model; `*` stands for any characters.
     pub(crate) prices: BTreeMap<String, PriceConfig>,
@@ -149,6 +150,17 @@ pub(crate) struct PriceConfig {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct PrdConfig {
     pub(crate) write_back: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct CommitConfig {
+    /// The template of the subject.
+    pub(crate) subject: Option<String>,
+    /// `operator`, `loopwright` or `Name <mail>`.
+    pub(crate) author: Option<String>,
+    pub(crate) sign_off: Option<bool>,
+    pub(crate) co_author: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize)]

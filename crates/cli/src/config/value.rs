@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use toml::de::DeValue;
 
-use super::keys::Kind;
+use super::keys::{AUTHORS, Kind};
 
 /// A value that fits its key. Lengths of time are seconds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -63,9 +63,10 @@ pub(crate) fn of_toml(value: &DeValue<'_>, kind: Kind) -> Result<Value, Misfit> 
             fitting(&number.to_string(), kind)
         }
         (Kind::Number, DeValue::Float(number)) => fitting(number.as_str(), kind),
-        (Kind::Text | Kind::Choice(_) | Kind::Seconds, DeValue::String(text)) => {
-            fitting(text, kind)
-        }
+        (
+            Kind::Text | Kind::Choice(_) | Kind::Seconds | Kind::Subject | Kind::Author,
+            DeValue::String(text),
+        ) => fitting(text, kind),
         _ => Err(format!("{}, and this is {}", wanted(kind), a_thing(value))),
     }
 }
@@ -122,6 +123,15 @@ fn fitting(text: &str, kind: Kind) -> Result<Value, Misfit> {
             number.map(Value::Number).ok_or_else(misfit)
         }
         Kind::Seconds => seconds(text).map(Value::Count).ok_or_else(misfit),
+        Kind::Subject => home::check_subject(text)
+            .map(|()| Value::Text(text.to_owned()))
+            .map_err(|error| error.to_string()),
+        Kind::Author => {
+            let is_author = AUTHORS.contains(&text) || workspace::Signature::parse(text).is_some();
+            is_author
+                .then(|| Value::Text(text.to_owned()))
+                .ok_or_else(misfit)
+        }
         Kind::Truth | Kind::Words => Err(misfit()),
     }
 }
@@ -154,6 +164,10 @@ fn wanted(kind: Kind) -> String {
         Kind::Words => "it wants a list of texts such as [\"one\", \"two\"]".to_owned(),
         Kind::Seconds => {
             "it wants seconds, or a text such as \"90s\", \"15m\" or \"2h\"".to_owned()
+        }
+        Kind::Subject => "it wants a text such as \"feat: {title} ({story})\"".to_owned(),
+        Kind::Author => {
+            "it wants \"operator\", \"loopwright\" or a person, \"Name <mail>\"".to_owned()
         }
     }
 }
@@ -194,6 +208,11 @@ mod tests {
             (Kind::Number, "nan", None),
             (Kind::Words, "a, b", Some("[\"a\", \"b\"]")),
             (Kind::Words, "[\"a b\", \"c\"]", Some("[\"a b\", \"c\"]")),
+            (Kind::Subject, "{title}", Some("\"{title}\"")),
+            (Kind::Subject, "{titel}", None),
+            (Kind::Author, "operator", Some("\"operator\"")),
+            (Kind::Author, "A B <a@b>", Some("\"A B <a@b>\"")),
+            (Kind::Author, "A B", None),
             (Kind::Choice(&["solo", "tdd"]), "solo", Some("\"solo\"")),
             (Kind::Choice(&["solo", "tdd"]), "sole", None),
         ] {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use home::Home;
 use workspace::{
     Change, CommitId, Edit, Entry, GitError, Listed, LoopRepo, Memory, Moved, Overlay, Published,
-    Restacked, Snapshot, TreeId, TreeReader,
+    Restacked, Signature, Snapshot, TreeId, TreeReader,
 };
 
 use crate::fault::Fault;
@@ -115,14 +115,15 @@ impl Repository for GitRepository {
         self.done(self.git.snapshot(folder, base, kept))
     }
 
-    fn commit(
+    fn commit_by(
         &self,
+        author: &Signature,
         tree: &TreeId,
         parent: &CommitId,
         message: &str,
         at_secs: i64,
     ) -> Result<CommitId, Fault> {
-        self.done(self.git.commit(tree, parent, message, at_secs))
+        self.done(self.git.commit_by(author, tree, parent, message, at_secs))
     }
 
     fn tree_of(&self, commit: &CommitId) -> Result<TreeId, Fault> {

@@ -8,6 +8,7 @@ use workspace::{CommitId, Overlay, TreeId};
 
 use crate::fault::Fault;
 use crate::orders::authored::{Authored, Authoring, NOTES_MAX, kept_files, reference};
+use crate::orders::commit_message::commit_words;
 use crate::orders::restack::{OntoHead, onto_head};
 use crate::ports::{Ports, Repository};
 use crate::run::agent_files::{agent_config, guidance};
@@ -154,7 +155,9 @@ impl Making<'_> {
         let is_test = |path: &std::path::Path| rules.is_test(path);
         let overlay = repository.overlay(&self.base_tree, &code, &tests, &is_test)?;
         let at_secs = self.make.planned_at_ms / 1000;
-        let commit = repository.commit(&overlay.tree, &self.base, &self.message(), at_secs)?;
+        let words = commit_words(&self.order.loop_id, self.make, self.settings)?;
+        let (author, message) = (&words.author, &words.message);
+        let commit = repository.commit_by(author, &overlay.tree, &self.base, message, at_secs)?;
         if self.is_rejected_again(&overlay.tree)? {
             let why = "the attempt made the same files as one that was rejected";
             return Ok(self.nothing_new(why));
@@ -223,24 +226,6 @@ impl Making<'_> {
             (_, 0 | 1) => number.to_string(),
             (_, round) => format!("{number}-tests-{round}"),
         }
-    }
-
-    /// The candidate's message. Date and all else come from the journal, so that doing it again
-    /// gives the same id.
-    fn message(&self) -> String {
-        let (loop_id, id) = (&self.order.loop_id, &self.make.story.id);
-        let attempt = self.make.place.run.attempt;
-        let title = self.make.story.title.replace('\n', " ");
-        // Where nobody but the checks has the last word, the commit says so.
-        let verified = if self.make.flow.has(Stage::Judge) {
-            ""
-        } else {
-            "Verified: checks-only\n"
-        };
-        format!(
-            "feat: [{loop_id}] [{id}] attempt-{attempt} — {title}\n\nLoop-Id: {loop_id}\n\
-             Story-Id: {id}\nAttempt: {attempt}\n{verified}"
-        )
     }
 
     /// What a judge must know of how the candidate was made.

@@ -2,6 +2,7 @@
 
 pub(crate) mod announce;
 pub(crate) mod authored;
+mod commit_message;
 pub(crate) mod end;
 pub(crate) mod integrate;
 pub(crate) mod make_candidate;

@@ -1,16 +1,19 @@
 //! Puts a candidate that a person accepted onto the branch as it is now. Its message says who
 //! accepted it, since no judge did.
 
+use home::Settings;
 use kernel::{Acceptance, Event, Order, RestackOrder};
-use workspace::{CommitId, Restacked, TreeId};
+use workspace::{CommitId, Restacked, Signature, TreeId};
 
 use crate::fault::Fault;
 use crate::orders::authored::reference;
 use crate::ports::{Ports, Repository};
 use crate::run::trees::{commit_id, commit_of};
+use crate::settings_of::settings_of;
 
-/// The trailer that tells who vouches for a commit.
+/// The trailers that tell who vouches for a commit.
 const VERIFIED: &str = "Verified: ";
+const JUDGED_BY: &str = "Judged-By: ";
 
 /// Characters of a reason that a commit's message holds; the journal has all of it.
 const REASON_CHARS_MAX: usize = 500;
@@ -38,7 +41,9 @@ pub(crate) fn restack(
         }
     };
     let message = message_of(&repository.message_of(&work)?, acceptance);
-    let commit = repository.commit(&tree, &onto, &message, acceptance.at_ms / 1000)?;
+    let author = author_of(&settings_of(order)?);
+    let at_secs = acceptance.at_ms / 1000;
+    let commit = repository.commit_by(&author, &tree, &onto, &message, at_secs)?;
     let name = reference("accepted", &story, &attempt.to_string());
     repository.move_ref(&name, None, &commit)?;
     let by = &acceptance.by;
@@ -82,10 +87,18 @@ pub(crate) fn onto_head(
     }
 }
 
+/// Whose commits a loop makes.
+fn author_of(settings: &Settings) -> Signature {
+    let named = settings.commit.as_ref();
+    let named = named.and_then(|commit| Signature::parse(commit.author.as_deref()?));
+    named.unwrap_or_else(Signature::ours)
+}
+
 /// The candidate's own message, with the person in the place of who would have vouched for it.
 fn message_of(message: &str, acceptance: &Acceptance) -> String {
     let lines = message.trim_end().lines();
-    let mut lines: Vec<&str> = lines.filter(|line| !line.starts_with(VERIFIED)).collect();
+    let is_kept = |line: &&str| !line.starts_with(VERIFIED) && !line.starts_with(JUDGED_BY);
+    let mut lines: Vec<&str> = lines.filter(is_kept).collect();
     let by = format!("Accepted-By: {}", one_line(&acceptance.by));
     let verified = format!("{VERIFIED}person");
     lines.extend([verified.as_str(), &by]);
@@ -115,7 +128,7 @@ mod tests {
             reason: reason.map(str::to_owned),
             at_ms: 0,
         };
-        let message = "feat: it\n\nStory-Id: a\nVerified: checks-only\n";
+        let message = "feat: it\n\nStory-Id: a\nJudged-By: codex\nVerified: checks, judge\n";
         assert_eq!(
             message_of(message, &acceptance(None)),
             "feat: it\n\nStory-Id: a\nVerified: person\n\

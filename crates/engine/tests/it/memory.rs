@@ -15,7 +15,7 @@ use engine::{Fault, Look, Repositories, Repository, Runs, TreeFiles};
 use sandbox::{ExitRecord, Output, RunSpec, Stream};
 use workspace::{
     Change, CommitId, Edit, Entry, GitError, Listed, Mode, Moved, ObjectId, Overlay, Published,
-    Restacked, Snapshot, TreeId,
+    Restacked, Signature, Snapshot, TreeId,
 };
 
 /// The power was cut: the worker is gone in the middle of whatever it did.
@@ -108,12 +108,13 @@ impl Objects {
 
     fn commit(
         &mut self,
+        author: &Signature,
         tree: &TreeId,
         parent: Option<&CommitId>,
         message: &str,
         at_secs: i64,
     ) -> CommitId {
-        let words = format!("{tree} {parent:?} {at_secs} {message}");
+        let words = format!("{author} {tree} {parent:?} {at_secs} {message}");
         let id = id(&[b"commit", words.as_bytes()]);
         let commit = (tree.clone(), parent.cloned(), message.to_owned());
         self.commits.insert(id.clone(), commit);
@@ -151,7 +152,7 @@ impl Objects {
             files.insert(PathBuf::from(path), entry);
         }
         let tree = self.tree(files);
-        self.commit(&tree, Some(parent), "by hand", 0)
+        self.commit(&Signature::ours(), &tree, Some(parent), "by hand", 0)
     }
 
     /// A commit and its ancestors, newest first.
@@ -197,7 +198,7 @@ impl MemoryRepositories {
             tree.insert(PathBuf::from(path), entry);
         }
         let tree = objects.tree(tree);
-        let base = objects.commit(&tree, None, "base", 0);
+        let base = objects.commit(&Signature::ours(), &tree, None, "base", 0);
         let objects = Arc::new(Mutex::new(objects));
         (Self { objects, power }, base)
     }
@@ -305,15 +306,16 @@ impl Repository for MemoryRepositories {
         })
     }
 
-    fn commit(
+    fn commit_by(
         &self,
+        author: &Signature,
         tree: &TreeId,
         parent: &CommitId,
         message: &str,
         at_secs: i64,
     ) -> Result<CommitId, Fault> {
         Ok(self.change("a commit", |objects| {
-            objects.commit(tree, Some(parent), message, at_secs)
+            objects.commit(author, tree, Some(parent), message, at_secs)
         }))
     }
 

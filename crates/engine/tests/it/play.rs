@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use checks::compare::{Measured, Measurement};
 use checks::results::{Occurrence, Results, TestStatus};
 use engine::{CheckPlan, Execution, Limits, Log, Ports, Report, Worker};
-use home::{AgentSettings, CheckSettings, Home, Policies, Settings};
+use home::{AgentSettings, CheckSettings, CommitSettings, Home, Policies, Settings};
 use journal::{AppendError, Fence, Journal, JournalError, LoopHead, NewRecord, ReadError, Record};
 use kernel::{Commit, EndReason, Event, LoopSpec, Stage, Stamped, State, StorySpec, StoryStatus};
 use sandbox::{ExitCause, ExitRecord, RunSpec};
@@ -622,6 +622,12 @@ fn settings(scenario: &Scenario) -> Settings {
         keep_checkouts: false,
         retention_days: 30,
         write_progress: false,
+        commit: Some(CommitSettings {
+            subject: "feat: {title} ({story}), attempt {attempt}".to_owned(),
+            author: Some("Ada Operator <ada@example.org>".to_owned()),
+            signed_off_by: None,
+            co_author: true,
+        }),
         flags: Vec::new(),
         config_mark: None,
     }

@@ -31,6 +31,25 @@ fn switches(played: &Played) -> Vec<String> {
         .collect()
 }
 
+#[test]
+fn a_candidate_names_its_judge_only_if_nobody_may_stand_in() {
+    for (failover, expected) in [(false, Some("claude")), (true, None)] {
+        let mut spec = spec(vec![story("a", 0, &[])]);
+        spec.failover = failover;
+        spec.judge = "claude".into();
+        let mut played = Played::start(spec);
+        played.end_run(worked());
+        let owed = played.owed();
+        let Deed::MakeCandidate(order) = &owed[0].deed else {
+            panic!("a candidate is owed: {owed:?}");
+        };
+        let credits = order.credits.as_ref().expect("credits");
+        assert_eq!(credits.judge.as_deref(), expected);
+        assert_eq!(credits.implementor.as_deref(), Some("codex"));
+        assert_eq!(credits.tests, None);
+    }
+}
+
 fn carry_out_first(played: &mut Played) {
     let owed = played.owed();
     played.carry_out(&owed[0]);

@@ -46,23 +46,27 @@ fn config_show_says_where_each_value_comes_from() {
     let seen = format!("exit {exit}\n{stdout}{stderr}").replace(&home.display().to_string(), "~/");
     insta::assert_snapshot!(seen, @r#"
     exit 0
-    agents.a.command         = ["x"]   # user ~/.config/loopwright/config.toml:6
-    agents.a.env.API_TOKEN   = "***"   # user ~/.config/loopwright/config.toml:7
-    agents.a.env.MODE        = "loop"  # user ~/.config/loopwright/config.toml:7
-    agents.a.timeout         = 900     # project project/loopwright.toml:6
-    checks.detect            = true    # default
-    checks.timeout           = 3600    # default
-    loop.flow                = "solo"  # project project/loopwright.toml:2
-    loop.max_retries         = 7       # env LOOPWRIGHT_LOOP_MAX_RETRIES
-    loop.parallel            = 1       # default
-    policy.agent_config      = "ask"   # default
-    policy.check_config      = "flag"  # default
-    prd.write_back           = true    # default
-    retention.days           = 30      # default
-    retention.keep_checkouts = false   # default
-    retry.wait               = 120     # flag --set retry.wait
-    worker.max_agents        = 2       # user ~/.config/loopwright/config.toml:2
-    worker.max_checks        = 1       # user ~/.config/loopwright/config.toml:3
+    agents.a.command         = ["x"]       # user ~/.config/loopwright/config.toml:6
+    agents.a.env.API_TOKEN   = "***"       # user ~/.config/loopwright/config.toml:7
+    agents.a.env.MODE        = "loop"      # user ~/.config/loopwright/config.toml:7
+    agents.a.timeout         = 900         # project project/loopwright.toml:6
+    checks.detect            = true        # default
+    checks.timeout           = 3600        # default
+    commit.author            = "operator"  # default
+    commit.co_author         = true        # default
+    commit.sign_off          = false       # default
+    commit.subject           = "feat: [{loop}] [{story}] attempt-{attempt} — {title}"  # default
+    loop.flow                = "solo"      # project project/loopwright.toml:2
+    loop.max_retries         = 7           # env LOOPWRIGHT_LOOP_MAX_RETRIES
+    loop.parallel            = 1           # default
+    policy.agent_config      = "ask"       # default
+    policy.check_config      = "flag"      # default
+    prd.write_back           = true        # default
+    retention.days           = 30          # default
+    retention.keep_checkouts = false       # default
+    retry.wait               = 120         # flag --set retry.wait
+    worker.max_agents        = 2           # user ~/.config/loopwright/config.toml:2
+    worker.max_checks        = 1           # user ~/.config/loopwright/config.toml:3
     your own file: ~/.config/loopwright/config.toml
     the project's file: project/loopwright.toml
     "#);

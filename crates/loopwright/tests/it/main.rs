@@ -9,6 +9,7 @@
 mod acp;
 mod base_files;
 mod baseline;
+mod commits;
 mod config;
 mod crash_writes;
 mod demo;

@@ -6,6 +6,7 @@ use std::path::Path;
 use home::{AgentSettings, RoleSettings, Settings};
 
 use super::allowance::prices;
+use super::commit_settings::commit_settings;
 use super::found_checks;
 use super::promised::Whole;
 use crate::commands::programs::find_program;
@@ -88,6 +89,7 @@ pub(super) fn settings(
         keep_checkouts: config.retention.keep_checkouts,
         retention_days: config.retention.days.unwrap_or(30),
         write_progress: false,
+        commit: Some(commit_settings(&config.commit, project, remarks)?),
         flags: Vec::new(),
         config_mark: None,
         test_paths: config.checks.test_paths.clone(),

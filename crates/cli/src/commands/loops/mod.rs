@@ -7,6 +7,7 @@ mod ask;
 mod attendance;
 mod casting;
 mod clean;
+mod commit_settings;
 mod dry_run;
 mod follow;
 pub(crate) mod found_checks;
