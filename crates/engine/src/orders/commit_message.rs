@@ -146,7 +146,59 @@ fn co_authors(credits: &Credits, settings: &Settings) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
+
+    /// What a loop of the first version has: settings and an order that know nothing of all this.
+    fn early() -> (Value, Value) {
+        let order = json!({
+            "place": {
+                "run": { "story": "one", "attempt": 2, "stage": "implement", "try_number": 1 },
+                "story_number": 1, "checkout_try": 1,
+            },
+            "story": {
+                "id": "one", "title": "A\ntitle", "description": "", "criteria": [], "rank": 0,
+                "depends_on": [], "tool": null, "start": "open",
+            },
+            "flow": "solo", "base": "a".repeat(40), "planned_at_ms": 0, "tests": null, "rejected": [],
+        });
+        let settings = json!({
+            "agents": {}, "checks": [], "check_timeout_secs": 1, "copy": [], "write_back": true,
+            "subdir": "", "root": "", "prd_in_repository": null, "patterns": null,
+        });
+        (order, settings)
+    }
+
+    #[test]
+    fn a_commit_of_an_early_loop_is_what_it_was() {
+        let (order, settings) = early();
+        let read = |order: &Value, settings: &Value| {
+            let order = serde_json::from_value(order.clone()).expect("an order");
+            let settings = serde_json::from_value(settings.clone()).expect("settings");
+            commit_words("L", &order, &settings).expect("words")
+        };
+        let expected = CommitWords {
+            author: Signature::ours(),
+            message:
+                "feat: [L] [one] attempt-2 — A title\n\nLoop-Id: L\nStory-Id: one\nAttempt: 2\n\
+                      Verified: checks-only\n"
+                    .to_owned(),
+        };
+        assert_eq!(read(&order, &settings), expected);
+        // A new worker knows who implemented it, and the loop was not started with that.
+        let mut credited = order.clone();
+        credited["credits"] =
+            json!({ "implementor": "codex", "tests": null, "prover": null, "judge": null });
+        assert_eq!(read(&credited, &settings), expected);
+        let mut configured = settings.clone();
+        configured["commit"] = json!({ "subject": "{title} by {agent}" });
+        assert_eq!(
+            read(&credited, &configured).message,
+            "A title by codex\n\nLoop-Id: L\nStory-Id: one\nAttempt: 2\nImplemented-By: codex\n\
+             Verified: checks-only\n"
+        );
+    }
 
     #[test]
     fn a_commit_names_whose_word_lets_it_land() {
