@@ -45,14 +45,23 @@ pub(crate) enum Event<'a> {
     Text {
         text: &'a str,
     },
-    /// The agent thinks, plans or reports its state.
+    /// The agent thinks or reports its state.
     Alive,
     ToolStarted {
+        id: &'a str,
         tool: &'a str,
         detail: &'a str,
+        /// The files that it changes, if it is a tool for that.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        edits: &'a [&'a str],
     },
     ToolEnded {
+        id: &'a str,
         failed: bool,
+    },
+    /// The agent made a plan or got on with it.
+    Planned {
+        steps: &'a Value,
     },
     Permission {
         what: &'a str,
@@ -139,12 +148,17 @@ impl Report {
 
     /// Reports a tool call when it is first seen, wherever that is: some agents ask for permission
     /// first, some report only the end.
-    pub(crate) fn tool_started(&mut self, call: &str, tool: &str, detail: &str) {
+    pub(crate) fn tool_started(&mut self, call: &str, tool: &str, detail: &str, edits: &[&str]) {
         if self.calls.contains_key(call) {
             return self.alive();
         }
         self.calls.insert(call.to_owned(), false);
-        self.tell(&Event::ToolStarted { tool, detail });
+        self.tell(&Event::ToolStarted {
+            id: call,
+            tool,
+            detail,
+            edits,
+        });
     }
 
     pub(crate) fn tool_ended(&mut self, call: &str, failed: bool) {
@@ -152,7 +166,7 @@ impl Report {
         if let Some(is_reported) = self.calls.get_mut(call)
             && !std::mem::replace(is_reported, true)
         {
-            self.tell(&Event::ToolEnded { failed });
+            self.tell(&Event::ToolEnded { id: call, failed });
         }
     }
 

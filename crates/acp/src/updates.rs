@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::report::{Event, Report};
 
-/// Reads one update of the session. An update that means nothing to us, such as a plan or a
-/// thought, still shows that the agent is alive.
+/// Reads one update of the session. An update that means nothing to us, such as a thought, still
+/// shows that the agent is alive.
 pub(crate) fn take(update: &Value, report: &mut Report) {
     match update["sessionUpdate"].as_str().unwrap_or_default() {
         "agent_message_chunk" if update["content"]["type"] == "text" => {
@@ -15,6 +15,9 @@ pub(crate) fn take(update: &Value, report: &mut Report) {
             report.say(update["messageId"].as_str(), text);
         }
         "tool_call" | "tool_call_update" => tool(update, report),
+        "plan" => report.tell(&Event::Planned {
+            steps: &update["entries"],
+        }),
         "usage_update" => match cost(&update["cost"]) {
             Some(usd) => report.tell(&Event::Cost { usd }),
             None => report.alive(),
@@ -44,12 +47,25 @@ pub(crate) fn tool(update: &Value, report: &mut Report) {
         .into_iter()
         .find_map(Value::as_str)
         .unwrap_or_default();
-    report.tool_started(call, name, detail);
+    report.tool_started(call, name, detail, &edits(update));
     match update["status"].as_str() {
         Some("completed") => report.tool_ended(call, false),
         Some("failed") => report.tool_ended(call, true),
         _ => {}
     }
+}
+
+/// The files that a call changes. Some agents know them only when the call has begun, and then no
+/// line names them.
+fn edits(update: &Value) -> Vec<&str> {
+    const FILES_MAX: usize = 50;
+    let locations = update["locations"].as_array();
+    let locations = locations.filter(|_| update["kind"] == "edit");
+    let paths = locations.into_iter().flatten();
+    paths
+        .filter_map(|location| location["path"].as_str())
+        .take(FILES_MAX)
+        .collect()
 }
 
 /// What the session has cost so far, in US dollars.

@@ -14,10 +14,11 @@ use crate::facts::{Facts, LoginCheck, Sessions};
 use crate::json;
 use crate::outcome::Outcome;
 use crate::parser::{Claim, Dialect};
-use crate::record::Record;
+use crate::record::{Call, Record};
 use crate::reset::Passed;
 use crate::session::Session;
 use crate::spec::{CONFIG_HOME, CONFIG_HOME_PLACEHOLDER, CommandSpec, StopSignal, Task, push_flag};
+use crate::tools;
 use crate::usage::{Counted, Tokens, micro_usd};
 
 /// Longest chat message, in characters, that may be an error instead of an answer. The longest one
@@ -124,9 +125,18 @@ impl Dialect for Stream {
             "tool_started" => {
                 // The answer is what the agent says after its last tool call.
                 record.forget_answer();
-                record.tool_started(text("tool"), text("detail"));
+                let edits = json::list(event, &["edits"]).iter();
+                record.tool_started(Call {
+                    id: text("id"),
+                    tool: text("tool"),
+                    detail: text("detail"),
+                    edits: edits.filter_map(Value::as_str).map(str::to_owned).collect(),
+                });
             }
-            "tool_ended" => record.tool_ended(json::boolean(event, &["failed"]) == Some(true)),
+            "tool_ended" => {
+                record.tool_ended(text("id"), json::boolean(event, &["failed"]) == Some(true));
+            }
+            "planned" => record.planned(tools::steps(json::list(event, &["steps"]))),
             "permission" if json::boolean(event, &["allowed"]) == Some(false) => {
                 self.denied.get_or_insert_with(|| text("what").to_owned());
             }
@@ -137,16 +147,24 @@ impl Dialect for Stream {
             "failing" => {
                 self.failing = (json::boolean(event, &["is"]) == Some(true)).then(String::new);
             }
-            "usage" => record.usage.tokens = tokens(event),
+            "usage" => {
+                record.usage.tokens = tokens(event);
+                record.tell_used(record.usage.tokens, record.usage.cost_micro_usd);
+            }
             "cost" => {
                 record.usage.cost_of = Counted::Session;
                 // A cost of zero means that the agent has no price for the model.
                 record.usage.cost_micro_usd = json::float(event, &["usd"])
                     .and_then(micro_usd)
                     .filter(|cost| *cost > 0);
+                record.tell_used(record.usage.tokens, record.usage.cost_micro_usd);
             }
             "stopped" => self.end = Some(End::Stopped(text("reason").to_owned())),
-            "error" => self.end = Some(End::Error(evidence(event))),
+            "error" => {
+                let evidence = evidence(event);
+                record.gave_up(evidence.text());
+                self.end = Some(End::Error(evidence));
+            }
             _ => record.unknown_event(),
         }
     }

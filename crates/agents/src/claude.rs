@@ -10,9 +10,10 @@ use crate::exit::Exit;
 use crate::facts::{Facts, Family, LoginCheck, Sessions};
 use crate::json;
 use crate::parser::{Claim, Dialect};
-use crate::record::Record;
+use crate::record::{Call, Record};
 use crate::session::Session;
 use crate::spec::{CommandSpec, HomeLink, StopSignal, Task, push_flag};
+use crate::tools;
 use crate::usage::{Counted, Tokens, micro_usd};
 use crate::version::Version;
 
@@ -127,6 +128,10 @@ pub(crate) struct Stream {
     resets_at: Option<u64>,
     /// The error code of the last failed request.
     error: Option<String>,
+    /// The model's last message, and the tokens of all messages so far. They are only shown: the
+    /// result has the counts that are final.
+    message: String,
+    used: Tokens,
 }
 
 #[derive(Debug)]
@@ -210,6 +215,7 @@ impl Stream {
         // The model answered after all, for instance through paid usage beyond the plan.
         self.is_used_up = false;
         record.name_model(json::text(event, &["message", "model"]));
+        self.message_used(event, record);
         let is_of_subagent = json::at(event, &["parent_tool_use_id"]).is_some();
         for part in json::list(event, &["message", "content"]) {
             match json::text(part, &["type"]) {
@@ -219,11 +225,31 @@ impl Stream {
                 }
                 Some("tool_use") => {
                     let tool = json::text(part, &["name"]).unwrap_or_default();
-                    record.tool_started(tool, &detail(json::at(part, &["input"])));
+                    let input = json::at(part, &["input"]).unwrap_or(&Value::Null);
+                    record.tool_started(Call {
+                        id: json::text(part, &["id"]).unwrap_or_default(),
+                        tool,
+                        detail: &detail(input),
+                        edits: tools::edits(tool, input),
+                    });
+                    record.planned(tools::plan(tool, input));
                 }
                 _ => {}
             }
         }
+    }
+
+    /// Shows the tokens of a message. claude sends one event for each part of a message, all with
+    /// the same counts.
+    fn message_used(&mut self, event: &Value, record: &mut Record) {
+        let id = json::text(event, &["message", "id"]).unwrap_or_default();
+        let Some(usage) = json::at(event, &["message", "usage"]).filter(|_| id != self.message)
+        else {
+            return;
+        };
+        id.clone_into(&mut self.message);
+        self.used = self.used.plus(tokens(usage));
+        record.tell_used(Some(self.used), None);
     }
 
     fn result(&mut self, event: &Value, record: &mut Record) {
@@ -260,12 +286,15 @@ impl Stream {
         evidence.add_code(self.error.as_deref());
         evidence.add_code(json::text(event, &["terminal_reason"]));
         evidence.set_reset(self.resets_at);
-        if !is_error {
+        if is_error {
+            record.gave_up(message);
+        } else {
             // With `--json-schema` the answer is here. The field is absent if the model never
             // complied.
             let structured = json::at(event, &["structured_output"]).map(ToString::to_string);
-            record.said(structured.as_deref().unwrap_or(message));
+            record.answered(structured.as_deref().unwrap_or(message));
         }
+        record.tell_used(record.usage.tokens, record.usage.cost_micro_usd);
         let denied = denied(event);
         self.end = Some(End {
             is_error,
@@ -309,16 +338,16 @@ fn system(event: &Value, record: &mut Record) {
 fn tool_results(event: &Value, record: &mut Record) {
     for part in json::list(event, &["message", "content"]) {
         if json::text(part, &["type"]) == Some("tool_result") {
-            record.tool_ended(json::boolean(part, &["is_error"]).unwrap_or(false));
+            record.tool_ended(
+                json::text(part, &["tool_use_id"]).unwrap_or_default(),
+                json::boolean(part, &["is_error"]).unwrap_or(false),
+            );
         }
     }
 }
 
 /// A tool call's main argument, such as its command or its file.
-fn detail(input: Option<&Value>) -> String {
-    let Some(input) = input else {
-        return String::new();
-    };
+fn detail(input: &Value) -> String {
     let keys = [
         "command",
         "file_path",
@@ -387,14 +416,16 @@ fn usage(event: &Value, record: &mut Record) {
     let Some(reported) = json::at(event, &["usage"]) else {
         return;
     };
-    let count = |key| json::number(reported, &[key]).unwrap_or_default();
-    let input = count("input_tokens").saturating_add(count("cache_creation_input_tokens"));
-    let tokens = Tokens {
-        input,
-        cached: count("cache_read_input_tokens"),
-        output: count("output_tokens"),
-    };
-    usage.tokens = Some(usage.tokens.unwrap_or_default().plus(tokens));
+    usage.tokens = Some(usage.tokens.unwrap_or_default().plus(tokens(reported)));
     usage.cost_micro_usd = json::float(event, &["total_cost_usd"]).and_then(micro_usd);
     usage.cost_of = Counted::Session;
+}
+
+fn tokens(reported: &Value) -> Tokens {
+    let count = |key| json::number(reported, &[key]).unwrap_or_default();
+    Tokens {
+        input: count("input_tokens").saturating_add(count("cache_creation_input_tokens")),
+        cached: count("cache_read_input_tokens"),
+        output: count("output_tokens"),
+    }
 }

@@ -10,12 +10,13 @@ use crate::exit::Exit;
 use crate::facts::{Facts, Family, LoginCheck, Sessions};
 use crate::json;
 use crate::parser::{Claim, Dialect};
-use crate::record::Record;
+use crate::record::{Call, Record};
 use crate::reset::Passed;
 use crate::session::Session;
 use crate::spec::{
     CommandSpec, HomeFile, HomeLink, Keep, StopSignal, Task, named_by_content, push_flag,
 };
+use crate::tools;
 use crate::usage::{Counted, Tokens};
 use crate::version::Version;
 
@@ -147,7 +148,8 @@ impl Dialect for Stream {
         match json::text(event, &["type"]).unwrap_or_default() {
             "thread.started" => record.name_session(json::text(event, &["thread_id"])),
             "item.started" => started(event, record),
-            "turn.started" | "item.updated" => {}
+            "item.updated" => planned(event, record),
+            "turn.started" => {}
             "item.completed" => completed(event, record),
             // A retry notice. It counts as the cause only if nothing comes after it.
             "error" => {
@@ -159,11 +161,13 @@ impl Dialect for Stream {
                 record.usage.tokens = tokens(event);
                 // A resumed session reports the tokens of all its runs.
                 record.usage.tokens_of = Counted::Session;
+                record.tell_used(record.usage.tokens, None);
                 self.end = End::Completed;
             }
             "turn.failed" => {
                 let message = json::text(event, &["error", "message"])
                     .or_else(|| json::text(event, &["error"]));
+                record.gave_up(message.unwrap_or_default());
                 let mut evidence = Evidence::of_text(message.unwrap_or_default());
                 // codex names the day whenever a limit does not reset today, so a time of day that
                 // has passed does not mean tomorrow.
@@ -186,20 +190,36 @@ impl Dialect for Stream {
 /// Notes a tool call. A rejected `apply_patch` produces no item at all, so it is not counted.
 fn started(event: &Value, record: &mut Record) {
     if let Some((tool, detail)) = tool(event) {
-        record.tool_started(tool, &detail);
+        record.tool_started(Call {
+            id: id(event),
+            tool,
+            detail: &detail,
+            edits: tools::changed(json::list(event, &["item", "changes"])),
+        });
     }
+    planned(event, record);
 }
 
 fn completed(event: &Value, record: &mut Record) {
     match json::text(event, &["item", "type"]).unwrap_or_default() {
         "agent_message" => record.said(json::text(event, &["item", "text"]).unwrap_or_default()),
         // An `error` item is a warning, for instance about a model that codex does not know.
-        "error" | "reasoning" | "todo_list" => {}
+        "error" | "reasoning" => {}
+        "todo_list" => planned(event, record),
         _ if tool(event).is_some() => {
-            record.tool_ended(json::text(event, &["item", "status"]) == Some("failed"));
+            let failed = json::text(event, &["item", "status"]) == Some("failed");
+            record.tool_ended(id(event), failed);
         }
         _ => record.unknown_event(),
     }
+}
+
+fn id(event: &Value) -> &str {
+    json::text(event, &["item", "id"]).unwrap_or_default()
+}
+
+fn planned(event: &Value, record: &mut Record) {
+    record.planned(tools::steps(json::list(event, &["item", "items"])));
 }
 
 /// The tool that an item stands for, with its main argument. `None` if the item is no tool call.

@@ -10,9 +10,10 @@ use crate::exit::Exit;
 use crate::facts::{Facts, Family, LoginCheck, Sessions};
 use crate::json;
 use crate::parser::{Claim, Dialect};
-use crate::record::Record;
+use crate::record::{Call, Record};
 use crate::session::Session;
 use crate::spec::{CommandSpec, HomeFile, HomeLink, Keep, StopSignal, Task, push_flag};
+use crate::tools;
 use crate::usage::Tokens;
 use crate::version::Version;
 
@@ -150,6 +151,7 @@ impl Dialect for Stream {
                 }
             }
             "error" if text("severity") == "error" => {
+                record.gave_up(text("message"));
                 text("message").clone_into(&mut self.last_error);
             }
             // The user's prompt, or a warning.
@@ -161,11 +163,19 @@ impl Dialect for Stream {
                 let detail = keys
                     .iter()
                     .find_map(|key| json::text(event, &["parameters", key]));
-                record.tool_started(text("tool_name"), detail.unwrap_or_default());
+                let input = json::at(event, &["parameters"]).unwrap_or(&Value::Null);
+                record.tool_started(Call {
+                    id: text("tool_id"),
+                    tool: text("tool_name"),
+                    detail: detail.unwrap_or_default(),
+                    edits: tools::edits(text("tool_name"), input),
+                });
+                record.planned(tools::plan(text("tool_name"), input));
             }
-            "tool_result" => record.tool_ended(text("status") == "error"),
+            "tool_result" => record.tool_ended(text("tool_id"), text("status") == "error"),
             "result" => {
                 record.usage.tokens = tokens(event);
+                record.tell_used(record.usage.tokens, None);
                 self.end = Some(if text("status") == "success" {
                     End::Success
                 } else {

@@ -8,6 +8,7 @@
 //! because a review that mentions a rate limit is not a rate limit.
 
 mod acp;
+mod activity;
 mod civil;
 mod classify;
 mod claude;
@@ -26,23 +27,27 @@ mod parser;
 mod phrases;
 mod pi;
 mod prices;
+mod reader;
 mod record;
 mod reset;
 mod session;
 mod spec;
 mod summary;
+mod tools;
 mod usage;
 mod version;
 
+pub use activity::Activity;
 pub use exit::{Clock, Ended, Exit};
 pub use facts::{Facts, Family, LoginCheck, LoginState, Sessions};
 pub use kind::Kind;
 pub use outcome::{Outcome, Remedy};
 pub use parser::Parser;
 pub use prices::{Price, Prices};
+pub use reader::Reader;
 pub use reset::{When, find_reset};
 pub use session::{Session, SessionId};
 pub use spec::{CommandSpec, HomeFile, HomeLink, Keep, StopSignal, Task};
-pub use summary::{AgentEvent, RunSummary, ToolCall};
+pub use summary::{RunSummary, ToolCall};
 pub use usage::{Counted, Tokens, Usage};
 pub use version::{BadVersion, Version, VersionVerdict};

@@ -12,9 +12,10 @@ use crate::exit::Exit;
 use crate::facts::{Facts, LoginCheck, Sessions};
 use crate::json;
 use crate::parser::{Claim, Dialect};
-use crate::record::Record;
+use crate::record::{Call, Record};
 use crate::session::Session;
 use crate::spec::{CommandSpec, HomeLink, StopSignal, Task, push_flag};
+use crate::tools;
 use crate::usage::{Tokens, micro_usd};
 use crate::version::Version;
 
@@ -178,7 +179,9 @@ impl Dialect for Stream {
                 self.is_compacting =
                     json::text(event, &["error", "name"]) == Some("ContextOverflowError");
                 self.reference = json::text(event, &["error", "data", "ref"]).map(str::to_owned);
-                self.error = Some(evidence(event));
+                let evidence = evidence(event);
+                record.gave_up(evidence.text());
+                self.error = Some(evidence);
             }
             "reasoning" => {}
             _ => record.unknown_event(),
@@ -233,13 +236,18 @@ fn tool(event: &Value, record: &mut Record) {
     let detail = keys
         .iter()
         .find_map(|key| json::text(event, &["part", "state", "input", key]));
-    record.tool_started(
-        json::text(event, &["part", "tool"]).unwrap_or_default(),
-        detail.unwrap_or_default(),
-    );
+    let tool = json::text(event, &["part", "tool"]).unwrap_or_default();
+    let input = json::at(event, &["part", "state", "input"]).unwrap_or(&Value::Null);
+    record.tool_started(Call {
+        id: "",
+        tool,
+        detail: detail.unwrap_or_default(),
+        edits: tools::edits(tool, input),
+    });
+    record.planned(tools::plan(tool, input));
     let is_error = json::text(event, &["part", "state", "status"]) == Some("error");
     let code = json::number(event, &["part", "state", "metadata", "exit"]);
-    record.tool_ended(is_error || code.is_some_and(|code| code != 0));
+    record.tool_ended("", is_error || code.is_some_and(|code| code != 0));
 }
 
 /// Reads an `error` event. For a failed request it holds the status, the body and the headers.

@@ -1,4 +1,4 @@
-//! Reads a run's output as it arrives and derives the run's outcome at its end.
+//! Reads a run's output and derives the run's outcome at its end.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::lines::{Line, Lines};
 use crate::outcome::Outcome;
 use crate::phrases;
 use crate::record::{Record, short};
-use crate::summary::{AgentEvent, RunSummary};
+use crate::summary::RunSummary;
 
 /// Reads the output of one run. Its memory is bounded whatever the output is.
 #[derive(Debug)]
@@ -78,15 +78,14 @@ impl Parser {
         }
     }
 
-    /// Reads the next bytes of standard output and returns the events in them.
-    pub fn push(&mut self, bytes: &[u8]) -> Vec<AgentEvent> {
+    /// Reads the next bytes of standard output.
+    pub fn push(&mut self, bytes: &[u8]) {
         match &mut self.input {
             Input::Events { lines, dialect } => {
                 lines.push(bytes, |line| take(line, dialect.as_mut(), &mut self.record));
             }
             Input::Text(text) => text.push(bytes),
         }
-        self.record.take_events()
     }
 
     /// Ends the run and summarises it.
@@ -132,7 +131,8 @@ impl Parser {
     }
 }
 
-fn take(line: Line<'_>, dialect: &mut dyn Dialect, record: &mut Record) {
+/// Reads one line of an event stream.
+pub(crate) fn take(line: Line<'_>, dialect: &mut dyn Dialect, record: &mut Record) {
     let event = match line {
         Line::Whole(bytes) => json::object(bytes),
         Line::TooLong(_) => None,
@@ -142,7 +142,8 @@ fn take(line: Line<'_>, dialect: &mut dyn Dialect, record: &mut Record) {
             record.n_events += 1;
             dialect.event(&event, record);
         }
-        (None, Line::Whole(bytes) | Line::TooLong(bytes)) => record.strange_line(bytes),
+        (None, Line::Whole(bytes)) => record.strange_line(bytes),
+        (None, Line::TooLong(head)) => record.long_line(head),
     }
 }
 

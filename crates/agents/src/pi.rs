@@ -10,9 +10,10 @@ use crate::exit::Exit;
 use crate::facts::{Facts, LoginCheck, Sessions};
 use crate::json;
 use crate::parser::{Claim, Dialect};
-use crate::record::Record;
+use crate::record::{Call, Record};
 use crate::session::Session;
 use crate::spec::{CommandSpec, HomeFile, HomeLink, Keep, StopSignal, Task, push_flag};
+use crate::tools;
 use crate::usage::{Tokens, micro_usd};
 use crate::version::Version;
 
@@ -136,10 +137,18 @@ impl Dialect for Stream {
                 let detail = keys
                     .iter()
                     .find_map(|key| json::text(event, &["args", key]));
-                record.tool_started(tool, detail.unwrap_or_default());
+                let input = json::at(event, &["args"]).unwrap_or(&Value::Null);
+                record.tool_started(Call {
+                    id: json::text(event, &["toolCallId"]).unwrap_or_default(),
+                    tool,
+                    detail: detail.unwrap_or_default(),
+                    edits: tools::edits(tool, input),
+                });
+                record.planned(tools::plan(tool, input));
             }
             "tool_execution_end" => {
-                record.tool_ended(json::boolean(event, &["isError"]).unwrap_or(false));
+                let id = json::text(event, &["toolCallId"]).unwrap_or_default();
+                record.tool_ended(id, json::boolean(event, &["isError"]).unwrap_or(false));
             }
             "auto_retry_start" => {
                 record.retrying(Evidence::of_text(
@@ -197,7 +206,9 @@ impl Stream {
         json::text(event, &["message", "stopReason"])
             .unwrap_or_default()
             .clone_into(&mut self.stop_reason);
-        self.error = json::text(event, &["message", "errorMessage"]).map(Evidence::of_text);
+        let error = json::text(event, &["message", "errorMessage"]);
+        record.gave_up(error.unwrap_or_default());
+        self.error = error.map(Evidence::of_text);
         // A failed message may hold half an answer, and it is no sign of progress.
         if self.error.is_some() || self.stop_reason == "error" {
             return;

@@ -1,40 +1,8 @@
-//! A parser's output: events while the run is going on, and a summary at its end.
+//! A parser's output: the summary of a run at its end.
 
 use crate::outcome::Outcome;
 use crate::session::SessionId;
 use crate::usage::Usage;
-
-/// Something that an agent did, to be shown to people. No decision depends on it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AgentEvent {
-    /// The session's id is known.
-    SessionStarted {
-        /// The session's id.
-        id: SessionId,
-    },
-    /// A tool was called.
-    ToolStarted {
-        /// The tool, such as `Bash`.
-        tool: String,
-        /// The tool's main argument, such as a command or a file, cut short.
-        detail: String,
-    },
-    /// A tool ended.
-    ToolEnded {
-        /// Whether the tool reported a failure. That does not make the run fail.
-        failed: bool,
-    },
-    /// The agent said something.
-    Said {
-        /// The text, cut short.
-        text: String,
-    },
-    /// A request failed and the CLI is retrying it.
-    Retrying {
-        /// Why the request failed, cut short.
-        why: String,
-    },
-}
 
 /// One call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -97,14 +97,14 @@ fn a_turn_is_told() {
 
 #[test]
 fn what_is_asked_for_is_allowed_once_and_nothing_else_is_offered() {
-    let told = r#"{"type":"tool_started","tool":"execute","detail":"rm x"}
+    let told = r#"{"type":"tool_started","id":"c1","tool":"execute","detail":"rm x"}
 {"type":"permission","what":"rm x","allowed":true}
 {"type":"text","text":"{\"outcome\": \"selected\", \"optionId\": \"o-allow_once\"}"}
-{"type":"tool_ended","failed":true}
+{"type":"tool_ended","id":"c1","failed":true}
 {"type":"text","text":"; no files: -32601; no terminal: -32601"}
 "#;
     check("asks", &format!("{HELLO}{told}{GOODBYE}"));
-    let told = r#"{"type":"tool_started","tool":"execute","detail":"rm x"}
+    let told = r#"{"type":"tool_started","id":"c1","tool":"execute","detail":"rm x"}
 {"type":"permission","what":"rm x","allowed":false}
 {"type":"text","text":"{\"outcome\": \"cancelled\"}"}
 "#;

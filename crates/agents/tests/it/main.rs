@@ -4,6 +4,7 @@
 #![expect(clippy::too_many_lines, reason = "tables of cases are long")]
 
 mod acp;
+mod activities;
 mod commands;
 mod fuzz;
 mod recorded;
