@@ -42,6 +42,26 @@ pub(crate) enum When {
     Never,
 }
 
+/// A form that other programs rely on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SchemaName {
+    Envelope,
+    Config,
+    Events,
+    Prd,
+}
+
+impl SchemaName {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Envelope => "envelope",
+            Self::Config => "config",
+            Self::Events => "events",
+            Self::Prd => "prd",
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Check, show, order and format PRD files
@@ -85,6 +105,13 @@ pub(crate) enum Command {
     Explain {
         /// The code, as printed in brackets
         code: Option<String>,
+    },
+    /// Print the JSON Schema of what programs read and write
+    ///
+    /// Without a name, lists all schemas.
+    Schema {
+        /// Which one
+        name: Option<SchemaName>,
     },
     /// Print tab completions for a shell
     ///

@@ -64,6 +64,7 @@ fn run(command: Command, output: &mut Output) -> Result<Exit, Failure> {
         Command::Service(command) => commands::service::run(&command, output),
         Command::Worker(command) => commands::worker::run(&command, output),
         Command::Explain { code } => commands::explain::run(code.as_deref(), output),
+        Command::Schema { name } => commands::schema::run(name, output),
         Command::Completions { shell } => {
             commands::completions::run(shell, &mut Args::command(), output)
         }

@@ -2,6 +2,8 @@
 
 use std::time::SystemTime;
 
+use kernel::date;
+
 /// Milliseconds since 1970.
 pub fn now_ms() -> i64 {
     let since = SystemTime::now()
@@ -70,24 +72,6 @@ fn offset_secs(text: &str) -> Option<i32> {
     let part =
         |range: std::ops::Range<usize>| digits.get(range).and_then(|part| part.parse::<i32>().ok());
     (digits.len() == 4).then_some(sign * (part(0..2)? * 3600 + part(2..4)? * 60))
-}
-
-/// The date of a day, counted from 1970: eras of 400 years, each year beginning in March so that
-/// the leap day is last.
-fn date(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_index = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
-    let month = if month_index < 10 {
-        month_index + 3
-    } else {
-        month_index - 9
-    };
-    (era * 400 + year_of_era + i64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod answers;
 mod apply;
 mod attempt;
 mod budget;
+mod calendar;
 mod commit;
 mod criterion;
 mod decide;
@@ -37,6 +38,7 @@ pub use attempt::{
     Attempt, Author, Candidate, Checked, Code, Drafts, Lane, LastTry, Material, Resume, Run,
     RunFault, RunState, Step, TestsDraft,
 };
+pub use calendar::{date, iso};
 pub use commit::{Commit, NotACommit};
 pub use criterion::{criteria_left_out, criterion_named, quotes_criterion};
 pub use decide::decide;

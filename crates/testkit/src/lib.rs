@@ -14,9 +14,11 @@ mod crash;
 mod git;
 mod judge;
 mod model_server;
+mod moment;
 mod random;
 
 pub use crash::{CrashSwitch, Moments};
 pub use git::{git, init, try_git};
 pub use model_server::{Fault, ModelServer, Request, Step};
+pub use moment::ms_of;
 pub use random::{Random, number};

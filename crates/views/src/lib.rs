@@ -2,11 +2,13 @@
 //!
 //! Pure: a view is made from records and can be made again at any time. It decides nothing.
 
+mod form;
 mod loop_report;
 mod loop_view;
 mod public;
 mod story_report;
 
+pub use form::public_form;
 pub use loop_report::{Caught, LoopReport, loop_report, story_duration};
 pub use loop_view::{LoopView, QuestionView, StoryView, UsedBy, WaitView, loop_view};
 pub use public::{PublicEvent, PublicFold, public_events};

@@ -3,6 +3,7 @@
 use kernel::{EndReason, Question, Stage, State, StoryProgress, StoryStatus, Wait};
 use serde::Serialize;
 
+use crate::form::{moment, moment_or_null};
 use crate::public::usd;
 
 /// One loop.
@@ -30,7 +31,11 @@ pub struct LoopView {
     /// The stories in file order.
     pub stories: Vec<StoryView>,
     /// When a wait will be over, in milliseconds since 1970.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "waitingUntil",
+        serialize_with = "moment_or_null",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub waiting_until_ms: Option<i64>,
     /// What can be answered.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -70,9 +75,11 @@ pub struct LoopView {
     pub used_by: Vec<UsedBy>,
     /// Where agents run: on the `host`, as the user who started the worker.
     pub isolation: &'static str,
-    /// When it was started.
+    /// When it was started, in milliseconds since 1970.
+    #[serde(rename = "startedAt", serialize_with = "moment")]
     pub started_at_ms: i64,
-    /// When the last thing happened.
+    /// When the last thing happened, in milliseconds since 1970.
+    #[serde(rename = "lastAt", serialize_with = "moment")]
     pub last_at_ms: i64,
 }
 
@@ -121,6 +128,7 @@ pub struct WaitView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// Until when, in milliseconds since 1970.
+    #[serde(rename = "until", serialize_with = "moment")]
     pub until_ms: i64,
     /// What it waits for to pass.
     pub cause: String,

@@ -11,13 +11,17 @@ pub(crate) mod loops;
 pub(crate) mod prd;
 mod preflight;
 mod programs;
+pub(crate) mod schema;
 pub(crate) mod service;
 pub(crate) mod setup;
 pub(crate) mod worker;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::args::When;
+use clap::CommandFactory as _;
+
+use crate::args::{Args, When};
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, Style};
 
@@ -42,10 +46,52 @@ pub(crate) fn refuse_arguments(error: &clap::Error, json: bool) -> ExitCode {
         .to_owned();
     let failure =
         Failure::bad_input(message).hint("`loopwright --help` lists all commands and options");
-    Output::new(Style {
+    let mut output = Output::new(Style {
         json,
         color: When::Never,
-    })
-    .fail(&failure)
-    .code()
+    });
+    let words = std::env::args_os().skip(1);
+    output.command(&verb_in(&Args::command(), words));
+    output.fail(&failure).code()
+}
+
+/// The verb that a command line names, as far as it names one: `prd check`.
+fn verb_in(program: &clap::Command, words: impl Iterator<Item = OsString>) -> String {
+    let (mut here, mut verb) = (program, Vec::new());
+    for word in words {
+        let known = here.find_subcommand(&word);
+        if let Some(known) = known {
+            here = known;
+            verb.push(known.get_name());
+        } else if !verb.is_empty() && !word.to_string_lossy().starts_with('-') {
+            // What follows a verb and is none belongs to it.
+            break;
+        }
+    }
+    // `loop` is another way to the same verbs.
+    let is_group = verb.len() > 1 && verb[0] == "loop";
+    verb[usize::from(is_group)..].join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_names_its_verb() {
+        for (line, expected) in [
+            ("status --wrong", "status"),
+            ("--json status a b", "status"),
+            ("--color never prd check", "prd check"),
+            ("prd --json check list", "prd check"),
+            ("loop pause", "pause"),
+            ("answer list list list", "answer"),
+            ("prd", "prd"),
+            ("nonsense", ""),
+            ("", ""),
+        ] {
+            let words = line.split_whitespace().map(OsString::from);
+            assert_eq!(verb_in(&Args::command(), words), expected, "{line}");
+        }
+    }
 }

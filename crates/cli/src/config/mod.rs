@@ -6,6 +6,7 @@ mod complaint;
 mod keys;
 mod layers;
 mod places;
+mod schema;
 mod toml_file;
 mod typed;
 mod value;
@@ -16,8 +17,12 @@ pub(crate) use self::complaint::{Complaint, failure_of};
 pub(crate) use self::keys::probably_meant;
 pub(crate) use self::layers::{Entry, Flag, Origin, Settled, settle};
 pub(crate) use self::places::{Places, mark};
+pub(crate) use self::schema::schema;
 pub(crate) use self::typed::{
     AgentConfig, ChecksConfig, CommitConfig, Config, PriceConfig, RoleConfig, read,
 };
 pub(crate) use self::value::Value;
 pub use self::worker_limits::{WorkerLimits, read_worker_limits};
+
+/// The dialect of JSON Schema that our schemas are written in.
+const SCHEMA_DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";

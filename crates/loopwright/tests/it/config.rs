@@ -264,12 +264,12 @@ fn flags_and_variables_reach_the_loop_and_a_misspelt_agent_is_named() {
     let json: serde_json::Value = serde_json::from_str(&stdout).expect("JSON");
     let spec = &json["result"]["spec"];
     assert_eq!(
-        (&spec["max_retries"], &spec["ladder"]),
+        (&spec["maxRetries"], &spec["ladder"]),
         (&7.into(), &serde_json::json!(["judge", "builder"]))
     );
     let flag = [&start[..], &["--max-retries", "1"]].concat();
     let (_, stdout, _) = with_variables(&scene.env, &flag, &variables);
-    assert!(stdout.contains("\"max_retries\":1,"), "{stdout}");
+    assert!(stdout.contains("\"maxRetries\":1,"), "{stdout}");
     let (exit, _, stderr) = with_variables(
         &scene.env,
         &start[..6],
@@ -352,7 +352,7 @@ fn the_workers_limit_is_the_persons_and_holds_over_all_loops() {
             .then_some(())
     });
     // Every run of an agent, as an interval: no two of them overlap.
-    let mut agents: Vec<(i64, i64)> = Vec::new();
+    let mut agents: Vec<(String, String)> = Vec::new();
     for id in &ids {
         let runs = scene.env.run(&["runs", id, "--json"]).json()["result"]["runs"].clone();
         let of_agents = runs.as_array().expect("runs").iter();
@@ -360,10 +360,8 @@ fn the_workers_limit_is_the_persons_and_holds_over_all_loops() {
             .filter(|run| run["stage"] != "check" && run["stage"] != "baseline")
             .cloned();
         agents.extend(of_agents.map(|run| {
-            (
-                run["startedAtMs"].as_i64().expect("a start"),
-                run["endedAtMs"].as_i64().expect("an end"),
-            )
+            let moment = |key: &str| run[key].as_str().expect("a moment").to_owned();
+            (moment("startedAt"), moment("endedAt"))
         }));
     }
     agents.sort_unstable();

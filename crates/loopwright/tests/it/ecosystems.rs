@@ -264,9 +264,9 @@ impl Report {
     pub(crate) fn passed(&self, fail_to_pass: &[&str], weak: bool, pass_to_pass: usize) -> &Self {
         let seen = (
             &self.data["status"],
-            &self.facts()["fail_to_pass"],
+            &self.facts()["failToPass"],
             &self.facts()["weak"],
-            &self.facts()["pass_to_pass"],
+            &self.facts()["passToPass"],
             &self.facts()["obligations"],
         );
         let expected = (
@@ -291,7 +291,7 @@ impl Report {
     pub(crate) fn proven(&self, fail_to_pass: &[&str], weak: bool, pass_to_pass_min: u64) -> &Self {
         let seen = (
             &self.data["status"],
-            &self.facts()["fail_to_pass"],
+            &self.facts()["failToPass"],
             &self.facts()["weak"],
         );
         assert_eq!(
@@ -301,7 +301,7 @@ impl Report {
             self.id,
             self.text
         );
-        let stayed = self.facts()["pass_to_pass"].as_u64().unwrap_or_default();
+        let stayed = self.facts()["passToPass"].as_u64().unwrap_or_default();
         assert!(
             stayed >= pass_to_pass_min,
             "{}: {stayed} stayed green\n{}",
@@ -353,8 +353,8 @@ impl Report {
             self.id,
             self.data["status"].as_str().unwrap_or_default(),
             evidence["base"].as_str().unwrap_or_default(),
-            self.facts()["fail_to_pass"],
-            self.facts()["pass_to_pass"],
+            self.facts()["failToPass"],
+            self.facts()["passToPass"],
             self.facts()["weak"],
             self.facts()["broken"].as_array().map_or(0, Vec::len),
             self.facts()["obligations"],

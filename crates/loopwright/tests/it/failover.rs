@@ -70,7 +70,8 @@ fn without_the_policy_the_loop_waits_and_a_person_can_cut_it_short() {
     let scene = scene("wait");
     assert_eq!(scene.start(&[]).exit, 0);
     let view = scene.wait_for(&["waiting"]);
-    let until_ms = view["waitingUntilMs"].as_i64().expect("a time");
+    let until = view["waitingUntil"].as_str().expect("a time");
+    let until_ms = testkit::ms_of(until);
     let id = view["loopId"].as_str().expect("a loop").to_owned();
     let said = scene.env.run(&["status", &id]).stdout;
     assert!(

@@ -775,8 +775,8 @@ echo "{\"verdict\": \"PASS\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"criteria\
     let judge = judge["runId"].as_str().expect("an id");
     let trace = scene.env.run(&["run", judge, "--json"]).json()["result"].clone();
     let (kept, dropped) = (
-        trace["exit"]["stdout_bytes"].as_u64().expect("bytes"),
-        trace["exit"]["stdout_dropped"].as_u64(),
+        trace["exit"]["stdoutBytes"].as_u64().expect("bytes"),
+        trace["exit"]["stdoutDropped"].as_u64(),
     );
     // Two lines of the verdict, five million, one line break.
     let verdicts = 2 * format!(

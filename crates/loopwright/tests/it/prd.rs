@@ -147,7 +147,7 @@ fn order_as_list_and_as_graphs() {
     assert_eq!(json["result"]["runs"], serde_json::json!(["2"]));
     assert_eq!(
         json["result"]["held"][0],
-        serde_json::json!({ "id": "4", "waits_for": ["3"] })
+        serde_json::json!({ "id": "4", "waitsFor": ["3"] })
     );
 }
 

@@ -2,6 +2,7 @@
 //! the commits of two plays are the same.
 
 use kernel::Event;
+use serde_json::Value;
 
 use crate::scene::Scene;
 
@@ -34,7 +35,8 @@ pub(crate) fn prepared_with(scene: &Scene, loop_id: &str, options: &[&str]) -> S
         .concat(),
     );
     let mut spec: kernel::LoopSpec =
-        serde_json::from_value(answer.json()["result"]["spec"].clone()).expect("a spec");
+        serde_json::from_value(recorded_form(answer.json()["result"]["spec"].clone()))
+            .expect("a spec");
     loop_id.clone_into(&mut spec.loop_id);
     spec.branch = format!("agent-loop/{loop_id}");
     let event = Event::LoopStarted {
@@ -51,6 +53,46 @@ pub(crate) fn prepared_with(scene: &Scene, loop_id: &str, options: &[&str]) -> S
         .append(loop_id, 0, None, &[record])
         .expect("recorded");
     loop_id.to_owned()
+}
+
+/// A spec as the journal has it, from the form in which programs are told of it.
+fn recorded_form(mut spec: Value) -> Value {
+    let settings = with_recorded_keys(spec["settings"].take()).to_string();
+    let mut spec = with_recorded_keys(spec);
+    spec["settings"] = settings.into();
+    spec
+}
+
+fn with_recorded_keys(value: Value) -> Value {
+    // Names of agents, files and variables are nobody's keys.
+    const FREE: [&str; 5] = ["agents", "env", "families", "files", "prompts"];
+    match value {
+        Value::Object(members) => members
+            .into_iter()
+            .map(|(key, value)| match value {
+                Value::Object(named) if FREE.contains(&key.as_str()) => {
+                    let named = named.into_iter();
+                    let named = named.map(|(name, value)| (name, with_recorded_keys(value)));
+                    (key, Value::Object(named.collect()))
+                }
+                other => (snake_case(&key), with_recorded_keys(other)),
+            })
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        Value::Array(items) => items.into_iter().map(with_recorded_keys).collect(),
+        plain => plain,
+    }
+}
+
+fn snake_case(key: &str) -> String {
+    let mut name = String::new();
+    for letter in key.chars() {
+        if letter.is_ascii_uppercase() {
+            name.push('_');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
 }
 
 /// Everything that the journal has of a loop.

@@ -427,8 +427,7 @@ fn quartet(implementor: &str, reviewer: &str, judge: &str) {
         "{view}"
     );
     for run in stage.runs().iter().filter(|run| run["agent"] != "-") {
-        let took_ms = run["endedAtMs"].as_i64().unwrap_or_default()
-            - run["startedAtMs"].as_i64().unwrap_or_default();
+        let took_ms = run["durationMs"].as_i64().unwrap_or_default();
         println!(
             "{:9} {:12} {took_ms:6} ms {}",
             run["agent"].as_str().unwrap_or_default(),

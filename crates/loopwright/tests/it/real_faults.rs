@@ -90,7 +90,8 @@ fn wait_for_usage_limit(kind: &str, then: Then) {
     let view = stage.wait_for("waiting");
     let resets_at_secs = *resets_at.get().expect("a first request");
     let late_secs_max = if then == Then::WaitOut { 5 } else { 61 };
-    let until_ms = view["waitingUntilMs"].as_u64().expect("a time");
+    let until = view["waitingUntil"].as_str().expect("a time");
+    let until_ms = u64::try_from(testkit::ms_of(until)).expect("after 1970");
     assert!(
         (resets_at_secs * 1000..(resets_at_secs + late_secs_max) * 1000).contains(&until_ms),
         "{view}"
@@ -122,8 +123,8 @@ fn wait_for_usage_limit(kind: &str, then: Then) {
     match then {
         Then::CutShort => {
             assert_eq!(
-                stage.wait_for("waiting")["waitingUntilMs"],
-                until_ms,
+                stage.wait_for("waiting")["waitingUntil"],
+                until,
                 "the wait is in the journal"
             );
             assert_eq!(stage.env.run(&["resume", &stage.loop_id()]).exit, 0);

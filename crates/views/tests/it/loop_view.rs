@@ -166,7 +166,7 @@ fn every_wait_is_told_and_the_loop_waits_when_all_do() {
     played.end(Stage::Implement, limit(90_000));
     let one = loop_view(&played.state);
     let wait = json!({ "storyId": "a", "stage": "implement", "agent": "codex",
-                       "untilMs": 90_000, "cause": "usage limit" });
+                       "until": "1970-01-01T00:01:30.000Z", "cause": "usage limit" });
     assert_eq!(json!(one.waits), json!([wait]));
     assert_eq!((one.status, one.waiting_until_ms), ("running", None));
     played.end(Stage::WriteTests, limit(80_000));
@@ -290,9 +290,10 @@ fn a_loop_as_json_is() {
             "prdPath": "prd.json", "branch": "agent-loop/L", "landed": false, "headSha": started, "flow": "judged",
             "stories": [{ "id": "a", "title": "Story a", "status": "running",
                           "detail": "attempt 1, baseline", "attempts": 1 }],
-            "waitingUntilMs": 90_000,
-            "waits": [{ "storyId": "a", "stage": "baseline", "untilMs": 90_000, "cause": "usage limit" }],
-            "spentMs": 1_000, "isolation": "host", "startedAtMs": 0, "lastAtMs": 4_000,
+            "waitingUntil": "1970-01-01T00:01:30.000Z",
+            "waits": [{ "storyId": "a", "stage": "baseline", "until": "1970-01-01T00:01:30.000Z", "cause": "usage limit" }],
+            "spentMs": 1_000, "isolation": "host", "startedAt": "1970-01-01T00:00:00.000Z",
+            "lastAt": "1970-01-01T00:00:04.000Z",
         })
     );
 }

@@ -115,6 +115,6 @@ impl Candidate {
     }
 
     fn json(&self) -> Value {
-        json!({ "loopId": self.loop_id, "endedAtMs": self.ended_at_ms, "bytes": self.disk.bytes, "why": self.stays })
+        json!({ "loopId": self.loop_id, "endedAt": kernel::iso(self.ended_at_ms), "bytes": self.disk.bytes, "why": self.stays })
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn show(
         .iter()
         .map(|story| story.id.as_str())
         .collect();
-    output.result(|| serde_json::json!({ "spec": spec, "remarks": remarks, "runOrder": order }))?;
+    output.result(|| serde_json::json!({ "spec": views::public_form(serde_json::json!(spec)), "remarks": remarks, "runOrder": order }))?;
     Ok(Exit::Done)
 }
 

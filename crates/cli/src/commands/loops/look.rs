@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use home::{DiskUse, ENTRIES_MAX, Ended, Home, disk_use, progress};
 use journal::Journal;
-use kernel::{State, decide};
+use kernel::{State, decide, iso};
 use serde_json::{Value, json};
 use views::{LoopView, PublicEvent, PublicFold, StoryView, WaitView, loop_view, public_events};
 
@@ -128,7 +128,7 @@ pub(super) fn seen(home: &Home, state: &State) -> LoopView {
 }
 
 fn progress_json(ended: &Ended) -> Value {
-    json!({ "storyId": ended.story, "atMs": ended.at_ms, "status": ended.how, "attempt": ended.attempt,
+    json!({ "storyId": ended.story, "at": iso(ended.at_ms), "status": ended.how, "attempt": ended.attempt,
             "commitSha": ended.commit, "reason": ended.reason })
 }
 

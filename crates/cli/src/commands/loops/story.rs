@@ -32,7 +32,7 @@ pub(super) fn run(
         as_text(&report)
     })?;
     output.result(|| {
-        let mut value = json!(report);
+        let mut value = views::public_form(json!(report));
         value["markdown"] = json!(markdown_text);
         value
     })?;

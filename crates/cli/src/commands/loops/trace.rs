@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use home::{Home, Loaded, RunName};
-use kernel::{Event, RunKey, RunOutcome, RunUsage, State, Verdict};
+use kernel::{Event, RunKey, RunOutcome, RunUsage, State, Verdict, iso};
 use sandbox::{ExitRecord, Stream};
 use serde_json::{Value, json};
+use views::public_form;
 
 use super::lookup::{find, find_or_newest, load, open};
 use crate::args::LogsArgs;
@@ -140,7 +141,8 @@ pub(super) fn run(run_id: &str, output: &mut Output) -> Result<Exit, Failure> {
         ] {
             value[key] = file(name).into();
         }
-        value["exit"] = serde_json::from_str(&file("exit.json")).unwrap_or(Value::Null);
+        value["exit"] =
+            public_form(serde_json::from_str(&file("exit.json")).unwrap_or(Value::Null));
         value["leftOutOfPrompt"] = json!(cut.lines().collect::<Vec<_>>());
         value["command"] = command_of(&trace.folder);
         value
@@ -281,17 +283,21 @@ impl Trace {
             Some(RunOutcome::Interrupted { why, .. }) => format!("interrupted: {why}"),
             Some(RunOutcome::Stopped) => "stopped".to_owned(),
         };
-        let took = self
-            .ended_at_ms
-            .map(|ended| format!(" after {} ms", ended - self.started_at_ms));
+        let took = self.duration_ms().map(|took| format!(" after {took} ms"));
         how.lines().next().unwrap_or_default().to_owned() + &took.unwrap_or_default()
+    }
+
+    /// How long it took, once it is over.
+    fn duration_ms(&self) -> Option<i64> {
+        self.ended_at_ms
+            .map(|ended| (ended - self.started_at_ms).max(0))
     }
 
     fn brief(&self) -> Value {
         json!({
             "runId": self.id, "storyId": self.key.story, "attempt": self.key.attempt, "stage": self.key.stage.word(),
-            "try": self.key.try_number, "agent": self.agent, "startedAtMs": self.started_at_ms,
-            "endedAtMs": self.ended_at_ms, "outcome": self.outcome, "usage": self.usage.as_ref().map(usage),
+            "try": self.key.try_number, "agent": self.agent, "startedAt": iso(self.started_at_ms),
+            "endedAt": self.ended_at_ms.map(iso), "durationMs": self.duration_ms(), "outcome": public_form(json!(self.outcome)), "usage": self.usage.as_ref().map(usage),
         })
     }
 }

@@ -37,9 +37,9 @@ pub(crate) fn run(
             "errors": errors,
             "warnings": warnings,
             "diagnostics": report::diagnostics(reading),
-            "diagnostics_left_out": left_out(reading),
+            "diagnosticsLeftOut": left_out(reading),
             "changes": report::changes(reading),
-            "changes_left_out": reading.changes_left_out,
+            "changesLeftOut": reading.changes_left_out,
         })
     })?;
     if reading.has_errors() || (strict && warnings > 0) {
@@ -72,11 +72,11 @@ pub(crate) fn run(
     Ok(Exit::Done)
 }
 
-fn left_out(reading: &Reading) -> serde_json::Map<String, serde_json::Value> {
+fn left_out(reading: &Reading) -> Vec<serde_json::Value> {
     reading
         .diagnostics_left_out
         .iter()
-        .map(|(code, count)| ((*code).to_owned(), (*count).into()))
+        .map(|(code, count)| json!({ "code": code, "count": count }))
         .collect()
 }
 

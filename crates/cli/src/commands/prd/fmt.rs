@@ -1,7 +1,7 @@
 //! `loopwright prd fmt FILE`
 
-use prd::{Format, Syntax};
-use serde_json::json;
+use prd::{Format, Prd, Syntax};
+use serde_json::{Value, json};
 use workspace::operator_file;
 
 use crate::args::{FmtSyntax, PrdSource};
@@ -42,9 +42,7 @@ pub(crate) fn run(
         .first()
         .map_or("", |file| file.text());
     let changed = old != text;
-    output.result(
-        || json!({ "file": source.file.display().to_string(), "changed": changed, "text": text }),
-    )?;
+    output.result(|| as_json(source, prd, syntax, changed, &text))?;
     match then {
         Then::Print => output.data(&text)?,
         Then::Write => return write(source, &input, &text, output),
@@ -65,6 +63,19 @@ pub(crate) fn run(
         Then::Compare => {}
     }
     Ok(Exit::Done)
+}
+
+/// The PRD itself as JSON, so that nobody has to take it out of a string; as YAML it is a text.
+fn as_json(source: &PrdSource, prd: &Prd, syntax: Syntax, changed: bool, text: &str) -> Value {
+    let canonical = prd::canonical(prd, Syntax::Json);
+    let canonical: Value = serde_json::from_str(&canonical).unwrap_or_default();
+    let file = source.file.display().to_string();
+    match syntax {
+        Syntax::Json => json!({ "file": file, "changed": changed, "prd": canonical }),
+        Syntax::Yaml => {
+            json!({ "file": file, "changed": changed, "prd": canonical, "text": text })
+        }
+    }
 }
 
 fn write(

@@ -53,7 +53,7 @@ fn schema(output: &mut Output) -> Result<Exit, Failure> {
     output.data(prd::SCHEMA)?;
     let schema: serde_json::Value = serde_json::from_str(prd::SCHEMA)
         .map_err(|error| Failure::environment("cannot read the schema", &error))?;
-    output.result(|| schema)?;
+    output.result(|| serde_json::json!({ "name": "prd", "schema": schema }))?;
     Ok(Exit::Done)
 }
 

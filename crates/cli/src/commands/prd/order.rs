@@ -131,7 +131,7 @@ fn as_json(prd: &Prd, order: &Order<'_>, format: OrderFormat, text: &str) -> Val
             .map(|story| story.id.as_str().into())
             .collect::<Vec<Value>>()
     };
-    let held = |(story, by): &(&Story, Vec<&StoryId>)| json!({ "id": story.id.as_str(), "waits_for": by.iter().map(|id| id.as_str()).collect::<Vec<_>>() });
+    let held = |(story, by): &(&Story, Vec<&StoryId>)| json!({ "id": story.id.as_str(), "waitsFor": by.iter().map(|id| id.as_str()).collect::<Vec<_>>() });
     let aside = |story: &&Story| json!({ "id": story.id.as_str(), "state": story.state.word() });
     let edges = prd.stories.iter().flat_map(|story| {
         story
@@ -145,10 +145,10 @@ fn as_json(prd: &Prd, order: &Order<'_>, format: OrderFormat, text: &str) -> Val
     let mut value = json!({
         "runs": ids(&order.runs),
         "held": order.held.iter().map(held).collect::<Vec<_>>(),
-        "set_aside": order.set_aside.iter().map(aside).collect::<Vec<_>>(),
+        "setAside": order.set_aside.iter().map(aside).collect::<Vec<_>>(),
         "passed": ids(&order.passed),
         "edges": edges.collect::<Vec<_>>(),
-        "shared_files": shared.collect::<Vec<_>>(),
+        "sharedFiles": shared.collect::<Vec<_>>(),
     });
     if format != OrderFormat::Text {
         value["graph"] = text.into();

@@ -131,9 +131,17 @@ pub(crate) fn story_counts_json(reading: &Reading) -> Value {
     counts.insert("total".to_owned(), stories.len().into());
     for state in STATES {
         let count = stories.iter().filter(|story| story.state == *state).count();
-        counts.insert(state.word().to_owned(), count.into());
+        counts.insert(key_of(*state).to_owned(), count.into());
     }
     Value::Object(counts)
+}
+
+/// The state's word in the one case that keys have.
+fn key_of(state: StoryState) -> &'static str {
+    match state {
+        StoryState::WontFix => "wontFix",
+        other => other.word(),
+    }
 }
 
 /// The one line that says that a PRD is not fit.

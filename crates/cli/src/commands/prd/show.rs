@@ -65,11 +65,11 @@ pub(crate) fn run(source: &PrdSource, output: &mut Output) -> Result<Exit, Failu
     Ok(Exit::Done)
 }
 
-/// The table of uses, by field.
+/// The table of uses.
 fn uses_as_json() -> serde_json::Value {
-    let table = |rows: &[Use]| -> serde_json::Map<String, serde_json::Value> {
-        let pair = |row: &Use| (row.field.to_owned(), row.goes.into());
-        rows.iter().map(pair).collect()
+    let table = |rows: &[Use]| -> Vec<serde_json::Value> {
+        let one = |row: &Use| serde_json::json!({ "field": row.field, "use": row.goes });
+        rows.iter().map(one).collect()
     };
     serde_json::json!({ "prd": table(&OF_DOCUMENT), "story": table(&OF_STORY) })
 }

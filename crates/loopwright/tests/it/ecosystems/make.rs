@@ -129,7 +129,7 @@ fn a_make_project_known_by_its_exit_code() {
     ]);
     let nobody = played.story("nobody");
     nobody.passed(&["test"], false, 1);
-    assert_eq!(nobody.evidence()["facts"]["by_exit_code"], true);
+    assert_eq!(nobody.evidence()["facts"]["byExitCode"], true);
     played.story("loud").refused(&["red as a whole: test"]);
     assert_eq!(played.landed(), ["nobody"]);
 }
@@ -185,7 +185,7 @@ fn i08_every_run_of_the_checks_begins_anew() {
         .collect();
     assert_eq!(names, ["add"], "{}", story.text);
     assert_eq!(story.evidence()["reruns"], 2, "{}", story.text);
-    for other in ["unstable", "flaky", "known_red"] {
+    for other in ["unstable", "flaky", "knownRed"] {
         assert_eq!(
             facts[other],
             serde_json::json!([]),
