@@ -115,11 +115,20 @@ pub(crate) enum Command {
     },
     /// Print tab completions for a shell
     ///
+    /// Those for bash, zsh and fish also complete loops, stories and runs.
+    ///
     /// For bash: loopwright completions bash >
     /// ~/.local/share/bash-completion/completions/loopwright
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+    /// Say what the last of these words may become; asked by the scripts of `completions`
+    #[command(hide = true)]
+    Complete {
+        /// The words after the program's name
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
     },
     /// Run a real loop on a small example repository; needs no key and no model
     Demo {
@@ -252,9 +261,10 @@ pub(crate) enum LoopCommand {
         id: Option<String>,
     },
     /// Show why a story passed or failed: criteria, tests, results, the judge's words, the commit
+    #[command(allow_missing_positional = true)]
     Story {
-        /// The loop's id, or the beginning or end of it
-        id: String,
+        /// The loop's id, or the beginning or end of it; by default the newest of this folder
+        id: Option<String>,
         /// The story's id
         story: String,
         /// Print Markdown, as for the body of a pull request
@@ -271,23 +281,24 @@ pub(crate) enum LoopCommand {
     },
     /// Show what a story changed, or the whole loop: what landed, or else the last candidate
     Diff {
-        /// The loop's id, or the beginning or end of it
-        id: String,
-        /// The story's id; without one, everything that the loop accepted
+        /// The loop's id, or the beginning or end of it; by default the newest of this folder
+        id: Option<String>,
+        /// The story's id, which may also stand alone; without one, everything that the loop accepted
         story: Option<String>,
         /// This attempt's candidate, also one that was rejected
-        #[arg(long, value_name = "N", requires = "story")]
+        #[arg(long, value_name = "N")]
         attempt: Option<u32>,
         /// Only the files, each with how much changed
         #[arg(long)]
         stat: bool,
     },
     /// Put a story's work, accepted or not, into a work tree of its own to try it
+    #[command(override_usage = "loopwright checkout [OPTIONS] [ID] STORY [FOLDER]")]
     Checkout {
-        /// The loop's id, or the beginning or end of it
-        id: String,
-        /// The story's id
-        story: String,
+        /// The loop's id, or the beginning or end of it; by default the newest of this folder
+        id: Option<String>,
+        /// The story's id, which may also stand alone
+        story: Option<String>,
         /// A new folder; by default one beside the project
         folder: Option<PathBuf>,
         /// This attempt's candidate, also one that was rejected
@@ -329,29 +340,34 @@ pub(crate) enum LoopCommand {
     },
     /// End a loop and all its processes; unfinished work is kept aside
     Cancel {
-        /// The loop's id, or the beginning or end of it
-        id: String,
+        /// The loop's id, or the beginning or end of it; not needed if only one loop is live in this
+        /// folder
+        id: Option<String>,
         /// Why, for the record
         #[arg(long, default_value = "cancelled by hand")]
         reason: String,
     },
     /// Start nothing new in a loop; runs under way continue
     Pause {
-        /// The loop's id, or the beginning or end of it
-        id: String,
+        /// The loop's id, or the beginning or end of it; not needed if only one loop is live in this
+        /// folder
+        id: Option<String>,
     },
     /// Continue after a pause, or end a wait early
     Resume {
-        /// The loop's id, or the beginning or end of it
-        id: String,
+        /// The loop's id, or the beginning or end of it; not needed if only one loop is live in this
+        /// folder
+        id: Option<String>,
         /// Read the PRD and the configuration again, for everything that has not begun
         #[arg(long)]
         reload: bool,
     },
     /// Answer a question that a loop asks
+    #[command(allow_missing_positional = true)]
     Answer {
-        /// The loop's id, or the beginning or end of it
-        id: String,
+        /// The loop's id, or the beginning or end of it; not needed if only one loop is live in this
+        /// folder
+        id: Option<String>,
         /// One of the choices that `status` shows, or your own words if the question takes any
         choice: String,
         /// The story whose question you answer; needed only if several stories ask

@@ -66,7 +66,12 @@ fn run(command: Command, output: &mut Output) -> Result<Exit, Failure> {
         Command::Explain { code } => commands::explain::run(code.as_deref(), output),
         Command::Schema { name } => commands::schema::run(name, output),
         Command::Completions { shell } => {
-            commands::completions::run(shell, &mut Args::command(), output)
+            commands::complete::script(shell, &mut Args::command(), output)
+        }
+        Command::Complete { words } => {
+            let mut program = Args::command();
+            program.build();
+            commands::complete::run(&words, &program, output)
         }
         Command::Demo { keep } => commands::demo::run(keep.as_deref(), output),
         Command::Process(_) => unreachable!("processes are run by the program itself"),

@@ -23,6 +23,18 @@ pub(crate) fn run(code: Option<&str>, output: &mut Output) -> Result<Exit, Failu
     }
 }
 
+/// Every code with what it is about.
+pub(crate) fn codes() -> Vec<(String, String)> {
+    let title = |page: &str| {
+        let line = page.lines().next().and_then(|line| line.split_once(": "));
+        line.map(|(_, title)| title.to_owned()).unwrap_or_default()
+    };
+    PAGES
+        .iter()
+        .map(|(code, page)| ((*code).to_owned(), title(page)))
+        .collect()
+}
+
 fn explain(code: &str, output: &mut Output) -> Result<Exit, Failure> {
     let wanted = code.trim().to_uppercase();
     let Some((code, page)) = PAGES.iter().find(|(code, _)| *code == wanted) else {

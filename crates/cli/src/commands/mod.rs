@@ -2,7 +2,7 @@
 
 mod agent_entries;
 pub(crate) mod agents;
-pub(crate) mod completions;
+pub(crate) mod complete;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod explain;

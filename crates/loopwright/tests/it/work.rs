@@ -77,13 +77,13 @@ fn the_work_of_a_story_is_shown_whether_it_landed_or_not() {
     );
 
     for (words, says) in [
-        (vec!["diff", &id, "retry-on"], "did you mean `retry-one`?"),
+        (vec!["diff", &id, "retry-onn"], "did you mean `retry-one`?"),
         (
             vec!["diff", &id, "retry-one", "--attempt", "7"],
             "no attempt 7",
         ),
         (vec!["diff", "nobody"], "there is no loop `nobody`"),
-        (vec!["diff", &id, "--attempt", "1"], "<STORY>"),
+        (vec!["diff", &id, "--attempt", "1"], "none is named"),
     ] {
         let answer = scene.env.run(&words);
         assert_eq!(answer.exit, 2, "{}", answer.whole());

@@ -5,6 +5,7 @@ use kernel::{Choice, Event, StoryId};
 
 use super::ask::ask;
 use super::lookup::{find, load, open};
+use super::named::story_in;
 use super::reload;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
@@ -20,6 +21,10 @@ pub(super) fn run(
     let home = home()?;
     let journal = open(&home)?;
     let loop_id = find(&journal, id)?;
+    let story = match story {
+        Some(story) => Some(story_in(&load(&journal, &loop_id)?.state, &story)?),
+        None => None,
+    };
     let event = Event::Answered {
         choice,
         story: story.map(StoryId::from),

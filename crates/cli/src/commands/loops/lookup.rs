@@ -1,11 +1,14 @@
 //! Finding a loop in the journal, and reading it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use home::{Home, LoadError, Loaded};
 use journal::Journal;
 
 use crate::failure::{Exit, Failure};
+
+/// Candidates that an error names.
+const CANDIDATES_MAX: usize = 10;
 
 pub(super) fn open(home: &Home) -> Result<Journal, Failure> {
     Journal::open(home.root())
@@ -27,11 +30,20 @@ pub(super) fn find(journal: &Journal, id: &str) -> Result<String, Failure> {
         [one] => Ok(one.clone()),
         [] => Err(Failure::bad_input(format!("there is no loop `{id}`"))
             .hint("`loopwright list` shows all loops")),
-        several => Err(
-            Failure::bad_input(format!("`{id}` may mean {}", several.join(" or ")))
-                .hint("give more of the id"),
-        ),
+        several => Err(ambiguous(id, "loops", &told(journal, several))),
     }
+}
+
+/// Loops with how they stand, for somebody who must choose one.
+fn told(journal: &Journal, ids: &[String]) -> Vec<String> {
+    let line = |id: &String| match load(journal, id) {
+        Ok(loaded) => {
+            let view = views::loop_view(&loaded.state);
+            format!("{id}  {}  {}", view.status, view.project)
+        }
+        Err(_) => format!("{id}  (it cannot be read)"),
+    };
+    ids.iter().map(line).collect()
 }
 
 /// The loop that is named, or else the newest one of the folder that somebody stands in. Only for
@@ -45,14 +57,10 @@ pub(super) fn find_or_newest(journal: &Journal, id: Option<&str>) -> Result<Stri
 
 /// The newest loop whose project is this folder, above it or below it.
 fn newest_here(journal: &Journal) -> Result<String, Failure> {
-    let here = std::env::current_dir()
-        .map_err(|error| Failure::environment("cannot tell the current folder", &error))?;
+    let here = current_folder()?;
     let ids = newest_first(journal)?;
     let is_here = |id: &&String| {
-        load(journal, id).is_ok_and(|loaded| {
-            let project = Path::new(&loaded.state.spec().project);
-            here.starts_with(project) || project.starts_with(&here)
-        })
+        load(journal, id).is_ok_and(|loaded| is_at(&loaded.state.spec().project, &here))
     };
     if let Some(found) = ids.iter().find(is_here) {
         return Ok(found.clone());
@@ -80,8 +88,34 @@ pub(super) fn newest_first(journal: &Journal) -> Result<Vec<String>, Failure> {
     Ok(ids)
 }
 
+/// The error that names everything that may be meant.
+pub(super) fn ambiguous(wanted: &str, what: &str, candidates: &[String]) -> Failure {
+    let mut lines: String = candidates
+        .iter()
+        .take(CANDIDATES_MAX)
+        .map(|candidate| format!("\n  {candidate}"))
+        .collect();
+    let n_more = candidates.len().saturating_sub(CANDIDATES_MAX);
+    if n_more > 0 {
+        lines.push_str(&format!("\n  and {n_more} more"));
+    }
+    Failure::bad_input(format!("`{wanted}` may mean several {what}:{lines}"))
+        .hint("give more of the id")
+}
+
+/// Whether a project is this folder, above it or below it.
+pub(super) fn is_at(project: &str, here: &Path) -> bool {
+    let project = Path::new(project);
+    here.starts_with(project) || project.starts_with(here)
+}
+
+pub(super) fn current_folder() -> Result<PathBuf, Failure> {
+    std::env::current_dir()
+        .map_err(|error| Failure::environment("cannot tell the current folder", &error))
+}
+
 /// The ids that somebody may mean; an id as it is wins.
-fn matching(ids: impl Iterator<Item = String>, wanted: &str) -> Vec<String> {
+pub(super) fn matching(ids: impl Iterator<Item = String>, wanted: &str) -> Vec<String> {
     let lower = wanted.to_lowercase();
     let mut near = Vec::new();
     for id in ids {

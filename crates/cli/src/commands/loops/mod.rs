@@ -8,6 +8,7 @@ mod attendance;
 mod casting;
 mod clean;
 mod commit_settings;
+pub(crate) mod completion;
 mod dry_run;
 mod follow;
 pub(crate) mod found_checks;
@@ -16,6 +17,7 @@ mod look;
 mod lookup;
 mod loop_settings;
 mod marks;
+mod named;
 mod overview;
 mod passed;
 mod prd_checks;
@@ -34,12 +36,12 @@ mod start_request;
 mod stories;
 mod story;
 mod trace;
+mod verbs;
 mod work;
 
 use home::Home;
 use kernel::Event;
 
-use self::ask::{ask, resume};
 use self::lookup::{load, open};
 pub use self::serve::ensure_worker;
 use crate::args::{LoopCommand, StartArgs};
@@ -58,49 +60,34 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
             id,
             story,
             markdown,
-        } => story::run(&id, &story, markdown, output),
+        } => verbs::story(id.as_deref(), &story, markdown, output),
         LoopCommand::Report { id, markdown } => report::run(id.as_deref(), markdown, output),
         LoopCommand::Diff {
             id,
             story,
             attempt,
             stat,
-        } => {
-            let wanted = work::Wanted {
-                id: &id,
-                story: story.as_deref(),
-                attempt,
-            };
-            work::diff(&wanted, stat, output)
-        }
+        } => verbs::diff(id.as_deref(), story.as_deref(), attempt, stat, output),
         LoopCommand::Checkout {
             id,
             story,
             folder,
             attempt,
-        } => {
-            let wanted = work::Wanted {
-                id: &id,
-                story: Some(&story),
-                attempt,
-            };
-            work::checkout(&wanted, folder, output)
-        }
+        } => verbs::checkout((id.as_deref(), story.as_deref(), folder), attempt, output),
         LoopCommand::Runs { id } => trace::runs(id.as_deref(), output),
-        LoopCommand::Run { run_id } => trace::run(&run_id, output),
-        LoopCommand::Logs(arguments) => trace::logs(&arguments, output),
+        LoopCommand::Run { run_id } => verbs::run(&run_id, output),
+        LoopCommand::Logs(arguments) => verbs::logs(arguments, output),
         LoopCommand::Clean {
             older_than,
             dry_run,
         } => clean::run(older_than, dry_run, output),
         LoopCommand::Nuke { what, force } => remove::run(&what, force, output),
         LoopCommand::Cancel { id, reason } => {
-            ask(&id, &Event::CancelRequested { reason }, "cancel", output)
+            verbs::request(id, &Event::CancelRequested { reason }, "cancel", output)
         }
-        LoopCommand::Pause { id } => ask(&id, &Event::PauseRequested, "pause", output),
-        LoopCommand::Resume { id, reload: true } => reload::run(&id, output),
-        LoopCommand::Resume { id, reload: false } => resume(&id, output),
-        LoopCommand::Answer { id, choice, story } => answer::run(&id, choice, story, output),
+        LoopCommand::Pause { id } => verbs::request(id, &Event::PauseRequested, "pause", output),
+        LoopCommand::Resume { id, reload } => verbs::resume(id, reload, output),
+        LoopCommand::Answer { id, choice, story } => verbs::answer(id, choice, story, output),
         LoopCommand::Send { name, data } => send::run(&name, &data, output),
     }
 }

@@ -120,6 +120,12 @@ fn unreadable(error: &GitError) -> Failure {
 fn work(loaded: &Loaded, wanted: &Wanted<'_>) -> Result<Work, Failure> {
     let spec = loaded.state.spec();
     let Some(story) = wanted.story else {
+        if wanted.attempt.is_some() {
+            return Err(
+                Failure::bad_input("`--attempt` is of a story, and none is named")
+                    .hint("loopwright diff [ID] STORY --attempt N"),
+            );
+        }
         return Ok(Work {
             what: format!("everything that the loop accepted, onto {}", spec.branch),
             from: commit(spec.base.as_str())?,
