@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use crate::steer_args::SteerCommand;
+
 /// Run durable, autonomous coding loops
 ///
 /// You write a PRD (stories with acceptance criteria), start a loop and go away. You come back to a
@@ -362,6 +364,8 @@ pub(crate) enum LoopCommand {
         #[arg(long)]
         reload: bool,
     },
+    #[command(flatten)]
+    Steer(SteerCommand),
     /// Answer a question that a loop asks
     #[command(allow_missing_positional = true)]
     Answer {

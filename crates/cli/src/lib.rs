@@ -10,6 +10,7 @@ mod interrupt;
 mod output;
 mod prd_input;
 mod state_folder;
+mod steer_args;
 mod words;
 mod worker_trouble;
 

@@ -7,6 +7,7 @@
 mod commit_subject;
 mod disk;
 mod folder;
+mod inside_run;
 mod keys;
 mod load;
 mod prd_file;
@@ -28,6 +29,7 @@ pub use commit_subject::{
 };
 pub use disk::{DiskUse, ENTRIES_MAX, disk_use};
 pub use folder::{Home, RunName};
+pub use inside_run::surrounding_run;
 pub use keys::{Keys, forget_keys, keep_keys, read_keys};
 pub use load::{LoadError, Loaded, event_of, load};
 pub use prd_file::{PrdFile, read_prd, write_back};

@@ -18,7 +18,7 @@ use crate::load::load;
 use crate::utc::now_ms;
 
 /// The variable that marks the processes of a run; see `sandbox::RUN_DIR_VARIABLE`.
-const RUN_DIR_VARIABLE: &str = "LOOPWRIGHT_RUN_DIR";
+pub(crate) const RUN_DIR_VARIABLE: &str = "LOOPWRIGHT_RUN_DIR";
 
 /// How often a process that waits for a time looks whether somebody else does already.
 const LOOK: Duration = Duration::from_secs(1);

@@ -243,6 +243,9 @@ pub enum Event {
         story: StoryId,
         /// Who does it.
         by: String,
+        /// The folder in which they do it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        folder: Option<String>,
     },
     /// A person hands in what they made of a story that they took.
     HandedIn {

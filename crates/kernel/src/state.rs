@@ -140,6 +140,8 @@ pub enum StoryStatus {
     Taken {
         /// Who.
         by: String,
+        /// The folder in which they do it.
+        folder: Option<String>,
     },
 }
 

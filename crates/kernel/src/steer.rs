@@ -73,9 +73,9 @@ impl State {
                 by,
                 reason,
             } => self.accept_by_person(story, commit, by, reason.as_deref(), at_ms),
-            Event::TakeRequested { story, by } => {
-                let by = by.clone();
-                self.wish(story, Wish::Take { by })
+            Event::TakeRequested { story, by, folder } => {
+                let (by, folder) = (by.clone(), folder.clone());
+                self.wish(story, Wish::Take { by, folder })
             }
             Event::HandedIn { story, commit, by } => self.hand_in(story, commit, by),
             _ => Err(format!("`{}` is no wish of a person", event.kind()).into()),
@@ -228,7 +228,7 @@ impl State {
         story.rewrites = 0;
         story.ended_at_ms = None;
         story.status = match story.wish.take() {
-            Some(Wish::Take { by }) => StoryStatus::Taken { by },
+            Some(Wish::Take { by, folder }) => StoryStatus::Taken { by, folder },
             wish => {
                 story.wish = wish;
                 StoryStatus::Pending

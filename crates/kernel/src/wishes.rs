@@ -53,6 +53,8 @@ pub enum Wish {
     Take {
         /// Who.
         by: String,
+        /// The folder in which they do it.
+        folder: Option<String>,
     },
     /// What they made shall be measured and judged.
     HandIn(PersonsWork),

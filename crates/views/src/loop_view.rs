@@ -1,6 +1,6 @@
 //! A loop's status in the words that `status`, `list` and `--json` use.
 
-use kernel::{EndReason, Question, Stage, State, StoryProgress, StoryStatus, Wait};
+use kernel::{EndReason, Question, Stage, State, StoryProgress, StoryStatus, Wait, Wish};
 use serde::Serialize;
 
 use crate::form::{moment, moment_or_null};
@@ -275,9 +275,25 @@ fn status_of(state: &State) -> (&'static str, String) {
     }
 }
 
+/// What a person wants of a story that has not begun, or not begun again.
+fn wished(story: &StoryProgress) -> String {
+    match &story.wish {
+        Some(Wish::Accept(acceptance)) => {
+            let by = &acceptance.by;
+            format!("accepted by {by}; lands when no other attempt is under way")
+        }
+        Some(Wish::HandIn(work)) => {
+            let by = &work.by;
+            format!("handed in by {by}; is checked when no other attempt is under way")
+        }
+        Some(Wish::Skip { reason }) => reason.clone(),
+        Some(Wish::Take { .. }) | None => String::new(),
+    }
+}
+
 fn story_view(story: &StoryProgress, ended: bool) -> StoryView {
     let (status, detail, commit) = match &story.status {
-        StoryStatus::Pending => ("pending", String::new(), None),
+        StoryStatus::Pending => ("pending", wished(story), None),
         StoryStatus::Active(attempt) if ended => (
             "pending",
             format!("attempt {} was not finished", attempt.number),
@@ -292,7 +308,7 @@ fn story_view(story: &StoryProgress, ended: bool) -> StoryView {
         StoryStatus::Skipped { reason, .. } => ("skipped", reason.clone(), None),
         StoryStatus::Blocked { on } => ("blocked", format!("waits for {on}"), None),
         StoryStatus::SetAside => ("skipped", "was set aside in the PRD".to_owned(), None),
-        StoryStatus::Taken { by } => ("taken", format!("{by} does it"), None),
+        StoryStatus::Taken { by, .. } => ("taken", format!("{by} does it"), None),
     };
     StoryView {
         id: story.spec.id.to_string(),

@@ -217,8 +217,9 @@ fn steered(loop_id: &str, event: &Event) -> Vec<Told> {
             reason,
         } => json!({ "loopId": loop_id, "storyId": story, "action": "accept",
                      "commitSha": commit, "by": by, "reason": reason }),
-        Event::TakeRequested { story, by } => {
-            json!({ "loopId": loop_id, "storyId": story, "action": "take", "by": by })
+        Event::TakeRequested { story, by, folder } => {
+            json!({ "loopId": loop_id, "storyId": story, "action": "take", "by": by,
+                    "folder": folder })
         }
         Event::HandedIn { story, commit, by } => {
             json!({ "loopId": loop_id, "storyId": story, "action": "hand-in",

@@ -388,7 +388,7 @@ fn standing(
             "was set aside in the PRD".to_owned(),
             None,
         ),
-        StoryStatus::Taken { by } => ("taken", "implementing", format!("{by} does it"), None),
+        StoryStatus::Taken { by, .. } => ("taken", "implementing", format!("{by} does it"), None),
     }
 }
 

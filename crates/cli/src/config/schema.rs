@@ -67,7 +67,11 @@ fn put(table_of: &mut Map<String, Value>, path: &[&str], leaf: Value) {
 /// What a value must look like in a file.
 fn of_kind(kind: Kind) -> Value {
     match kind {
-        Kind::Text => json!({ "type": "string" }),
+        Kind::Text | Kind::Subject => json!({ "type": "string" }),
+        Kind::Author => json!({
+            "description": "operator, loopwright or Name <mail>",
+            "type": "string",
+        }),
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Count(least) => json!({ "type": "integer", "minimum": least }),
         Kind::Serial => json!({ "const": 1 }),

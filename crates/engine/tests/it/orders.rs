@@ -415,6 +415,7 @@ fn hand_in(stage: &mut Stage, story: &str) {
     stage.record(Event::TakeRequested {
         story: story.into(),
         by: by.clone(),
+        folder: None,
     });
     stage.record(Event::HandedIn {
         story: story.into(),

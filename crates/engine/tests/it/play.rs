@@ -354,7 +354,11 @@ impl PersonCase {
                 by,
                 reason: self.words.clone(),
             },
-            "story take" => Event::TakeRequested { story, by },
+            "story take" => Event::TakeRequested {
+                story,
+                by,
+                folder: None,
+            },
             "story hand in" => {
                 let mut objects = lock(objects);
                 let base = workspace::CommitId::parse(state.head().as_str()).expect("an id");

@@ -401,7 +401,11 @@ fn steer(played: &mut Played, random: &mut Random, seed: u64) {
             by,
             reason: random.chance(70).then(|| "I looked".to_owned()),
         },
-        3 => Event::TakeRequested { story: id, by },
+        3 => Event::TakeRequested {
+            story: id,
+            by,
+            folder: None,
+        },
         _ => Event::RetryRequested {
             story: id,
             hint: random.chance(50).then(|| "use tabs".to_owned()),

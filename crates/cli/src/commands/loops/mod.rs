@@ -33,6 +33,7 @@ mod send;
 mod serve;
 mod start;
 mod start_request;
+mod steer;
 mod stories;
 mod story;
 mod trace;
@@ -88,6 +89,7 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
         LoopCommand::Pause { id } => verbs::request(id, &Event::PauseRequested, "pause", output),
         LoopCommand::Resume { id, reload } => verbs::resume(id, reload, output),
         LoopCommand::Answer { id, choice, story } => verbs::answer(id, choice, story, output),
+        LoopCommand::Steer(command) => steer::run(command, output),
         LoopCommand::Send { name, data } => send::run(&name, &data, output),
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use home::{Home, Loaded};
 use serde_json::json;
 use views::{StoryReport, story_report};
-use workspace::{CommitId, GitError, LoopRepo};
+use workspace::{CommitId, GitError, LoopRepo, look_at_project};
 
 use super::lookup::{find, load, open};
 use super::story::unknown_story;
@@ -68,18 +68,11 @@ pub(super) fn checkout(
     let (home, loaded, loop_id) = look_up(wanted)?;
     let work = work(&loaded, wanted)?;
     let project = PathBuf::from(&loaded.state.spec().project);
-    let folder = folder.unwrap_or_else(|| beside(&project, wanted, &work.to));
-    if folder
-        .read_dir()
-        .is_ok_and(|mut files| files.next().is_some())
-        || folder.is_file()
-    {
-        return Err(
-            Failure::bad_input(format!("`{}` is there already", folder.display())).hint(format!(
-                "name another folder: loopwright checkout {loop_id} STORY FOLDER"
-            )),
-        );
-    }
+    let folder = folder.unwrap_or_else(|| beside(&project, wanted.story, &work.to));
+    refuse_filled(
+        &folder,
+        &format!("loopwright checkout {loop_id} STORY FOLDER"),
+    )?;
     repository(&home, &loop_id)?
         .add_work_tree(&project, &folder, &work.to)
         .map_err(|error| Failure::environment("cannot make the work tree", &error))?;
@@ -95,6 +88,21 @@ pub(super) fn checkout(
     })?;
     output.next(NextAction::new(remove, "remove it again"));
     Ok(Exit::Done)
+}
+
+/// A work tree is made in a new folder, or in an empty one.
+pub(super) fn refuse_filled(folder: &Path, otherwise: &str) -> Result<(), Failure> {
+    let has_files = |folder: &Path| {
+        let files = folder.read_dir();
+        files.is_ok_and(|mut files| files.next().is_some())
+    };
+    if !has_files(folder) && !folder.is_file() {
+        return Ok(());
+    }
+    Err(
+        Failure::bad_input(format!("`{}` is there already", folder.display()))
+            .hint(format!("name another folder: {otherwise}")),
+    )
 }
 
 fn look_up(wanted: &Wanted<'_>) -> Result<(Home, Loaded, String), Failure> {
@@ -161,7 +169,10 @@ fn work(loaded: &Loaded, wanted: &Wanted<'_>) -> Result<Work, Failure> {
 }
 
 /// The attempt that was asked for, or the last one that made a candidate.
-fn chosen(report: &StoryReport, wanted: Option<u32>) -> Result<&views::AttemptReport, Failure> {
+pub(super) fn chosen(
+    report: &StoryReport,
+    wanted: Option<u32>,
+) -> Result<&views::AttemptReport, Failure> {
     let tried = || report.attempts.iter().filter(|attempt| !attempt.recheck);
     let found = match wanted {
         Some(number) => tried().find(|attempt| attempt.number == number),
@@ -178,15 +189,17 @@ fn chosen(report: &StoryReport, wanted: Option<u32>) -> Result<&views::AttemptRe
     })
 }
 
-fn commit(id: &str) -> Result<CommitId, Failure> {
+pub(super) fn commit(id: &str) -> Result<CommitId, Failure> {
     CommitId::parse(id).map_err(|error| unreadable(&error))
 }
 
 /// A folder beside the project, named after what is in it.
-fn beside(project: &Path, wanted: &Wanted<'_>, commit: &CommitId) -> PathBuf {
-    let name = project.file_name().unwrap_or_default().to_string_lossy();
-    let story: String = wanted
-        .story
+pub(super) fn beside(project: &Path, story: Option<&str>, commit: &CommitId) -> PathBuf {
+    // A project may be a folder of its repository, which a work tree must not be in.
+    let view = look_at_project(project, None);
+    let root = view.map_or_else(|_| project.to_owned(), |view| view.root);
+    let name = root.file_name().unwrap_or_default().to_string_lossy();
+    let story: String = story
         .unwrap_or("loop")
         .chars()
         .map(|c| {
@@ -198,7 +211,7 @@ fn beside(project: &Path, wanted: &Wanted<'_>, commit: &CommitId) -> PathBuf {
         })
         .collect();
     let short = &commit.as_str()[..8];
-    project.with_file_name(format!("{name}-{story}-{short}"))
+    root.with_file_name(format!("{name}-{story}-{short}"))
 }
 
 /// A patch in the colours that people know from git.
@@ -242,14 +255,8 @@ mod tests {
     fn a_work_tree_is_beside_the_project_unless_somebody_says_where() {
         let commit = CommitId::parse(&"ab".repeat(20)).expect("an id");
         let place = |story| {
-            let wanted = Wanted {
-                id: "L",
-                story,
-                attempt: None,
-            };
-            beside(Path::new("/home/you/shop"), &wanted, &commit)
-                .display()
-                .to_string()
+            let place = beside(Path::new("/home/you/shop"), story, &commit);
+            place.display().to_string()
         };
         assert_eq!(place(Some("US-1/a b")), "/home/you/shop-US-1-a-b-abababab");
         assert_eq!(place(None), "/home/you/shop-loop-abababab");
