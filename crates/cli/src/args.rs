@@ -256,8 +256,14 @@ pub(crate) enum LoopCommand {
     Events {
         /// The loop's id, or the beginning or end of it; by default the newest of this folder
         id: Option<String>,
+        /// Follow until the loop is over or asks; with `--json`, one event per line
+        #[arg(long, short)]
+        follow: bool,
     },
-    /// Follow a loop in this terminal; Ctrl-C leaves it running
+    /// Follow a loop in this terminal until it is over or asks; Ctrl-C leaves it running
+    ///
+    /// A terminal shows every story with what its agents do right now. Elsewhere every event is a
+    /// line. With `--json`, every line is an event, and the last one the result.
     Watch {
         /// The loop's id, or the beginning or end of it; by default the newest of this folder
         id: Option<String>,
@@ -317,7 +323,7 @@ pub(crate) enum LoopCommand {
         /// The run's id, as `runs` shows it
         run_id: String,
     },
-    /// Show what agents and checks printed
+    /// Show what agents did and said, and what checks printed
     Logs(LogsArgs),
     /// Remove everything of a loop that is over, or of all such loops
     Nuke {
@@ -411,7 +417,8 @@ pub(crate) struct LogsArgs {
     /// Only the last N lines of each run
     #[arg(long, value_name = "N", conflicts_with = "follow")]
     pub(crate) tail: Option<usize>,
-    /// As it was printed; otherwise control characters are written as escapes
+    /// The bytes as they were printed; otherwise what an agent's stream says is written as lines,
+    /// and control characters as escapes
     #[arg(long)]
     pub(crate) raw: bool,
     /// Follow until the loop is over; Ctrl-C leaves it running

@@ -66,6 +66,8 @@ pub struct Output {
     result: Option<Box<RawValue>>,
     next_actions: Vec<NextAction>,
     error: Option<Failure>,
+    /// Whether stdout is lines of JSON, of which the envelope is the last.
+    is_stream: bool,
 }
 
 impl Output {
@@ -76,7 +78,23 @@ impl Output {
             result: None,
             next_actions: Vec::new(),
             error: None,
+            is_stream: false,
         }
+    }
+
+    /// From now on, `--json` means one line of JSON for each thing that happens.
+    pub(crate) fn stream(&mut self) {
+        self.is_stream = true;
+    }
+
+    /// One line of JSON on stdout, at once; nothing without `--json`.
+    pub(crate) fn line<T: Serialize>(&mut self, value: &T) -> Result<(), Failure> {
+        if !self.style.json {
+            return Ok(());
+        }
+        let line = serde_json::to_string(value)
+            .map_err(|error| Failure::environment("cannot write JSON", &error))?;
+        write_out(&(line + "\n"))
     }
 
     /// Names the command in the envelope.
@@ -121,6 +139,15 @@ impl Output {
         }
     }
 
+    /// Data as it is, on stdout; nothing with `--json`.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        if self.style.json {
+            Ok(())
+        } else {
+            write_bytes(bytes)
+        }
+    }
+
     /// Talk, on stderr; nothing with `--json`, where the envelope says it all.
     pub fn talk(&mut self, text: &str) {
         if !self.style.json {
@@ -151,7 +178,8 @@ impl Output {
 
     /// Prints the envelope, if one was asked for.
     pub(crate) fn finish(&mut self) -> Result<(), Failure> {
-        if !self.style.json {
+        // A stream without a result has said everything in its lines.
+        if !self.style.json || (self.is_stream && self.result.is_none()) {
             return Ok(());
         }
         let envelope = self.envelope();
@@ -172,7 +200,12 @@ impl Output {
             error,
             next_actions: &self.next_actions,
         };
-        let text = serde_json::to_string_pretty(&envelope).unwrap_or_else(|error| {
+        let text = if self.is_stream {
+            serde_json::to_string(&envelope)
+        } else {
+            serde_json::to_string_pretty(&envelope)
+        };
+        let text = text.unwrap_or_else(|error| {
             unreachable!("our own types have no keys that JSON cannot have: {error}")
         });
         text + "\n"
@@ -209,11 +242,12 @@ impl Output {
 
 /// Writes to stdout; whoever closed the pipe (`| head`) has seen enough.
 fn write_out(text: &str) -> Result<(), Failure> {
+    write_bytes(text.as_bytes())
+}
+
+fn write_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    match stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush())
-    {
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::environment("cannot write to stdout", &error))
         }

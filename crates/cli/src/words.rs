@@ -30,18 +30,26 @@ pub(crate) fn visible(text: &str) -> String {
                 let number = u32::from(hidden);
                 shown.push_str(&format!("\\x{number:02x}"));
             }
+            turning if turns_text(turning) => shown.extend(turning.escape_unicode()),
             plain => shown.push(plain),
         }
     }
     shown
 }
 
+/// Whether a character makes a terminal write the next ones in the other direction, so that a text
+/// reads as something else.
+fn turns_text(letter: char) -> bool {
+    matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// The last lines of a text.
-pub(crate) fn last_lines(text: &str, n_lines: usize) -> &str {
-    let ends = text.trim_end_matches('\n').rmatch_indices('\n');
-    ends.map(|(at, _)| at + 1)
-        .nth(n_lines.saturating_sub(1))
-        .map_or(text, |from| &text[from..])
+pub(crate) fn last_lines(text: &[u8], n_lines: usize) -> &[u8] {
+    let is_end = |byte: &u8| *byte == b'\n';
+    let last = text.iter().rposition(|byte| !is_end(byte)).unwrap_or(0);
+    let starts = (1..=last).rev().filter(|&at| is_end(&text[at - 1]));
+    let from = starts.into_iter().nth(n_lines.saturating_sub(1));
+    from.map_or(text, |from| &text[from..])
 }
 
 /// So many of something.
@@ -72,6 +80,7 @@ mod tests {
     fn what_acts_on_a_terminal_is_written_out() {
         let shown = visible("a\tb\r\nc\u{1b}[2Jd\u{7}\u{9b}e\rf\n");
         assert_eq!(shown, "a\tb\nc\\x1b[2Jd\\x07\\x9be\\x0df\n");
+        assert_eq!(visible("a\u{202e}b"), "a\\u{202e}b");
     }
 
     #[test]
@@ -82,9 +91,9 @@ mod tests {
             (3, "a\nb\nc\n"),
             (9, "a\nb\nc\n"),
         ] {
-            assert_eq!(last_lines("a\nb\nc\n", n_lines), expected);
+            assert_eq!(last_lines(b"a\nb\nc\n", n_lines), expected.as_bytes());
         }
-        assert_eq!(last_lines("", 3), "");
+        assert_eq!(last_lines(b"", 3), b"");
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub use error::KeeperError;
 #[cfg(target_os = "linux")]
 pub use linux::{keep, launch, look, sweep};
 pub use moments::watch_writes;
-pub use output::{Output, Piece, Stream, output};
+pub use output::{Output, Piece, Stream, output, output_from};
 pub use records::{
     ExitCause, ExitOutcome, ExitRecord, KeeperRecord, RUN_DIR_VARIABLE, RunSpec, RunView,
     StopSignal,

@@ -7,7 +7,7 @@
 //! file used as a ring buffer would need a second record of where it begins. Nothing here writes.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 /// One of a program's two output streams.
@@ -71,6 +71,48 @@ pub fn output(run_dir: &Path, stream: Stream) -> io::Result<Output> {
     Ok(Output {
         pieces: joined(found),
     })
+}
+
+/// Reads at most `bytes_max` of the kept bytes from an offset on, for who follows a stream. Where the
+/// bytes at the offset are missing, the piece begins later. None while nothing is there.
+pub fn output_from(
+    run_dir: &Path,
+    stream: Stream,
+    offset: u64,
+    bytes_max: u64,
+) -> io::Result<Option<Piece>> {
+    let mut pieces = Vec::new();
+    for entry in fs::read_dir(run_dir)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let from = name.to_str().and_then(|name| offset_of(name, stream));
+        pieces.extend(from.map(|from| (from, entry.path())));
+    }
+    pieces.sort();
+    // All pieces but the last that begins before the offset, and those after it, end before it.
+    let first = pieces
+        .iter()
+        .rposition(|(from, _)| *from <= offset)
+        .unwrap_or(0);
+    for (from, path) in pieces.into_iter().skip(first) {
+        match read_piece(from, &path, offset, bytes_max) {
+            Ok(piece) if piece.bytes.is_empty() => {}
+            Ok(piece) => return Ok(Some(piece)),
+            // The keeper made room for newer bytes.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
+fn read_piece(from: u64, path: &Path, offset: u64, bytes_max: u64) -> io::Result<Piece> {
+    let mut file = fs::File::open(path)?;
+    file.seek(SeekFrom::Start(offset.saturating_sub(from)))?;
+    let mut bytes = Vec::new();
+    file.take(bytes_max).read_to_end(&mut bytes)?;
+    let from = from.max(offset);
+    Ok(Piece { from, bytes })
 }
 
 /// The file name of a piece.
@@ -207,6 +249,29 @@ mod tests {
             assert_eq!(output.tail(100), tail.as_bytes(), "{files:?}");
             assert_eq!(output.text(100, length), text, "{files:?}");
         }
+    }
+
+    #[test]
+    fn a_stream_is_followed_over_its_pieces() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in [("stdout", "abc"), ("stdout.3", "def"), ("stdout.10", "xyz")] {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        for (offset, expected) in [
+            (0, Some((0, "ab"))),
+            (2, Some((2, "c"))),
+            (3, Some((3, "de"))),
+            (6, Some((10, "xy"))),
+            (12, Some((12, "z"))),
+            (13, None),
+        ] {
+            let piece = output_from(folder.path(), Stream::Stdout, offset, 2).unwrap();
+            let found = piece.map(|piece| (piece.from, String::from_utf8(piece.bytes).unwrap()));
+            let expected = expected.map(|(from, text)| (from, text.to_owned()));
+            assert_eq!(found, expected, "from {offset}");
+        }
+        let none = output_from(folder.path(), Stream::Stderr, 0, 2).unwrap();
+        assert_eq!(none, None);
     }
 
     #[test]

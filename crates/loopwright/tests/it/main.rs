@@ -7,6 +7,7 @@
 )]
 
 mod acp;
+mod activity;
 mod base_files;
 mod baseline;
 mod commits;

@@ -280,7 +280,7 @@ fn goes_on(case: &str) {
         assert_eq!(answer.exit, 0, "{}", answer.whole());
     }
     let answer = scene.run(&["watch", &scene.loop_id, "--json"]);
-    let view = &answer.json()["result"];
+    let view = &answer.last_json()["result"];
     let stories = view["stories"].as_array().expect("stories");
     for story in stories {
         let end = (&story["status"], &story["attempts"]);

@@ -41,6 +41,14 @@ impl Answer {
     }
 }
 
+impl Answer {
+    /// The last line of `watch --json`, which is the envelope.
+    pub(crate) fn last_json(&self) -> serde_json::Value {
+        let last = self.stdout.lines().last().unwrap_or_default();
+        serde_json::from_str(last).unwrap_or_else(|error| panic!("{error} in {}", self.whole()))
+    }
+}
+
 impl Drop for TestEnv {
     /// Ends what a test left behind, by pid and only what lives in its folder: a worker that rests,
     /// and whoever would start the next one. It is looked for until there is nobody, since a folder

@@ -1,14 +1,13 @@
-//! `loopwright logs -f`: what agents and checks print, as it comes, until the loop is over.
+//! `loopwright logs -f`: what agents and checks do and print, as it comes, until the loop is over.
 
-use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
-use std::path::Path;
 use std::time::Duration;
 
 use home::{Home, Loaded};
 use journal::Journal;
+use sandbox::{Piece, Stream};
 
 use super::lookup::{catch_up, load};
+use super::rendering::Rendering;
 use super::trace::{Trace, Wanted, traces};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
@@ -19,13 +18,26 @@ const REST: Duration = Duration::from_millis(100);
 /// others.
 const CHUNK_BYTES: u64 = 256 * 1024;
 
-const STREAMS: [&str; 2] = ["stdout", "stderr"];
-
 /// How far a run has been shown.
 struct Shown {
     id: String,
-    offsets: [u64; 2],
+    streams: [Following; 2],
     is_over: bool,
+}
+
+/// How far one stream has been read.
+struct Following {
+    stream: Stream,
+    offset: u64,
+    /// Made when the first bytes come: only then is all known that it needs.
+    rendering: Option<Rendering>,
+}
+
+/// What was shown so far, and of which run the last line is.
+#[derive(Default)]
+struct Screen {
+    runs: Vec<Shown>,
+    last: String,
 }
 
 /// Shows everything from the beginning; the caller has asked for text.
@@ -36,16 +48,14 @@ pub(super) fn follow(
     wanted: &Wanted<'_>,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let (mut shown, mut last): (Vec<Shown>, String) = (Vec::new(), String::new());
+    let mut screen = Screen::default();
     let mut loaded = load(journal, loop_id)?;
+    let mut all = traces(home, &loaded);
     loop {
         let is_over = loaded.state.ended().is_some();
         let mut is_quiet = true;
-        for trace in traces(home, &loaded)
-            .iter()
-            .filter(|trace| wanted.fits(trace))
-        {
-            is_quiet &= !show(trace, wanted, &mut shown, &mut last, output)?;
+        for trace in all.iter().filter(|trace| wanted.fits(trace)) {
+            is_quiet &= !screen.show(trace, wanted, output)?;
         }
         if is_over && is_quiet {
             return Ok(());
@@ -55,6 +65,7 @@ pub(super) fn follow(
         }
         if has_news(journal, loop_id, &loaded)? {
             catch_up(&mut loaded, journal, loop_id)?;
+            all = traces(home, &loaded);
         }
     }
 }
@@ -77,79 +88,99 @@ pub(super) fn has_news(journal: &Journal, loop_id: &str, loaded: &Loaded) -> Res
     }
 }
 
-/// Shows what is new of one run; says whether there was anything.
-fn show(
-    trace: &Trace,
-    wanted: &Wanted<'_>,
-    shown: &mut Vec<Shown>,
-    last: &mut String,
-    output: &mut Output,
-) -> Result<bool, Failure> {
-    let index = shown
-        .iter()
-        .position(|one| one.id == trace.id)
-        .unwrap_or_else(|| {
-            shown.push(Shown {
-                id: trace.id.clone(),
-                offsets: [0; 2],
-                is_over: false,
-            });
-            shown.len() - 1
-        });
-    let one = &mut shown[index];
-    if one.is_over {
-        return Ok(false);
-    }
-    // Known before the files are looked at: nothing is written after the end, so an empty look is
-    // the last one.
-    let is_over = trace.outcome.is_some();
-    let mut is_new = false;
-    loop {
-        let mut is_empty = true;
-        for (stream, offset) in STREAMS.iter().zip(&mut one.offsets) {
-            let text = read_from(&trace.folder.join(stream), offset);
-            if !text.is_empty() {
-                let heading = if *last == trace.id {
-                    String::new()
-                } else {
-                    format!("==== {}\n", trace.key)
+impl Screen {
+    /// Shows what is new of one run; says whether there was anything.
+    fn show(
+        &mut self,
+        trace: &Trace,
+        wanted: &Wanted<'_>,
+        output: &mut Output,
+    ) -> Result<bool, Failure> {
+        let index = self.index_of(trace);
+        if self.runs[index].is_over {
+            return Ok(false);
+        }
+        // Known before the files are looked at: nothing is written after the end, so an empty look
+        // is the last one.
+        let is_over = trace.outcome.is_some();
+        let mut is_new = false;
+        loop {
+            let mut is_empty = true;
+            for following in &mut self.runs[index].streams {
+                let Some(bytes) = following.next(trace, wanted) else {
+                    continue;
                 };
-                output.data(&(heading + &wanted.shown(&text)))?;
-                last.clone_from(&trace.id);
                 is_empty = false;
+                put(&bytes, trace, &mut self.last, output)?;
+            }
+            is_new |= !is_empty;
+            if is_empty || !is_over {
+                break;
             }
         }
-        is_new |= !is_empty;
-        if is_empty || !is_over {
-            break;
+        if is_over {
+            self.end(index, trace, output)?;
         }
+        Ok(is_new || is_over)
     }
-    if is_over {
-        one.is_over = true;
+
+    fn index_of(&mut self, trace: &Trace) -> usize {
+        let known = self.runs.iter().position(|one| one.id == trace.id);
+        known.unwrap_or_else(|| {
+            let streams = [Stream::Stdout, Stream::Stderr].map(|stream| Following {
+                stream,
+                offset: 0,
+                rendering: None,
+            });
+            self.runs.push(Shown {
+                id: trace.id.clone(),
+                streams,
+                is_over: false,
+            });
+            self.runs.len() - 1
+        })
+    }
+
+    fn end(&mut self, index: usize, trace: &Trace, output: &mut Output) -> Result<(), Failure> {
+        self.runs[index].is_over = true;
+        for following in &mut self.runs[index].streams {
+            if let Some(rendering) = following.rendering.take() {
+                put(&rendering.finish(), trace, &mut self.last, output)?;
+            }
+        }
         output.data(&format!("==== {} ({})\n", trace.key, trace.ended()))?;
-        last.clear();
+        self.last.clear();
+        Ok(())
     }
-    Ok(is_new || is_over)
 }
 
-/// What a file has beyond an offset, which moves on. A character that is not whole yet comes whole
-/// the next time.
-fn read_from(path: &Path, offset: &mut u64) -> String {
-    let read = |from: u64| -> std::io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
-        file.seek(SeekFrom::Start(from))?;
-        let mut bytes = Vec::new();
-        file.take(CHUNK_BYTES).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    };
-    let mut bytes = read(*offset).unwrap_or_default();
-    let half = bytes
-        .utf8_chunks()
-        .last()
-        .map_or(0, |chunk| chunk.invalid().len());
-    if half < 4 && half < bytes.len() {
-        bytes.truncate(bytes.len() - half);
+/// Prints what is new of a run, below its heading.
+fn put(bytes: &[u8], trace: &Trace, last: &mut String, output: &mut Output) -> Result<(), Failure> {
+    if bytes.is_empty() {
+        return Ok(());
     }
-    *offset += bytes.len() as u64;
-    String::from_utf8_lossy(&bytes).into_owned()
+    if *last != trace.id {
+        output.data(&format!("==== {}\n", trace.key))?;
+        last.clone_from(&trace.id);
+    }
+    output.bytes(bytes)
+}
+
+impl Following {
+    /// What is new, rendered, which may be nothing yet. None if there is nothing new.
+    fn next(&mut self, trace: &Trace, wanted: &Wanted<'_>) -> Option<Vec<u8>> {
+        let piece = sandbox::output_from(&trace.folder, self.stream, self.offset, CHUNK_BYTES);
+        // A run that was never begun has no folder, and one that was removed has none any more.
+        let Piece { from, bytes } = piece.ok().flatten()?;
+        let rendering = self
+            .rendering
+            .get_or_insert_with(|| wanted.rendering(trace, self.stream));
+        let mut out = Vec::new();
+        if from > self.offset {
+            out.extend(rendering.skip(from - self.offset));
+        }
+        self.offset = from + bytes.len() as u64;
+        out.extend(rendering.feed(&bytes));
+        Some(out)
+    }
 }

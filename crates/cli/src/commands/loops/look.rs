@@ -1,22 +1,18 @@
-//! `loopwright status ID`, `events` and `watch`: reading views, changing nothing.
+//! `loopwright status ID` and `events`: reading views, changing nothing.
 
 use std::path::Path;
-use std::time::Duration;
 
 use home::{DiskUse, ENTRIES_MAX, Ended, Home, disk_use, progress};
 use journal::Journal;
 use kernel::{State, decide, iso};
 use serde_json::{Value, json};
-use views::{LoopView, PublicEvent, PublicFold, StoryView, WaitView, loop_view, public_events};
+use views::{LoopView, PublicEvent, StoryView, WaitView, loop_view, public_events};
 
-use super::attendance::Attendance;
-use super::follow::has_news;
-use super::lookup::{catch_up, find, find_or_newest, load, open};
+use super::lookup::{find, find_or_newest, load, open};
 use super::marks;
 use super::overview::{self, Which};
 use super::publishing::{self, LostBranch};
 use crate::failure::{Exit, Failure};
-use crate::interrupt::Interrupt;
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
 use crate::words::room;
@@ -147,7 +143,8 @@ fn fault_of(home: &Home, loop_id: &str) -> Option<String> {
     Some(faults.join("; ")).filter(|fault| !fault.is_empty())
 }
 
-fn exit_of(view: &LoopView) -> Exit {
+/// How a loop stands, as an exit code.
+pub(super) fn exit_of(view: &LoopView) -> Exit {
     let all_well =
         view.stories.iter().all(|story| story.status == "passed") && view.unpublished.is_none();
     match view.status {
@@ -468,81 +465,6 @@ pub(super) fn event_line(event: &PublicEvent) -> String {
         .map(|until_ms| format!(" until={}", home::utc(until_ms)))
         .unwrap_or_default();
     format!("{}  {}{until}\n", event.name, parts.join(" "))
-}
-
-pub(super) fn watch(id: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {
-    output.command("watch");
-    let home = home()?;
-    let journal = open(&home)?;
-    let loop_id = find_or_newest(&journal, id)?;
-    let mut interrupt = Interrupt::watch()?;
-    interrupt.has_something_to_say();
-    output.talk(&format!(
-        "Ctrl-C leaves it; `loopwright watch {loop_id}` comes back\n"
-    ));
-    super::serve::ensure_worker(&home)?;
-    follow(&home, &loop_id, &interrupt, output)
-}
-
-/// Shows events as they come until the loop is over or asks for a person.
-pub(super) fn follow(
-    home: &Home,
-    loop_id: &str,
-    interrupt: &Interrupt,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
-    const REST: Duration = Duration::from_millis(100);
-    let journal = open(home)?;
-    let mut loaded = load(&journal, loop_id)?;
-    let mut fold = PublicFold::default();
-    let mut n_folded = 0;
-    let mut told_fault = None;
-    loop {
-        for record in &loaded.records[n_folded..] {
-            for event in fold.push(record) {
-                output.talk(&event_line(&event));
-            }
-        }
-        n_folded = loaded.records.len();
-        let view = seen(home, &loaded.state);
-        if view.prd_fault.is_some() && view.prd_fault != told_fault {
-            let fault = view.prd_fault.as_deref().unwrap_or_default();
-            output.talk(&format!("warning: the PRD {}: {fault}\n", view.prd_path));
-            told_fault = view.prd_fault;
-        }
-        let is_over = loaded.state.ended().is_some();
-        if is_over || !loaded.state.questions().is_empty() {
-            return result_of(home, &journal, loop_id, output);
-        }
-        let mut attendance = Attendance::default();
-        while !has_news(&journal, loop_id, &loaded)? {
-            attendance.look(home)?;
-            if interrupt.is_wanted() {
-                // The same Ctrl-C may have met a worker that was just being started and not yet out of
-                // its reach.
-                super::serve::ensure_worker(home)?;
-                return left(&seen(home, &loaded.state), output);
-            }
-            std::thread::sleep(REST);
-        }
-        catch_up(&mut loaded, &journal, loop_id)?;
-    }
-}
-
-/// Says what becomes of a loop that nobody follows any more, and how to end it.
-fn left(view: &LoopView, output: &mut Output) -> Result<Exit, Failure> {
-    let (id, status) = (&view.loop_id, view.status);
-    output.talk(&format!(
-        "interrupted: loop {id} ({status}) goes on in the background; `loopwright watch {id}` follows \
-         it, `loopwright cancel {id}` ends it\n"
-    ));
-    output.result(|| json!(view))?;
-    output.next(NextAction::new(
-        format!("loopwright watch {id}"),
-        "follow it",
-    ));
-    output.next(NextAction::new(format!("loopwright cancel {id}"), "end it"));
-    Ok(Exit::Interrupted)
 }
 
 #[cfg(test)]

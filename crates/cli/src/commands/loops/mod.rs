@@ -13,6 +13,8 @@ mod dry_run;
 mod follow;
 pub(crate) mod found_checks;
 mod keys;
+mod live;
+mod live_screen;
 mod look;
 mod lookup;
 mod loop_settings;
@@ -27,6 +29,7 @@ mod ready;
 mod refusal;
 mod reload;
 mod remove;
+mod rendering;
 mod report;
 mod same_prd;
 mod send;
@@ -38,6 +41,7 @@ mod stories;
 mod story;
 mod trace;
 mod verbs;
+mod watching;
 mod work;
 
 use home::Home;
@@ -55,8 +59,9 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
         LoopCommand::Start(arguments) => start::run(&home()?, &arguments, output),
         LoopCommand::Status { id } => look::status(id.as_deref(), output),
         LoopCommand::List => overview::list(output),
-        LoopCommand::Events { id } => look::events(id.as_deref(), output),
-        LoopCommand::Watch { id } => look::watch(id.as_deref(), output),
+        LoopCommand::Events { id, follow: false } => look::events(id.as_deref(), output),
+        LoopCommand::Events { id, follow: true } => watching::events(id.as_deref(), output),
+        LoopCommand::Watch { id } => watching::watch(id.as_deref(), output),
         LoopCommand::Story {
             id,
             story,

@@ -14,7 +14,7 @@ use super::promised;
 use super::publishing::{loop_of_branch, make_branch_again};
 use super::start_request::{StartMode, StartRequest};
 use super::stories::{assign, stories};
-use super::{dry_run, found_checks, keys, look, passed, ready, same_prd, serve};
+use super::{dry_run, found_checks, keys, look, passed, ready, same_prd, serve, watching};
 use crate::args::StartArgs;
 use crate::commands::preflight;
 use crate::config::{self, Config};
@@ -102,7 +102,7 @@ pub(super) fn carry_out(
             "Ctrl-C leaves the loop running; `loopwright cancel {loop_id}` ends it\n"
         ));
         serve::worker_for_new_loop(home)?;
-        return look::follow(home, &loop_id, interrupt, output);
+        return watching::follow(home, &loop_id, interrupt, output);
     }
     serve::worker_for_new_loop(home)?;
     output.talk(&format!(

@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use home::{Home, Loaded, RunName};
+use home::{AgentSettings, Home, Loaded, RunName, Settings};
 use kernel::{Event, RunKey, RunOutcome, RunUsage, State, Verdict, iso};
 use sandbox::{ExitRecord, Stream};
 use serde_json::{Value, json};
 use views::public_form;
 
 use super::lookup::{find, find_or_newest, load, open};
+use super::rendering::Rendering;
 use crate::args::LogsArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
@@ -24,7 +25,9 @@ pub(crate) struct Trace {
     pub(super) id: String,
     pub(super) key: RunKey,
     pub(crate) agent: String,
-    started_at_ms: i64,
+    /// The CLI that the agent is; for checks any program.
+    pub(super) kind: agents::Kind,
+    pub(super) started_at_ms: i64,
     ended_at_ms: Option<i64>,
     pub(crate) outcome: Option<RunOutcome>,
     pub(crate) usage: Option<RunUsage>,
@@ -55,12 +58,39 @@ impl Wanted<'_> {
             })
     }
 
-    /// What was printed, as somebody wants to see it.
-    pub(super) fn shown(&self, text: &str) -> String {
-        if self.is_raw {
-            text.to_owned()
-        } else {
-            crate::words::visible(text)
+    /// How one stream of a run is shown.
+    pub(super) fn rendering(&self, trace: &Trace, stream: Stream) -> Rendering {
+        match (self.is_raw, stream) {
+            (true, _) => Rendering::raw(),
+            (false, Stream::Stdout) => Rendering::of_agent(trace.kind, trace.work_folder()),
+            (false, Stream::Stderr) => Rendering::text(),
+        }
+    }
+
+    /// What is kept of one stream of a run. The end of a long one, unless the bytes themselves are
+    /// wanted.
+    fn shown(&self, trace: &Trace, stream: Stream) -> Vec<u8> {
+        let mut rendering = self.rendering(trace, stream);
+        let kept = sandbox::output(&trace.folder, stream).unwrap_or_default();
+        let (mut out, mut offset) = (Vec::new(), 0);
+        for piece in &kept.pieces {
+            if piece.from > offset {
+                out.extend(rendering.skip(piece.from - offset));
+            }
+            offset = piece.from + piece.bytes.len() as u64;
+            out.extend(rendering.feed(&piece.bytes));
+        }
+        let length = length_of(&trace.folder, stream);
+        if let Some(n_missing) = length.and_then(|length| length.checked_sub(offset))
+            && n_missing > 0
+        {
+            out.extend(rendering.skip(n_missing));
+        }
+        out.extend(rendering.finish());
+        match self.tail {
+            Some(n_lines) => last_lines(&out, n_lines).to_vec(),
+            None if self.is_raw => out,
+            None => end_of(&out),
         }
     }
 }
@@ -184,19 +214,10 @@ pub(super) fn logs(arguments: &LogsArgs, output: &mut Output) -> Result<Exit, Fa
     let file = |trace: &Trace, name: &str| text_in(&trace.folder, name);
     // Who followed has seen it all.
     for trace in chosen.iter().filter(|_| !follow) {
-        let stream = |name: &str| {
-            let text = wanted.shown(&file(trace, name));
-            match wanted.tail {
-                Some(n_lines) => last_lines(&text, n_lines).to_owned(),
-                None => text,
-            }
-        };
-        let (stdout, stderr) = (stream("stdout"), stream("stderr"));
-        output.data(&format!(
-            "==== {} ({})\n{stdout}{stderr}",
-            trace.key,
-            trace.ended()
-        ))?;
+        output.data(&format!("==== {} ({})\n", trace.key, trace.ended()))?;
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            output.bytes(&wanted.shown(trace, stream))?;
+        }
     }
     let one = |trace: &&Trace| json!({ "runId": trace.id, "stdout": file(trace, "stdout"), "stderr": file(trace, "stderr") });
     output.result(
@@ -208,6 +229,8 @@ pub(super) fn logs(arguments: &LogsArgs, output: &mut Output) -> Result<Exit, Fa
 /// Every run of a loop in the order of their starts.
 pub(super) fn traces(home: &Home, loaded: &Loaded) -> Vec<Trace> {
     let loop_id = &loaded.state.spec().loop_id;
+    let settings: Option<Settings> = serde_json::from_str(&loaded.state.spec().settings).ok();
+    let agents = settings.map(|settings| settings.agents).unwrap_or_default();
     let mut all: Vec<Trace> = Vec::new();
     let mut state: Option<State> = None;
     for record in &loaded.records {
@@ -221,12 +244,15 @@ pub(super) fn traces(home: &Home, loaded: &Loaded) -> Vec<Trace> {
                 let name = RunName::of(&loaded.state, run);
                 let agent = state.as_ref().and_then(|state| state.agent_of(run));
                 let agent = agent.map_or_else(|| "-".to_owned(), ToString::to_string);
+                let kind = agents.get(&agent).map(AgentSettings::cli);
+                let kind = kind.filter(|_| !run.stage.is_check());
                 let (id, folder) = (name.full(loop_id), home.run_folder(loop_id, &name));
                 let started_at_ms = record.at_ms;
                 all.push(Trace {
                     id,
                     key: run.clone(),
                     agent,
+                    kind: kind.unwrap_or(agents::Kind::Command),
                     started_at_ms,
                     ended_at_ms: None,
                     outcome: None,
@@ -293,6 +319,13 @@ impl Trace {
             .map(|ended| (ended - self.started_at_ms).max(0))
     }
 
+    /// The folder that the run worked in; empty if it was never begun.
+    pub(super) fn work_folder(&self) -> String {
+        let folder = &command_of(&self.folder)["cwd"];
+        let folder = folder.as_str().unwrap_or_default();
+        folder.trim_end_matches('/').to_owned()
+    }
+
     fn brief(&self) -> Value {
         json!({
             "runId": self.id, "storyId": self.key.story, "attempt": self.key.attempt, "stage": self.key.stage.word(),
@@ -316,6 +349,27 @@ fn command_of(folder: &Path) -> Value {
     json!({ "program": spec["program"], "args": spec["args"], "cwd": spec["cwd"] })
 }
 
+/// The last lines of a text, as many as are shown.
+fn end_of(text: &[u8]) -> Vec<u8> {
+    let from = text.len().saturating_sub(SHOWN_BYTES_MAX);
+    if from == 0 {
+        return text.to_vec();
+    }
+    let line = text[from..].iter().position(|byte| *byte == b'\n');
+    let from = line.map_or(text.len(), |at| from + at + 1);
+    let note = format!("[{from} bytes before this are not shown; --raw shows all]\n");
+    [note.as_bytes(), &text[from..]].concat()
+}
+
+/// How much a run printed, known when it is over.
+fn length_of(folder: &Path, stream: Stream) -> Option<u64> {
+    let exit: ExitRecord = serde_json::from_str(&text_of(&folder.join("exit.json"))).ok()?;
+    Some(match stream {
+        Stream::Stdout => exit.stdout_bytes + exit.stdout_dropped,
+        Stream::Stderr => exit.stderr_bytes + exit.stderr_dropped,
+    })
+}
+
 /// The end of one of a run's files as text; of its output with a line wherever bytes are missing.
 fn text_in(folder: &Path, name: &str) -> String {
     let stream = [Stream::Stdout, Stream::Stderr]
@@ -324,14 +378,9 @@ fn text_in(folder: &Path, name: &str) -> String {
     let Some(stream) = stream else {
         return text_of(&folder.join(name));
     };
-    let exit: Option<ExitRecord> = serde_json::from_str(&text_of(&folder.join("exit.json"))).ok();
-    let length = exit.map(|exit| match stream {
-        Stream::Stdout => exit.stdout_bytes + exit.stdout_dropped,
-        Stream::Stderr => exit.stderr_bytes + exit.stderr_dropped,
-    });
     sandbox::output(folder, stream)
         .unwrap_or_default()
-        .text(SHOWN_BYTES_MAX, length)
+        .text(SHOWN_BYTES_MAX, length_of(folder, stream))
 }
 
 /// The end of a file as text; nothing when it is not there.
