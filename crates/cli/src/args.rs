@@ -278,6 +278,9 @@ pub(crate) enum LoopCommand {
         /// Print Markdown, as for the body of a pull request
         #[arg(long)]
         markdown: bool,
+        /// Show what went well too, of a story that did not pass
+        #[arg(long)]
+        all: bool,
     },
     /// Show a whole loop on one page: stories, time, cost, what each role caught, what to look at
     Report {

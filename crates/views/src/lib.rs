@@ -6,6 +6,7 @@ mod form;
 mod loop_report;
 mod loop_view;
 mod public;
+mod root_cause;
 mod story_report;
 
 pub use form::public_form;

@@ -8,6 +8,9 @@ use kernel::{
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::public::usd;
+use crate::root_cause::{cause, one_line};
+
 /// One story with all its evidence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -24,6 +27,9 @@ pub struct StoryReport {
     pub status: &'static str,
     /// In the words of the `proof` flow: pending, implementing, proving, judging, done or blocked.
     pub phase: &'static str,
+    /// What failed, in one line, where the last attempt that ended was rejected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root_cause: Option<String>,
     /// Why it ended so, where it did not pass.
     pub reason: String,
     /// The accepted commit.
@@ -40,6 +46,22 @@ pub struct StoryReport {
     pub mutants: Option<Mutants>,
     /// Every attempt.
     pub attempts: Vec<AttemptReport>,
+    /// Tokens of all its runs, as far as they were told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// What its runs cost in dollars, as far as it was told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// Runs of agents that did not tell their cost.
+    pub runs_of_unknown_cost: u32,
+}
+
+impl StoryReport {
+    /// The attempt that decided how the story stands: the last one that was rejected. A second look
+    /// at the branch comes later and says less.
+    pub fn rejected(&self) -> Option<&AttemptReport> {
+        rejected(&self.attempts)
+    }
 }
 
 /// One criterion.
@@ -57,6 +79,9 @@ pub struct CriterionReport {
     /// `passed` before the loop; `met`, `not met` or `open` while its story has not passed. Of a story
     /// that was skipped nothing is `met`.
     pub standing: &'static str,
+    /// Whether the last rejected attempt failed it, by its own tests or by the judge.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
     /// Whether the judge found it met; nothing while nobody judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub met: Option<bool>,
@@ -137,6 +162,9 @@ pub struct AttemptReport {
     /// `passed`, `rejected`, `set aside`, `not finished` where the loop ended first, or nothing while
     /// it is under way.
     pub ended: &'static str,
+    /// Why it was rejected, in one line.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub cause: String,
     /// Why it was rejected: what the next attempt was told.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub feedback: String,
@@ -146,6 +174,7 @@ pub struct AttemptReport {
 pub fn story_report(records: &[Stamped], story: &str) -> Option<StoryReport> {
     let mut state: Option<State> = None;
     let mut attempts: Vec<AttemptReport> = Vec::new();
+    let mut runs_of_unknown_cost = 0;
     for record in records {
         let before = state
             .as_ref()
@@ -156,6 +185,7 @@ pub fn story_report(records: &[Stamped], story: &str) -> Option<StoryReport> {
             Some(state) => state.after(record).ok(),
         }?;
         take(record, story, &mut attempts);
+        runs_of_unknown_cost += u32::from(hides_its_cost(&record.event, story));
         let feedback = next
             .story(story)
             .map(|story| &story.feedback[..])
@@ -165,6 +195,7 @@ pub fn story_report(records: &[Stamped], story: &str) -> Option<StoryReport> {
             .zip(feedback.get(before..).and_then(<[String]>::last))
         {
             (last.ended, last.feedback) = ("rejected", words.clone());
+            last.cause = cause(last.facts.as_deref(), last.verdict.as_ref(), words);
         }
         if let Event::AgentSwitched { run, .. } = &record.event
             && run.story == story
@@ -176,7 +207,20 @@ pub fn story_report(records: &[Stamped], story: &str) -> Option<StoryReport> {
         }
         state = Some(next);
     }
-    report(&state?, story, attempts)
+    let report = report(&state?, story, attempts)?;
+    Some(StoryReport {
+        runs_of_unknown_cost,
+        ..report
+    })
+}
+
+/// Whether this is the end of an agent's run on the story that did not tell what it cost.
+fn hides_its_cost(event: &Event, story: &str) -> bool {
+    let Event::RunEnded { run, usage, .. } = event else {
+        return false;
+    };
+    let cost = usage.as_ref().and_then(|usage| usage.cost_micro_usd);
+    run.story == story && !run.stage.is_check() && cost.is_none()
 }
 
 /// Takes one record into the attempt that it is about.
@@ -330,12 +374,23 @@ fn report(state: &State, id: &str, mut attempts: Vec<AttemptReport>) -> Option<S
         criteria: &story.spec.criteria,
         tested: story.tests.as_ref().map(|tests| &tests.review),
         last,
+        rejected: rejected(&attempts).filter(|_| status != "passed"),
         has_passed: status == "passed",
         is_skipped: status == "skipped",
     };
     let criteria = story.spec.criteria.iter();
     let criteria = criteria.map(|criterion| speaking.of(criterion)).collect();
+    let has_failed = matches!(status, "skipped" | "running" | "pending");
+    let root_cause = rejected(&attempts)
+        .filter(|_| has_failed)
+        .map(|attempt| attempt.cause.clone());
+    // Somebody or something else than a rejection may have ended it.
+    let given_up = (status == "skipped" && !attempts.is_empty()).then(|| one_line(&reason));
     Some(StoryReport {
+        root_cause: root_cause.or(given_up).filter(|cause| !cause.is_empty()),
+        tokens: story.spent.known_tokens(),
+        cost_usd: usd(story.spent),
+        runs_of_unknown_cost: 0,
         loop_id: state.spec().loop_id.clone(),
         id: id.to_owned(),
         title: story.spec.title.clone(),
@@ -422,6 +477,8 @@ struct Speaking<'a> {
     /// What the test writer says of its tests.
     tested: Option<&'a Review>,
     last: Option<&'a AttemptReport>,
+    /// The attempt that decided against the story.
+    rejected: Option<&'a AttemptReport>,
     has_passed: bool,
     /// Nothing of it is in the branch, whatever a judge found in the work that was set aside.
     is_skipped: bool,
@@ -450,6 +507,7 @@ impl Speaking<'_> {
         CriterionReport {
             criterion: criterion.to_owned(),
             standing: self.standing(&covered.tests, met),
+            failed: self.has_failed(criterion, &covered.tests),
             tests: covered.tests,
             untestable: covered.untestable,
             met,
@@ -457,6 +515,23 @@ impl Speaking<'_> {
                 .map(|judged| judged.evidence.clone())
                 .unwrap_or_default(),
         }
+    }
+
+    /// Whether the attempt that decided against the story failed this criterion.
+    fn has_failed(&self, criterion: &str, tests: &[String]) -> bool {
+        let Some(rejected) = self.rejected else {
+            return false;
+        };
+        let is_unmet = |verdict: &Verdict| {
+            let mut unmet = verdict.criteria.iter().filter(|each| !each.pass);
+            unmet.any(|each| quotes_criterion(&each.criterion, criterion, self.criteria))
+        };
+        let is_red = |facts: &Facts| {
+            let mut red = facts.failing.iter();
+            red.any(|red| tests.iter().any(|test| is_same_test(test, red)))
+        };
+        rejected.verdict.as_ref().is_some_and(is_unmet)
+            || rejected.facts.as_deref().is_some_and(is_red)
     }
 
     /// How a criterion stands. No criterion of a story that passed is open.
@@ -476,6 +551,11 @@ impl Speaking<'_> {
             (false, None) => "open",
         }
     }
+}
+
+fn rejected(attempts: &[AttemptReport]) -> Option<&AttemptReport> {
+    let mut last_first = attempts.iter().rev();
+    last_first.find(|attempt| attempt.ended == "rejected" && !attempt.recheck)
 }
 
 fn short(commit: &Commit) -> &str {

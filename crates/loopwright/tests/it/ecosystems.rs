@@ -184,7 +184,7 @@ pub(crate) struct Played {
 impl Played {
     /// The story's whole report, with what must be known when something is not as expected.
     pub(crate) fn story(&self, id: &str) -> Report {
-        let text = self.project.run(&["story", &self.loop_id, id]);
+        let text = self.project.run(&["story", &self.loop_id, id, "--all"]);
         let data = self.project.run(&["story", &self.loop_id, id, "--json"]);
         let data: Value =
             serde_json::from_str(&data).unwrap_or_else(|error| panic!("{error}: {data}"));

@@ -55,6 +55,7 @@ mod sessions;
 mod sigkill;
 mod stalls;
 mod starting;
+mod story_page;
 mod support;
 mod verdicts;
 mod words;

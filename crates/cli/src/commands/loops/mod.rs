@@ -39,6 +39,7 @@ mod start_request;
 mod steer;
 mod stories;
 mod story;
+mod story_failure;
 mod trace;
 mod verbs;
 mod watching;
@@ -67,6 +68,15 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
             story,
             markdown,
         } => verbs::story(id.as_deref(), &story, markdown, output),
+            all,
+        } => {
+            let shown = match (markdown, all) {
+                (true, _) => story::Shown::Markdown,
+                (false, true) => story::Shown::All,
+                (false, false) => story::Shown::Failure,
+            };
+            story::run(&id, &story, shown, output)
+        }
         LoopCommand::Report { id, markdown } => report::run(id.as_deref(), markdown, output),
         LoopCommand::Diff {
             id,

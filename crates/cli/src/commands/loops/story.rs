@@ -6,17 +6,32 @@ use serde_json::json;
 use views::{AttemptReport, CriterionReport, ObligationReport, StoryReport, story_report};
 
 use super::lookup::{find, load, open};
+use super::story_failure::failure_page;
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
+use crate::words::counted;
+
+/// What is said of a story that a loop has set aside.
+pub(super) const NEEDS_REVIEW: &str = "NEEDS HUMAN REVIEW";
 
 /// Obligations and flags that are shown to people; `--json` has all of them.
 const SHOWN_MAX: usize = 40;
 
+/// How a story is to be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// What failed, where something did.
+    Failure,
+    /// Everything.
+    All,
+    Markdown,
+}
+
 pub(super) fn run(
     id: &str,
     story: &str,
-    markdown: bool,
+    shown: Shown,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     output.command("story");
@@ -26,10 +41,10 @@ pub(super) fn run(
     let report =
         story_report(&loaded.records, story).ok_or_else(|| unknown_story(&loaded.state, story))?;
     let markdown_text = as_markdown(&report);
-    output.data(&if markdown {
-        markdown_text.clone()
-    } else {
-        as_text(&report)
+    output.data(&match shown {
+        Shown::Failure => failure_page(&report).unwrap_or_else(|| as_text(&report)),
+        Shown::All => as_text(&report),
+        Shown::Markdown => markdown_text.clone(),
     })?;
     output.result(|| {
         let mut value = views::public_form(json!(report));
@@ -57,8 +72,8 @@ pub(super) fn unknown_story(state: &kernel::State, story: &str) -> Failure {
     }
 }
 
-/// For a terminal.
-fn as_text(report: &StoryReport) -> String {
+/// Which story it is, and where it stands.
+pub(super) fn heading(report: &StoryReport) -> String {
     let mut out = format!(
         "{}: {}\n{} (flow {})",
         report.id, report.title, report.status, report.flow
@@ -67,7 +82,33 @@ fn as_text(report: &StoryReport) -> String {
     if let Some(commit) = &report.commit_sha {
         let _ = write!(out, ", commit {}", &commit[..12]);
     }
+    // Whoever set it aside in the PRD has seen it.
+    if report.status == "skipped" && !report.attempts.is_empty() {
+        let _ = write!(out, ", {NEEDS_REVIEW}");
+    }
     out.push('\n');
+    out
+}
+
+/// What its agents used, as far as they told; nothing before the first of them.
+pub(super) fn cost_words(report: &StoryReport) -> Option<String> {
+    let known = report.cost_usd.map(|usd| format!("${usd:.2}"));
+    let tokens = report.tokens.map(|tokens| format!("{tokens} tokens"));
+    let unknown = (report.runs_of_unknown_cost > 0).then(|| {
+        let runs = usize::try_from(report.runs_of_unknown_cost).unwrap_or(usize::MAX);
+        format!("unknown for {}", counted(runs, "run", "runs"))
+    });
+    let parts: Vec<String> = [known, tokens, unknown].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// For a terminal, everything.
+fn as_text(report: &StoryReport) -> String {
+    let mut out = match &report.root_cause {
+        Some(cause) => format!("failed: {cause}\n\n"),
+        None => String::new(),
+    };
+    out.push_str(&heading(report));
     if !report.reason.is_empty() {
         let title = if report.status == "running" {
             "now"
@@ -78,23 +119,25 @@ fn as_text(report: &StoryReport) -> String {
         let _ = writeln!(out, "{title}: {}", reason.trim_start());
     }
     out.push_str("\ncriteria\n");
-    report
-        .criteria
-        .iter()
-        .for_each(|criterion| text_of_criterion(criterion, &mut out));
+    for criterion in &report.criteria {
+        let mark = match criterion.standing {
+            "not met" => "NOT MET",
+            standing => standing,
+        };
+        text_of_criterion(mark, criterion, &mut out);
+    }
     text_of_facts(report, &mut out);
     report
         .attempts
         .iter()
         .for_each(|attempt| text_of_attempt(attempt, &mut out));
+    if let Some(cost) = cost_words(report) {
+        let _ = write!(out, "\ncost: {cost}\n");
+    }
     out
 }
 
-fn text_of_criterion(criterion: &CriterionReport, out: &mut String) {
-    let mark = match criterion.standing {
-        "not met" => "NOT MET",
-        standing => standing,
-    };
+pub(super) fn text_of_criterion(mark: &str, criterion: &CriterionReport, out: &mut String) {
     let _ = writeln!(out, "  {mark:<7} {}", criterion.criterion);
     if !criterion.tests.is_empty() {
         let _ = writeln!(out, "          tests: {}", criterion.tests.join(", "));
@@ -193,14 +236,7 @@ fn text_of_attempt(attempt: &AttemptReport, out: &mut String) {
         text_of_proof(proof, out);
     }
     if let Some(review) = &attempt.review {
-        let _ = writeln!(
-            out,
-            "  reviewer: {}",
-            indented(&review.summary, "    ").trim_start()
-        );
-        for finding in &review.findings {
-            let _ = writeln!(out, "    - {}", indented(finding, "      ").trim_start());
-        }
+        text_of_review(review, out);
     }
     if let Some(ruling) = &attempt.ruling {
         let _ = writeln!(out, "  arbiter: {ruling}");
@@ -228,6 +264,14 @@ fn text_of_attempt(attempt: &AttemptReport, out: &mut String) {
     }
 }
 
+pub(super) fn text_of_review(review: &kernel::Review, out: &mut String) {
+    let summary = indented(&review.summary, "    ");
+    let _ = writeln!(out, "  reviewer: {}", summary.trim_start());
+    for finding in &review.findings {
+        let _ = writeln!(out, "    - {}", indented(finding, "      ").trim_start());
+    }
+}
+
 fn text_of_proof(proof: &kernel::Proof, out: &mut String) {
     out.push_str("  prover:\n");
     for (title, lines) in proof_lists(proof) {
@@ -248,7 +292,7 @@ fn proof_lists(proof: &kernel::Proof) -> [(&'static str, &[String]); 4] {
     ]
 }
 
-fn indented(text: &str, margin: &str) -> String {
+pub(super) fn indented(text: &str, margin: &str) -> String {
     text.trim_end()
         .lines()
         .map(|line| format!("{margin}{line}"))
@@ -266,9 +310,15 @@ fn as_markdown(report: &StoryReport) -> String {
         let _ = write!(out, " at `{}`", &commit[..12]);
     }
     out.push_str("\n\n");
+    if let Some(cause) = &report.root_cause {
+        let _ = write!(out, "Failed: {cause}\n\n");
+    }
     markdown_of_criteria(report, &mut out);
     markdown_of_facts(report, &mut out);
     markdown_of_attempts(report, &mut out);
+    if let Some(cost) = cost_words(report) {
+        let _ = write!(out, "\nCost: {cost}.\n");
+    }
     out
 }
 
@@ -319,11 +369,9 @@ fn markdown_of_criteria(report: &StoryReport, out: &mut String) {
 }
 
 fn markdown_of_attempts(report: &StoryReport, out: &mut String) {
-    for attempt in report
-        .attempts
-        .iter()
-        .filter(|attempt| !attempt.checks.is_empty() || attempt.proof.is_some())
-    {
+    for attempt in report.attempts.iter().filter(|attempt| {
+        !attempt.checks.is_empty() || attempt.proof.is_some() || attempt.review.is_some()
+    }) {
         let _ = write!(
             out,
             "\n<details><summary>Attempt {}: {}</summary>\n",
@@ -339,6 +387,13 @@ fn markdown_of_attempts(report: &StoryReport, out: &mut String) {
                 for line in lines {
                     let _ = writeln!(out, "- {title}: {}", cell(line));
                 }
+            }
+        }
+        if let Some(review) = &attempt.review {
+            let _ = writeln!(out, "\nReviewer: {}", cell(&review.summary));
+            for (at, finding) in review.findings.iter().enumerate() {
+                let gap = if at == 0 { "\n" } else { "" };
+                let _ = writeln!(out, "{gap}- {}", cell(finding));
             }
         }
         if let Some(verdict) = &attempt.verdict {
@@ -382,6 +437,7 @@ mod tests {
             tests: Vec::new(),
             untestable: None,
             standing,
+            failed: false,
             met: None,
             evidence: String::new(),
         };
@@ -392,6 +448,7 @@ mod tests {
             flow: "quartet",
             status: "passed",
             phase: "done",
+            root_cause: None,
             reason: String::new(),
             commit_sha: None,
             criteria: vec![
@@ -409,6 +466,9 @@ mod tests {
                 noticed: 2,
             }),
             attempts: Vec::new(),
+            tokens: None,
+            cost_usd: None,
+            runs_of_unknown_cost: 0,
         }
     }
 
