@@ -40,6 +40,7 @@ mod steer;
 mod stories;
 mod story;
 mod story_failure;
+mod story_text;
 mod trace;
 mod verbs;
 mod watching;

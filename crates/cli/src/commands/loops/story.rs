@@ -3,17 +3,14 @@
 use std::fmt::Write as _;
 
 use serde_json::json;
-use views::{AttemptReport, CriterionReport, ObligationReport, StoryReport, story_report};
+use views::{AttemptReport, ObligationReport, StoryReport, story_report};
 
 use super::lookup::{find, load, open};
 use super::story_failure::failure_page;
+use super::story_text::{cost_words, heading, indented, text_of_criterion, text_of_review};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
-use crate::words::counted;
-
-/// What is said of a story that a loop has set aside.
-pub(super) const NEEDS_REVIEW: &str = "NEEDS HUMAN REVIEW";
 
 /// Obligations and flags that are shown to people; `--json` has all of them.
 const SHOWN_MAX: usize = 40;
@@ -72,36 +69,6 @@ pub(super) fn unknown_story(state: &kernel::State, story: &str) -> Failure {
     }
 }
 
-/// Which story it is, and where it stands.
-pub(super) fn heading(report: &StoryReport) -> String {
-    let mut out = format!(
-        "{}: {}\n{} (flow {})",
-        report.id, report.title, report.status, report.flow
-    );
-    // Writing to a String cannot fail.
-    if let Some(commit) = &report.commit_sha {
-        let _ = write!(out, ", commit {}", &commit[..12]);
-    }
-    // Whoever set it aside in the PRD has seen it.
-    if report.status == "skipped" && !report.attempts.is_empty() {
-        let _ = write!(out, ", {NEEDS_REVIEW}");
-    }
-    out.push('\n');
-    out
-}
-
-/// What its agents used, as far as they told; nothing before the first of them.
-pub(super) fn cost_words(report: &StoryReport) -> Option<String> {
-    let known = report.cost_usd.map(|usd| format!("${usd:.2}"));
-    let tokens = report.tokens.map(|tokens| format!("{tokens} tokens"));
-    let unknown = (report.runs_of_unknown_cost > 0).then(|| {
-        let runs = usize::try_from(report.runs_of_unknown_cost).unwrap_or(usize::MAX);
-        format!("unknown for {}", counted(runs, "run", "runs"))
-    });
-    let parts: Vec<String> = [known, tokens, unknown].into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
-}
-
 /// For a terminal, everything.
 fn as_text(report: &StoryReport) -> String {
     let mut out = match &report.root_cause {
@@ -135,25 +102,6 @@ fn as_text(report: &StoryReport) -> String {
         let _ = write!(out, "\ncost: {cost}\n");
     }
     out
-}
-
-pub(super) fn text_of_criterion(mark: &str, criterion: &CriterionReport, out: &mut String) {
-    let _ = writeln!(out, "  {mark:<7} {}", criterion.criterion);
-    if !criterion.tests.is_empty() {
-        let _ = writeln!(out, "          tests: {}", criterion.tests.join(", "));
-    }
-    if let Some(why) = &criterion.untestable {
-        let _ = writeln!(out, "          no machine can test it: {why}");
-    }
-    if !criterion.evidence.is_empty() {
-        // An open criterion that was judged is one of work that was set aside.
-        let of = if criterion.standing == "open" {
-            " of the last attempt"
-        } else {
-            ""
-        };
-        let _ = writeln!(out, "          judge{of}: {}", criterion.evidence);
-    }
 }
 
 /// What only a judge can settle, and what it said of it.
@@ -264,14 +212,6 @@ fn text_of_attempt(attempt: &AttemptReport, out: &mut String) {
     }
 }
 
-pub(super) fn text_of_review(review: &kernel::Review, out: &mut String) {
-    let summary = indented(&review.summary, "    ");
-    let _ = writeln!(out, "  reviewer: {}", summary.trim_start());
-    for finding in &review.findings {
-        let _ = writeln!(out, "    - {}", indented(finding, "      ").trim_start());
-    }
-}
-
 fn text_of_proof(proof: &kernel::Proof, out: &mut String) {
     out.push_str("  prover:\n");
     for (title, lines) in proof_lists(proof) {
@@ -290,14 +230,6 @@ fn proof_lists(proof: &kernel::Proof) -> [(&'static str, &[String]); 4] {
         ("mended", &proof.mended),
         ("see it", &proof.see),
     ]
-}
-
-pub(super) fn indented(text: &str, margin: &str) -> String {
-    text.trim_end()
-        .lines()
-        .map(|line| format!("{margin}{line}"))
-        .collect::<Vec<_>>()
-        .join("\n")
 }
 
 /// For the body of a pull request.
@@ -416,7 +348,7 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use kernel::{Flag, FlagKind, Mutants, ObligationKind};
-    use views::AnswerReport;
+    use views::{AnswerReport, CriterionReport};
 
     use super::*;
 

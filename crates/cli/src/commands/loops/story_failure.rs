@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use views::{AttemptReport, CriterionReport, StoryReport};
 
-use super::story::{cost_words, heading, indented, text_of_criterion, text_of_review};
+use super::story_text::{cost_words, heading, indented, text_of_criterion, text_of_review};
 
 /// The page; nothing where nothing failed.
 pub(super) fn failure_page(report: &StoryReport) -> Option<String> {
