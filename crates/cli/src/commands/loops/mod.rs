@@ -68,7 +68,6 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
             id,
             story,
             markdown,
-        } => verbs::story(id.as_deref(), &story, markdown, output),
             all,
         } => {
             let shown = match (markdown, all) {
@@ -76,7 +75,7 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
                 (false, true) => story::Shown::All,
                 (false, false) => story::Shown::Failure,
             };
-            story::run(&id, &story, shown, output)
+            verbs::story(id.as_deref(), &story, shown, output)
         }
         LoopCommand::Report { id, markdown } => report::run(id.as_deref(), markdown, output),
         LoopCommand::Diff {

@@ -13,12 +13,12 @@ use crate::output::Output;
 pub(super) fn story(
     id: Option<&str>,
     wanted: &str,
-    markdown: bool,
+    shown: story::Shown,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     output.command("story");
     let named = named::story(id, wanted)?;
-    story::run(&named.loop_id, &named.story, markdown, output)
+    story::run(&named.loop_id, &named.story, shown, output)
 }
 
 pub(super) fn diff(
