@@ -182,7 +182,9 @@ impl State {
             StoryStatus::Taken { .. } if matches!(wish, Wish::Take { .. }) => {
                 Some("is with a person already")
             }
-            _ if story.wish.is_some() && !is_skip => Some("has a person's wish to fulfil already"),
+            _ if story.wish.is_some() && !is_skip && !is_another_yes(story, &wish) => {
+                Some("has a person's wish to fulfil already")
+            }
             _ => None,
         };
         if let Some(why) = refused {
@@ -276,6 +278,16 @@ impl State {
     pub fn is_with_person(&self) -> bool {
         let mut stories = self.stories.iter();
         stories.any(|story| matches!(story.status, StoryStatus::Taken { .. }))
+    }
+}
+
+/// Whether somebody who said yes says it again with other words, such as a reason.
+fn is_another_yes(story: &StoryProgress, wish: &Wish) -> bool {
+    match (&story.wish, wish) {
+        (Some(Wish::Accept(first)), Wish::Accept(second)) => {
+            (&first.commit, &first.reason) != (&second.commit, &second.reason)
+        }
+        _ => false,
     }
 }
 
