@@ -14,7 +14,7 @@ use crate::facts::{Facts, LoginCheck, Sessions};
 use crate::json;
 use crate::outcome::Outcome;
 use crate::parser::{Claim, Dialect};
-use crate::record::{Call, Record};
+use crate::record::{Call, CallEnd, Record};
 use crate::reset::Passed;
 use crate::session::Session;
 use crate::spec::{CONFIG_HOME, CONFIG_HOME_PLACEHOLDER, CommandSpec, StopSignal, Task, push_flag};
@@ -130,11 +130,17 @@ impl Dialect for Stream {
                     id: text("id"),
                     tool: text("tool"),
                     detail: text("detail"),
+                    input: None,
                     edits: edits.filter_map(Value::as_str).map(str::to_owned).collect(),
                 });
             }
             "tool_ended" => {
-                record.tool_ended(text("id"), json::boolean(event, &["failed"]) == Some(true));
+                record.tool_ended(&CallEnd {
+                    id: text("id"),
+                    failed: json::boolean(event, &["failed"]) == Some(true),
+                    // Our client does not pass results on.
+                    result: None,
+                });
             }
             "planned" => record.planned(tools::steps(json::list(event, &["steps"]))),
             "permission" if json::boolean(event, &["allowed"]) == Some(false) => {

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::facts::{Facts, Family, LoginCheck, Sessions};
 use crate::json;
 use crate::parser::{Claim, Dialect};
-use crate::record::{Call, Record};
+use crate::record::{Call, CallEnd, Record};
 use crate::session::Session;
 use crate::spec::{CommandSpec, HomeLink, StopSignal, Task, push_flag};
 use crate::tools;
@@ -230,6 +230,7 @@ impl Stream {
                         id: json::text(part, &["id"]).unwrap_or_default(),
                         tool,
                         detail: &detail(input),
+                        input: Some(input),
                         edits: tools::edits(tool, input),
                     });
                     record.planned(tools::plan(tool, input));
@@ -338,10 +339,11 @@ fn system(event: &Value, record: &mut Record) {
 fn tool_results(event: &Value, record: &mut Record) {
     for part in json::list(event, &["message", "content"]) {
         if json::text(part, &["type"]) == Some("tool_result") {
-            record.tool_ended(
-                json::text(part, &["tool_use_id"]).unwrap_or_default(),
-                json::boolean(part, &["is_error"]).unwrap_or(false),
-            );
+            record.tool_ended(&CallEnd {
+                id: json::text(part, &["tool_use_id"]).unwrap_or_default(),
+                failed: json::boolean(part, &["is_error"]).unwrap_or(false),
+                result: json::at(part, &["content"]),
+            });
         }
     }
 }

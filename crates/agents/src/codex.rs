@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::facts::{Facts, Family, LoginCheck, Sessions};
 use crate::json;
 use crate::parser::{Claim, Dialect};
-use crate::record::{Call, Record};
+use crate::record::{Call, CallEnd, Record};
 use crate::reset::Passed;
 use crate::session::Session;
 use crate::spec::{
@@ -194,6 +194,7 @@ fn started(event: &Value, record: &mut Record) {
             id: id(event),
             tool,
             detail: &detail,
+            input: None,
             edits: tools::changed(json::list(event, &["item", "changes"])),
         });
     }
@@ -207,8 +208,11 @@ fn completed(event: &Value, record: &mut Record) {
         "error" | "reasoning" => {}
         "todo_list" => planned(event, record),
         _ if tool(event).is_some() => {
-            let failed = json::text(event, &["item", "status"]) == Some("failed");
-            record.tool_ended(id(event), failed);
+            record.tool_ended(&CallEnd {
+                id: id(event),
+                failed: json::text(event, &["item", "status"]) == Some("failed"),
+                result: json::at(event, &["item", "aggregated_output"]),
+            });
         }
         _ => record.unknown_event(),
     }

@@ -92,7 +92,7 @@ impl Text {
             (Ended::Itself, Some(TRY_LATER)) => (Outcome::RateLimited { after_ms: None }, None),
             (Ended::Itself, Some(NOT_LOGGED_IN)) => (Outcome::NotLoggedIn, None),
             (Ended::Itself, _) => (Outcome::Failed, None),
-            (Ended::WallTimeout | Ended::IdleTimeout, _) => {
+            (Ended::WallTimeout | Ended::IdleTimeout | Ended::WentRound, _) => {
                 (Outcome::Failed, Some("it ran out of time".to_owned()))
             }
         }

@@ -24,6 +24,8 @@ pub enum Ended {
     WallTimeout,
     /// We ended it because it printed nothing for too long.
     IdleTimeout,
+    /// We ended it because it did the same again and again.
+    WentRound,
     /// We stopped it on request.
     Stopped,
     /// It never started.
@@ -62,8 +64,12 @@ impl Exit {
         self.signal.is_some() || self.code.is_some_and(|code| SHELL_CODES.contains(&code))
     }
 
+    /// Says whether a watchdog of ours ended the process.
     pub(crate) fn is_timeout(&self) -> bool {
-        matches!(self.ended, Ended::WallTimeout | Ended::IdleTimeout)
+        matches!(
+            self.ended,
+            Ended::WallTimeout | Ended::IdleTimeout | Ended::WentRound
+        )
     }
 }
 

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::facts::{Facts, Family, LoginCheck, Sessions};
 use crate::json;
 use crate::parser::{Claim, Dialect};
-use crate::record::{Call, Record};
+use crate::record::{Call, CallEnd, Record};
 use crate::session::Session;
 use crate::spec::{CommandSpec, HomeFile, HomeLink, Keep, StopSignal, Task, push_flag};
 use crate::tools;
@@ -168,11 +168,16 @@ impl Dialect for Stream {
                     id: text("tool_id"),
                     tool: text("tool_name"),
                     detail: detail.unwrap_or_default(),
+                    input: Some(input),
                     edits: tools::edits(text("tool_name"), input),
                 });
                 record.planned(tools::plan(text("tool_name"), input));
             }
-            "tool_result" => record.tool_ended(text("tool_id"), text("status") == "error"),
+            "tool_result" => record.tool_ended(&CallEnd {
+                id: text("tool_id"),
+                failed: text("status") == "error",
+                result: json::at(event, &["output"]),
+            }),
             "result" => {
                 record.usage.tokens = tokens(event);
                 record.tell_used(record.usage.tokens, None);

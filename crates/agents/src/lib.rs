@@ -30,6 +30,7 @@ mod prices;
 mod reader;
 mod record;
 mod reset;
+mod rounds;
 mod session;
 mod spec;
 mod summary;

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::facts::{Facts, LoginCheck, Sessions};
 use crate::json;
 use crate::parser::{Claim, Dialect};
-use crate::record::{Call, Record};
+use crate::record::{Call, CallEnd, Record};
 use crate::session::Session;
 use crate::spec::{CommandSpec, HomeLink, StopSignal, Task, push_flag};
 use crate::tools;
@@ -242,12 +242,18 @@ fn tool(event: &Value, record: &mut Record) {
         id: "",
         tool,
         detail: detail.unwrap_or_default(),
+        input: Some(input),
         edits: tools::edits(tool, input),
     });
     record.planned(tools::plan(tool, input));
     let is_error = json::text(event, &["part", "state", "status"]) == Some("error");
     let code = json::number(event, &["part", "state", "metadata", "exit"]);
-    record.tool_ended("", is_error || code.is_some_and(|code| code != 0));
+    record.tool_ended(&CallEnd {
+        id: "",
+        failed: is_error || code.is_some_and(|code| code != 0),
+        result: json::at(event, &["part", "state", "output"])
+            .or_else(|| json::at(event, &["part", "state", "error"])),
+    });
 }
 
 /// Reads an `error` event. For a failed request it holds the status, the body and the headers.

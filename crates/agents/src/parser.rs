@@ -242,6 +242,10 @@ impl Judge<'_> {
             let outcome = classify(trouble, self.clock).unwrap_or(Outcome::Network);
             return (outcome, Some(trouble.text().to_owned()));
         }
+        if self.exit.ended == Ended::WentRound {
+            let why = "it made the same call again and again, always with the same result";
+            return (Outcome::Failed, Some(why.to_owned()));
+        }
         // Silence while a tool runs is the tool's; silence without one is the server's.
         if self.exit.ended == Ended::WallTimeout || self.record.is_tool_running() {
             return (Outcome::Failed, Some("it ran out of time".to_owned()));

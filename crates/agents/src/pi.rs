@@ -10,7 +10,7 @@ use crate::exit::Exit;
 use crate::facts::{Facts, LoginCheck, Sessions};
 use crate::json;
 use crate::parser::{Claim, Dialect};
-use crate::record::{Call, Record};
+use crate::record::{Call, CallEnd, Record};
 use crate::session::Session;
 use crate::spec::{CommandSpec, HomeFile, HomeLink, Keep, StopSignal, Task, push_flag};
 use crate::tools;
@@ -142,13 +142,17 @@ impl Dialect for Stream {
                     id: json::text(event, &["toolCallId"]).unwrap_or_default(),
                     tool,
                     detail: detail.unwrap_or_default(),
+                    input: Some(input),
                     edits: tools::edits(tool, input),
                 });
                 record.planned(tools::plan(tool, input));
             }
             "tool_execution_end" => {
-                let id = json::text(event, &["toolCallId"]).unwrap_or_default();
-                record.tool_ended(id, json::boolean(event, &["isError"]).unwrap_or(false));
+                record.tool_ended(&CallEnd {
+                    id: json::text(event, &["toolCallId"]).unwrap_or_default(),
+                    failed: json::boolean(event, &["isError"]).unwrap_or(false),
+                    result: json::at(event, &["result"]),
+                });
             }
             "auto_retry_start" => {
                 record.retrying(Evidence::of_text(

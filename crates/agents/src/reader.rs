@@ -34,6 +34,11 @@ impl Reader {
         self.record.take_activities()
     }
 
+    /// Says whether the agent has done the same again and again, so that it will not end by itself.
+    pub fn goes_round(&self) -> bool {
+        self.record.rounds.is_too_many()
+    }
+
     /// Reads what was left when the output ended.
     pub fn finish(mut self) -> Vec<Activity> {
         let (dialect, record) = (&mut self.dialect, &mut self.record);

@@ -1,7 +1,10 @@
 //! What a parser has seen so far, within bounds. All adapters write into the same record.
 
+use serde_json::Value;
+
 use crate::activity::Activity;
 use crate::evidence::Evidence;
+use crate::rounds::{Rounds, digest};
 use crate::session::SessionId;
 use crate::summary::ToolCall;
 use crate::usage::{Tokens, Usage};
@@ -26,8 +29,20 @@ pub(crate) struct Call<'a> {
     pub(crate) tool: &'a str,
     /// The main argument, such as a command or a file.
     pub(crate) detail: &'a str,
+    /// All arguments, where the main one is not all.
+    pub(crate) input: Option<&'a Value>,
     /// The files that it changes if it succeeds.
     pub(crate) edits: Vec<String>,
+}
+
+/// The end of a tool call as a stream reports it.
+#[derive(Debug, Default)]
+pub(crate) struct CallEnd<'a> {
+    /// What the stream called it when it began; empty if it does not say.
+    pub(crate) id: &'a str,
+    pub(crate) failed: bool,
+    /// What came of it, if the stream says.
+    pub(crate) result: Option<&'a Value>,
 }
 
 /// A call that has not ended.
@@ -36,6 +51,8 @@ struct Open {
     id: String,
     tool: String,
     edits: Vec<String>,
+    /// Stands for the tool and its arguments.
+    digest: u64,
 }
 
 /// What a parser has seen so far.
@@ -63,6 +80,7 @@ pub(crate) struct Record {
     /// Pieces of a message whose end has not come yet.
     unsaid: String,
     open_calls: Vec<Open>,
+    pub(crate) rounds: Rounds,
 }
 
 impl Record {
@@ -141,12 +159,13 @@ impl Record {
             id: bounded(call.id),
             tool: bounded(call.tool),
             edits: call.edits,
+            digest: digest(&(call.tool, call.detail, call.input.map(Value::to_string))),
         });
     }
 
     /// Marks the earliest call that is still open. Not every CLI names the call that ended, and
     /// nothing depends on which of several parallel calls it was.
-    pub(crate) fn tool_ended(&mut self, id: &str, failed: bool) {
+    pub(crate) fn tool_ended(&mut self, end: &CallEnd<'_>) {
         self.progress();
         self.n_tools_running = self.n_tools_running.saturating_sub(1);
         if let Some(call) = self
@@ -154,19 +173,28 @@ impl Record {
             .iter_mut()
             .find(|call| call.failed.is_none())
         {
-            call.failed = Some(failed);
+            call.failed = Some(end.failed);
         }
-        self.tell_ended(id, failed);
+        if self.is_telling {
+            self.tell_ended(end);
+        }
     }
 
     /// Tells the end of the call that the stream names, or else of the earliest one.
-    fn tell_ended(&mut self, id: &str, failed: bool) {
-        let named = self.open_calls.iter().position(|open| open.id == id);
+    fn tell_ended(&mut self, end: &CallEnd<'_>) {
+        let failed = end.failed;
+        let named = self.open_calls.iter().position(|open| open.id == end.id);
         let open = match (named, self.open_calls.is_empty()) {
             (Some(index), _) => Some(self.open_calls.remove(index)),
-            (None, false) if id.is_empty() => Some(self.open_calls.remove(0)),
+            (None, false) if end.id.is_empty() => Some(self.open_calls.remove(0)),
             (None, _) => None,
         };
+        if let Some(open) = &open {
+            let result = end
+                .result
+                .map(|result| digest(&(failed, result.to_string())));
+            self.rounds.called(open.digest, result);
+        }
         let (tool, edits) = open.map(|open| (open.tool, open.edits)).unwrap_or_default();
         self.tell(Activity::ToolEnded { tool, ok: !failed });
         for path in edits.into_iter().filter(|_| !failed) {
@@ -198,6 +226,7 @@ impl Record {
     pub(crate) fn gave_up(&mut self, why: &str) {
         if !why.trim().is_empty() {
             let why = bounded(why.trim());
+            self.rounds.troubled(&why);
             self.tell(Activity::Troubled { why });
         }
     }
@@ -257,6 +286,7 @@ impl Record {
     }
 
     pub(crate) fn retrying(&mut self, why: Evidence) {
+        self.rounds.troubled(why.text());
         self.tell(Activity::Troubled {
             why: bounded(why.text()),
         });

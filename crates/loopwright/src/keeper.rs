@@ -4,16 +4,17 @@
 use std::path::Path;
 use std::time::Duration;
 
+use agents::{Kind, Reader};
 use cli::{Exit, Failure, ensure_worker};
 use home::{Home, is_waking_off, note_worker_fault, wait_beside, wake_worker};
-use sandbox::ExitOutcome;
+use sandbox::{ExitOutcome, RunSpec, Watch};
 
 /// How often a keeper tries to start a worker, in some ten minutes.
 const STARTS_MAX: u32 = 9;
 
 /// `loopwright keeper FOLDER`: owns one run.
 pub(crate) fn run(folder: &Path) -> Result<Exit, Failure> {
-    match sandbox::keep(folder) {
+    match sandbox::keep(folder, watch) {
         ExitOutcome::Failed(error) => Err(Failure::environment(
             "the keeper cannot keep its run",
             &error,
@@ -24,6 +25,16 @@ pub(crate) fn run(folder: &Path) -> Result<Exit, Failure> {
             Ok(Exit::Done)
         }
     }
+}
+
+/// Who watches the stream of a known CLI: one that goes round is ended.
+fn watch(spec: &RunSpec) -> Option<Watch> {
+    let kind = spec.stream.as_deref().and_then(Kind::of_word)?;
+    let mut reader = Reader::new(kind);
+    Some(Box::new(move |bytes| {
+        reader.feed(bytes);
+        reader.goes_round()
+    }))
 }
 
 /// `loopwright wake`: a wait that outlives its worker still ends by itself.

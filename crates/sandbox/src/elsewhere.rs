@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::{ExitOutcome, KeeperError, RunView};
+use crate::{ExitOutcome, KeeperError, RunSpec, RunView, Watch};
 
 /// Refuses, because a keeper could not end its process tree on this system.
 pub fn launch(_loopwright: &Path, _run_dir: &Path) -> Result<(), KeeperError> {
@@ -13,7 +13,7 @@ pub fn launch(_loopwright: &Path, _run_dir: &Path) -> Result<(), KeeperError> {
 }
 
 /// Refuses, because a keeper could not end its process tree on this system.
-pub fn keep(_run_dir: &Path) -> ExitOutcome {
+pub fn keep(_run_dir: &Path, _watch: impl FnOnce(&RunSpec) -> Option<Watch>) -> ExitOutcome {
     ExitOutcome::Failed(KeeperError::Unsupported)
 }
 

@@ -17,8 +17,9 @@
 //!
 //! A run folder is for one run. Once `keeper.json` exists, no keeper starts the program again,
 //! whatever happened to the first one: a new try gets a new folder. This crate does not decide
-//! about retries, does not interpret output, and does not yet put the program into a jail. It works
-//! on Linux only; elsewhere it refuses with [`KeeperError::Unsupported`].
+//! about retries, does not interpret output (a [`Watch`] that it is given may), and does not yet put
+//! the program into a jail. It works on Linux only; elsewhere it refuses with
+//! [`KeeperError::Unsupported`].
 
 mod error;
 mod files;
@@ -42,7 +43,7 @@ pub use moments::watch_writes;
 pub use output::{Output, Piece, Stream, output, output_from};
 pub use records::{
     ExitCause, ExitOutcome, ExitRecord, KeeperRecord, RUN_DIR_VARIABLE, RunSpec, RunView,
-    StopSignal,
+    StopSignal, Watch,
 };
 pub use request::{prepare, request_stop};
 pub use room::has_room;

@@ -63,7 +63,14 @@ pub struct RunSpec {
     /// The signal that asks it to end.
     #[serde(default)]
     pub stop_signal: StopSignal,
+    /// What standard output is written in, for whoever watches it.
+    // Added later: an older spec does not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream: Option<String>,
 }
+
+/// Takes standard output as it comes and says when the program must be ended, because it goes round.
+pub type Watch = Box<dyn FnMut(&[u8]) -> bool>;
 
 fn grace_secs_default() -> u64 {
     10
@@ -135,6 +142,8 @@ pub enum ExitCause {
     WallTimeout,
     /// It wrote nothing for `idle_secs`.
     IdleTimeout,
+    /// It did the same again and again, as far as who watches its output can tell.
+    WentRound,
     /// A stop was requested, or the run folder was removed.
     Stopped,
     /// The program never ran.

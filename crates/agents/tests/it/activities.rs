@@ -150,6 +150,88 @@ fn edits_and_plans_are_told() {
     }
 }
 
+/// Every CLI's own lines for one call, `{n}` being what differs between calls, and its result `{r}`.
+#[test]
+fn an_agent_that_goes_round_is_noticed() {
+    let rows = [
+        (
+            Kind::Claude,
+            r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t{n}","name":"Bash","input":{"command":"ls"}}]}}
+{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t{n}","content":"{r}"}]}}
+"#,
+        ),
+        (
+            Kind::Codex,
+            r#"{"type":"item.started","item":{"id":"i{n}","type":"command_execution","command":"ls"}}
+{"type":"item.completed","item":{"id":"i{n}","type":"command_execution","command":"ls","aggregated_output":"{r}","status":"completed"}}
+"#,
+        ),
+        (
+            Kind::Pi,
+            r#"{"type":"tool_execution_start","toolCallId":"c{n}","toolName":"bash","args":{"command":"ls"}}
+{"type":"tool_execution_end","toolCallId":"c{n}","result":{"content":[{"text":"{r}"}]},"isError":false}
+"#,
+        ),
+        (
+            Kind::Opencode,
+            r#"{"type":"tool_use","timestamp":{n},"part":{"id":"p{n}","tool":"bash","state":{"status":"completed","input":{"command":"ls"},"output":"{r}"}}}
+"#,
+        ),
+        (
+            Kind::Gemini,
+            r#"{"type":"tool_use","tool_name":"run_shell_command","tool_id":"w{n}","parameters":{"command":"ls"}}
+{"type":"tool_result","tool_id":"w{n}","status":"success","output":"{r}"}
+"#,
+        ),
+    ];
+    for (kind, lines) in rows {
+        let goes_round = |n_calls: usize, result: &dyn Fn(usize) -> String| {
+            let mut reader = Reader::new(kind);
+            for n in 0..n_calls {
+                let lines = lines.replace("{n}", &n.to_string());
+                reader.feed(lines.replace("{r}", &result(n)).as_bytes());
+            }
+            reader.goes_round()
+        };
+        let same = |_| "same".to_owned();
+        assert!(
+            goes_round(30, &same) && !goes_round(29, &same),
+            "{}",
+            kind.word()
+        );
+        assert!(!goes_round(60, &|n| n.to_string()), "{}", kind.word());
+        // All arguments count; of a command codex tells only one.
+        let other = match kind {
+            Kind::Codex => "\"ls {n}\"",
+            _ => "\"ls\",\"more\":\"{n}\"",
+        };
+        let edits = lines.replace("\"ls\"", other);
+        let mut reader = Reader::new(kind);
+        for n in 0..60 {
+            let lines = edits.replace("{n}", &n.to_string());
+            reader.feed(lines.replace("{r}", "same").as_bytes());
+        }
+        assert!(!reader.goes_round(), "{} with other arguments", kind.word());
+    }
+    // What it does when its session is too long for the model, without end.
+    let overflow = stdout("opencode.ctxoverflow");
+    let mut reader = Reader::new(Kind::Opencode);
+    for _ in 0..6 {
+        assert!(!reader.goes_round());
+        reader.feed(&overflow);
+    }
+    assert!(reader.goes_round());
+}
+
+#[test]
+fn no_recorded_stream_goes_round() {
+    for (name, kind, bytes) in streams() {
+        let mut reader = Reader::new(kind);
+        reader.feed(&bytes);
+        assert!(!reader.goes_round(), "{name}");
+    }
+}
+
 #[test]
 fn a_huge_line_is_left_out_and_huge_words_are_cut() {
     const BYTES: usize = 3 * 1024 * 1024;

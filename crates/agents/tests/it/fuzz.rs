@@ -69,8 +69,9 @@ fn damage(random: &mut Random, bytes: &mut Vec<u8>) {
 }
 
 fn exit(random: &mut Random) -> Exit {
-    let ended = match random.below(5) {
+    let ended = match random.below(6) {
         0 => Ended::WallTimeout,
+        4 => Ended::WentRound,
         1 => Ended::IdleTimeout,
         2 => Ended::Stopped,
         3 => Ended::CannotStart {

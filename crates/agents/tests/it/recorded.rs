@@ -144,6 +144,11 @@ fn others() -> Vec<Row> {
             Exit::with_signal(9, Ended::IdleTimeout),
             "context overflow",
         ),
+        (
+            "opencode.ctxoverflow",
+            Exit::with_signal(9, Ended::WentRound),
+            "context overflow",
+        ),
         ("opencode.ctxoverflow", stopped(15), "interrupted"),
         // After a broken stream the reason is `unknown`, and it retries forever.
         (

@@ -519,7 +519,11 @@ fn a_watchdog_blames_whoever_was_waited_for() {
             "overloaded",
         ),
         (with(&[unreachable]), Ended::WallTimeout, "network"),
-        (with(&[retry, call.clone()]), Ended::IdleTimeout, "failed"),
+        (
+            with(&[retry.clone(), call.clone()]),
+            Ended::IdleTimeout,
+            "failed",
+        ),
         (
             with(&[call.clone(), result.clone()]),
             Ended::IdleTimeout,
@@ -529,6 +533,16 @@ fn a_watchdog_blames_whoever_was_waited_for() {
             with(&[call.clone(), stopped, result.clone()]),
             Ended::IdleTimeout,
             "failed",
+        ),
+        (
+            with(&[call.clone(), result.clone()]),
+            Ended::WentRound,
+            "failed",
+        ),
+        (
+            with(std::slice::from_ref(&retry)),
+            Ended::WentRound,
+            "overloaded",
         ),
         (with(&[call, result]), Ended::WallTimeout, "failed"),
     ] {

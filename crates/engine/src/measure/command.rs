@@ -127,6 +127,7 @@ impl Commands<'_> {
             grace_secs: 10,
             output_bytes_max: OUTPUT_BYTES_MAX,
             stop_signal: StopSignal::Term,
+            stream: None,
         }
     }
 

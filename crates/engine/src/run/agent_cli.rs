@@ -82,6 +82,7 @@ pub(crate) fn put_command(command: &CommandSpec, agent: &AgentSettings, spec: &m
         agents::StopSignal::Int => StopSignal::Int,
     };
     spec.idle_secs = spec.idle_secs.or(Some(command.idle_secs));
+    spec.stream = Some(agent.cli().word().to_owned());
 }
 
 fn whole_path(path: &Path) -> Result<PathBuf, Fault> {

@@ -48,6 +48,7 @@ pub(crate) fn summarize(
         ExitCause::Exited => Ended::Itself,
         ExitCause::WallTimeout => Ended::WallTimeout,
         ExitCause::IdleTimeout => Ended::IdleTimeout,
+        ExitCause::WentRound => Ended::WentRound,
         ExitCause::Stopped => Ended::Stopped,
         ExitCause::CannotStart { why, .. } => Ended::CannotStart {
             why: home::plain(why),

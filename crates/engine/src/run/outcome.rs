@@ -296,6 +296,7 @@ impl EndedRun<'_> {
         let how = match (&exit.cause, exit.exit_code, exit.signal) {
             (ExitCause::WallTimeout, _, _) => "it ran out of time".to_owned(),
             (ExitCause::IdleTimeout, _, _) => "it said nothing for too long".to_owned(),
+            (ExitCause::WentRound, _, _) => "it did the same again and again".to_owned(),
             (_, Some(code), _) => format!("exit code {code}"),
             (_, None, Some(signal)) => format!("ended by signal {signal}"),
             (_, None, None) => "it ended in an unknown way".to_owned(),

@@ -288,6 +288,7 @@ fn empty_spec() -> RunSpec {
         grace_secs: 10,
         output_bytes_max: OUTPUT_BYTES_MAX,
         stop_signal: StopSignal::Term,
+        stream: None,
     }
 }
 

@@ -301,3 +301,43 @@ fn a_terminal_shows_a_loop_as_it_is_now() {
         "{lines}"
     );
 }
+
+/// Calls the same command many times. At the first attempt nothing ever comes of it; at the second
+/// one every call has another result.
+const ROUND: &str = r#"#!/bin/sh
+[ "$1" = --version ] && { echo codex-cli 0.166.0; exit 0; }
+cat > /dev/null
+say() { printf '%s\n' "$1"; }
+say '{"type":"thread.started","thread_id":"01a1e0b9-c25c-7213-8d00-b6392e5d8d71"}'
+for n in $(seq 40); do
+  [ "$LOOPWRIGHT_ATTEMPT" = 1 ] && result=same || result="line $n"
+  say "{\"type\":\"item.started\",\"item\":{\"id\":\"i$n\",\"type\":\"command_execution\",\"command\":\"ls\"}}"
+  say "{\"type\":\"item.completed\",\"item\":{\"id\":\"i$n\",\"type\":\"command_execution\",\"command\":\"ls\",\"aggregated_output\":\"$result\",\"exit_code\":0,\"status\":\"completed\"}}"
+done
+[ "$LOOPWRIGHT_ATTEMPT" = 1 ] && exec sleep 600
+echo new > new.txt
+# Long enough to be looked at.
+sleep 1
+say '{"type":"item.completed","item":{"id":"a","type":"agent_message","text":"Done."}}'
+say '{"type":"turn.completed","usage":{"input_tokens":1,"cached_input_tokens":0,"output_tokens":1}}'
+"#;
+
+#[test]
+fn an_agent_that_goes_round_is_ended_and_the_story_goes_on() {
+    let scene = scene(ROUND);
+    let config = scene.env.read("project/loopwright.toml");
+    // The next attempt is the same agent's.
+    let config = format!("{config}\n[retry]\nladder = [\"coder\"]\n");
+    scene.env.write("project/loopwright.toml", config);
+    let id = start(&scene);
+    let view = scene.wait_for(&["completed", "needs_human", "failed"]);
+    let story = &view["stories"][0];
+    assert_eq!(
+        (&story["status"], &story["attempts"]),
+        (&"passed".into(), &2.into()),
+        "{view}"
+    );
+    let runs = scene.env.run(&["runs", &id]).stdout;
+    let why = "coder  failed: codex: gave up: it made the same call again and again";
+    assert!(runs.contains(why), "{runs}");
+}

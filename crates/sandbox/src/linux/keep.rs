@@ -14,19 +14,22 @@ use super::lock::{self, Lock};
 use super::program::{self, now_ms};
 use super::{launch, processes};
 use crate::files::{RunFolder, is_full};
-use crate::{ExitOutcome, ExitRecord, KeeperError, KeeperRecord};
+use crate::{ExitOutcome, ExitRecord, KeeperError, KeeperRecord, RunSpec, Watch};
 
 /// How often writing the exit record is tried, once a second, if it fails. A full disk does not
 /// count: we wait for it without a limit.
 const EXIT_TRIES_MAX: u32 = 60;
 
 /// Runs the program of a folder and returns when its process tree is gone and the end is recorded.
-/// This is what `loopwright keeper RUN_DIR` does.
-pub fn keep(run_dir: &Path) -> ExitOutcome {
-    try_keep(run_dir).unwrap_or_else(ExitOutcome::Failed)
+/// This is what `loopwright keeper RUN_DIR` does. `watch` gives who watches the program's output.
+pub fn keep(run_dir: &Path, watch: impl FnOnce(&RunSpec) -> Option<Watch>) -> ExitOutcome {
+    try_keep(run_dir, watch).unwrap_or_else(ExitOutcome::Failed)
 }
 
-fn try_keep(run_dir: &Path) -> Result<ExitOutcome, KeeperError> {
+fn try_keep(
+    run_dir: &Path,
+    watch: impl FnOnce(&RunSpec) -> Option<Watch>,
+) -> Result<ExitOutcome, KeeperError> {
     let folder = RunFolder::open(run_dir)?;
     if launch::is_intermediate() {
         return launch::relaunch(&folder).map(|()| ExitOutcome::Relaunched);
@@ -48,7 +51,7 @@ fn try_keep(run_dir: &Path) -> Result<ExitOutcome, KeeperError> {
     // The record comes before the program: if we die in between, the run is lost and not started
     // twice.
     folder.write_keeper(&our_record()?)?;
-    let record = program::run(&folder, &spec, streams);
+    let record = program::run(&folder, &spec, streams, watch(&spec));
     write_exit(&folder, &record)?;
     Ok(ExitOutcome::Ended(record))
 }

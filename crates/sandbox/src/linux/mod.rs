@@ -12,6 +12,7 @@ mod processes;
 mod program;
 mod sweep;
 mod tree;
+mod watcher;
 
 pub use keep::keep;
 pub use launch::launch;

@@ -17,10 +17,11 @@ use rustix::process::Pid;
 use super::capture::{Capture, Captured};
 use super::keeping::Keeping;
 use super::tree::Tree;
+use super::watcher::Watcher;
 use crate::files::RunFolder;
 use crate::moments::moment;
 use crate::room::has_room;
-use crate::{ExitCause, ExitRecord, RUN_DIR_VARIABLE, RunSpec};
+use crate::{ExitCause, ExitRecord, RUN_DIR_VARIABLE, RunSpec, Watch};
 
 /// How often the program, its limits and the stop file are checked. A request to stop is a file, so
 /// that it outlives the worker that made it; there is no channel on which to wait for it.
@@ -36,7 +37,12 @@ pub(super) fn keep_streams(folder: &RunFolder, spec: &RunSpec) -> io::Result<[Ke
 }
 
 /// Runs the program and returns when its whole tree is gone.
-pub(super) fn run(folder: &RunFolder, spec: &RunSpec, streams: [Keeping; 2]) -> ExitRecord {
+pub(super) fn run(
+    folder: &RunFolder,
+    spec: &RunSpec,
+    streams: [Keeping; 2],
+    watch: Option<Watch>,
+) -> ExitRecord {
     let begun = Exit::begin(spec);
     // The stop may have been requested before any keeper existed.
     if must_stop(folder) {
@@ -44,7 +50,7 @@ pub(super) fn run(folder: &RunFolder, spec: &RunSpec, streams: [Keeping; 2]) -> 
     }
     match Running::start(folder, spec, streams) {
         Ok(mut running) => {
-            let cause = running.watch();
+            let cause = running.watch(Watcher::new(watch));
             running.end(cause, begun)
         }
         Err(Refusal { why, is_passing }) => {
@@ -130,7 +136,7 @@ impl<'a> Running<'a> {
     ///
     /// It waits for the exit, never for the end of a stream: a grandchild may hold a stream open
     /// forever.
-    fn watch(&mut self) -> ExitCause {
+    fn watch(&mut self, mut watcher: Watcher) -> ExitCause {
         let wall = Duration::from_secs(self.spec.wall_secs);
         let mut silence = Silence {
             limit: self.spec.idle_secs.map(Duration::from_secs),
@@ -152,6 +158,9 @@ impl<'a> Running<'a> {
             }
             if silence.is_too_long(self.seen_bytes(), Instant::now()) {
                 return ExitCause::IdleTimeout;
+            }
+            if watcher.must_end(self.folder) {
+                return ExitCause::WentRound;
             }
             thread::sleep(POLL);
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{env, thread};
 
-use sandbox::ExitOutcome;
+use sandbox::{ExitOutcome, RunSpec, Watch};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -20,12 +20,22 @@ fn main() -> ExitCode {
 }
 
 fn keep(run_dir: &Path) -> ExitCode {
-    match sandbox::keep(run_dir) {
+    match sandbox::keep(run_dir, watch) {
         ExitOutcome::Relaunched | ExitOutcome::AlreadyKept | ExitOutcome::Ended(_) => {
             ExitCode::SUCCESS
         }
         ExitOutcome::Failed(_) => ExitCode::from(70),
     }
+}
+
+/// Ends a program whose output says that it should be, in bytes that may come in several pieces.
+fn watch(spec: &RunSpec) -> Option<Watch> {
+    let word = spec.stream.clone()?.into_bytes();
+    let mut seen: Vec<u8> = Vec::new();
+    Some(Box::new(move |bytes| {
+        seen.extend_from_slice(bytes);
+        seen.windows(word.len()).any(|part| part == word)
+    }))
 }
 
 fn launch_and_stay(run_dir: &Path) -> ExitCode {

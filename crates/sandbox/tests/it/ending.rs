@@ -31,6 +31,19 @@ fn a_limit_ends_a_run() {
     }
 }
 
+/// Who watches the output says when a run goes round, also beyond the first piece that is kept of it.
+#[test]
+fn a_run_that_goes_round_is_ended() {
+    let loud = "head -c 600000 /dev/zero | tr '\\0' x; echo; echo round and round; exec sleep 300";
+    let scene = Scene::script(loud).with(|spec| spec.stream = Some("round and round".to_owned()));
+    let expected = (ExitCause::WentRound, None, Some(15));
+    assert_eq!(said(&scene.launch().exit()), expected);
+    let scene =
+        Scene::script("echo straight on").with(|spec| spec.stream = Some("round".to_owned()));
+    let expected = (ExitCause::Exited, Some(0), None);
+    assert_eq!(said(&scene.launch().exit()), expected);
+}
+
 #[test]
 fn a_stop_request_ends_a_run() {
     let plain = "echo $$ > pid; exec sleep 300";

@@ -46,6 +46,7 @@ impl Scene {
             grace_secs: 1,
             output_bytes_max: 1 << 20,
             stop_signal: StopSignal::Term,
+            stream: None,
         };
         Self { folder, spec }
     }
