@@ -586,4 +586,5 @@ pub(crate) enum OrderFormat {
 pub(crate) enum MarkState {
     Passed,
     Skipped,
+    Open,
 }

@@ -12,7 +12,7 @@ use crate::orders::prepare::prepare;
 use crate::orders::publish::publish;
 use crate::orders::restack::restack;
 use crate::orders::run::{end_by_fault, see_to_run};
-use crate::orders::skip::skip;
+use crate::orders::skip::{GivenUp, skip};
 use crate::orders::stop_run::stop_run;
 use crate::ports::Ports;
 
@@ -56,6 +56,7 @@ pub fn carry_out(order: &Order, ports: &Ports) -> Result<Option<Event>, Fault> {
             published,
             to,
             prd_path,
+            taught,
         } => {
             let landed = Landed {
                 story,
@@ -65,6 +66,7 @@ pub fn carry_out(order: &Order, ports: &Ports) -> Result<Option<Event>, Fault> {
                 published: published.as_ref(),
                 to,
                 prd_path,
+                taught,
             };
             announce(order, &landed, ports).map(Some)
         }
@@ -74,7 +76,17 @@ pub fn carry_out(order: &Order, ports: &Ports) -> Result<Option<Event>, Fault> {
             attempts,
             reason,
             prd_path,
-        } => skip(order, story, *attempts, reason, prd_path, ports).map(Some),
+            taught,
+        } => {
+            let given_up = GivenUp {
+                story,
+                attempts: *attempts,
+                reason,
+                prd_path,
+                taught,
+            };
+            skip(order, &given_up, ports).map(Some)
+        }
         Deed::End { reason } => Ok(Some(end(order, reason, ports))),
     }
 }

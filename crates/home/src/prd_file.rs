@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use kernel::WriteBack;
 use prd::limits::{FILE_BYTES_MAX, TICKETS_MAX};
-use prd::{Diagnostic, Input, Mark, Options, Reading};
+use prd::{Diagnostic, Input, Mark, Marked, Options, Reading};
 use workspace::operator_file::{self, FileError, Snapshot};
 
+use crate::progress::one_line;
 use crate::words::words_of;
 
 /// A PRD that was read, with what is needed to write it back.
@@ -107,9 +108,26 @@ fn not_readable(name: &str, error: &FileError) -> Box<Diagnostic> {
 
 /// Writes a story's state into the PRD. Whatever goes wrong never fails a story: it is said.
 pub fn write_back(path: &Path, story: &str, mark: Mark) -> WriteBack {
+    write(path, |reading, options| {
+        prd::mark(reading, story, mark, options)
+    })
+}
+
+/// Writes into the PRD that a story was set aside, and in its notes, where it has some, that a
+/// person must look at it.
+pub fn write_back_for_review(path: &Path, story: &str, reason: &str) -> WriteBack {
+    let reason = one_line(reason);
+    write(path, |reading, options| {
+        prd::mark_for_review(reading, story, &reason, options)
+    })
+}
+
+type Marking = Result<Marked, Box<Diagnostic>>;
+
+fn write(path: &Path, mark: impl Fn(&Reading, &Options) -> Marking) -> WriteBack {
     const TRIES: usize = 3;
     for _ in 0..TRIES {
-        match try_write_back(path, story, mark) {
+        match try_write(path, &mark) {
             Ok(()) => return WriteBack::Done,
             Err(WriteBackFault::Changed) => {}
             Err(WriteBackFault::Other(other)) => return WriteBack::LeftAlone { why: other },
@@ -125,12 +143,15 @@ enum WriteBackFault {
     Other(String),
 }
 
-fn try_write_back(path: &Path, story: &str, mark: Mark) -> Result<(), WriteBackFault> {
+fn try_write(
+    path: &Path,
+    mark: &impl Fn(&Reading, &Options) -> Marking,
+) -> Result<(), WriteBackFault> {
     let options = Options::default();
     let file =
         read_prd(path, &options).map_err(|diagnostic| WriteBackFault::Other(diagnostic.message))?;
-    let marked = prd::mark(&file.reading, story, mark, &options)
-        .map_err(|refused| WriteBackFault::Other(refused.message))?;
+    let marked =
+        mark(&file.reading, &options).map_err(|refused| WriteBackFault::Other(refused.message))?;
     match operator_file::replace(&file.snapshots[marked.file], marked.text.as_bytes()) {
         Ok(()) => Ok(()),
         Err(FileError::Changed) => Err(WriteBackFault::Changed),

@@ -30,6 +30,8 @@ pub struct Ended {
     pub commit: Option<String>,
     /// Why it was set aside; else its title.
     pub reason: String,
+    /// What it taught.
+    pub taught: Vec<String>,
 }
 
 /// The stories that ended in this loop, in the order of their ends.
@@ -51,6 +53,7 @@ pub fn progress(state: &State) -> Vec<Ended> {
             attempt: story.attempts,
             commit: commit.map(ToString::to_string),
             reason: one_line(reason),
+            taught: Vec::new(),
         })
     };
     let mut ended: Vec<Ended> = state.stories().iter().filter_map(one).collect();
@@ -78,6 +81,14 @@ impl Ended {
             self.reason
         )
     }
+}
+
+/// A story's lines in the file: how it ended, and below it what it taught.
+fn lines(ended: &Ended) -> String {
+    let taught = ended.taught.iter().map(|line| one_line(line));
+    let taught = taught.filter(|line| !line.is_empty());
+    let taught = taught.map(|line| format!("  - {line}\n"));
+    format!("- {}\n{}", ended.line(), taught.collect::<String>())
 }
 
 /// The first line of a text, short and without what a terminal would obey.
@@ -132,7 +143,7 @@ fn try_append(path: &Path, loop_id: &str, ended: &Ended) -> Result<(), FileError
 /// The file with the line at the end of the loop's own section; nothing when it is there already.
 fn with_line(old: &[u8], loop_id: &str, ended: &Ended) -> Option<Vec<u8>> {
     let heading = format!("## Loop {loop_id}\n");
-    let line = format!("- {}\n", ended.line());
+    let line = lines(ended);
     let Some(start) = find(old, heading.as_bytes()) else {
         let gap = match old {
             [] | [.., b'\n', b'\n'] => "",
@@ -171,7 +182,29 @@ mod tests {
             attempt: 1,
             commit: None,
             reason,
+            taught: Vec::new(),
         }
+    }
+
+    #[test]
+    fn what_a_story_taught_is_below_its_line() {
+        let taught = [
+            "rejected: a test is red",
+            "learned: use tabs\n## Loop X",
+            "\n",
+            "\u{1b}[2J",
+        ];
+        let ended = Ended {
+            taught: taught.map(str::to_owned).to_vec(),
+            ..ended("one")
+        };
+        let old = "## Loop L\n- before\n\n## Codebase Patterns\n- mine\n";
+        let new = with_line(old.as_bytes(), "L", &ended).expect("a line");
+        assert_eq!(
+            String::from_utf8(new).expect("text"),
+            "## Loop L\n- before\n- 1970-01-01 00:00 UTC [one] passed, attempt 1: A title\n  \
+             - rejected: a test is red\n  - learned: use tabs\n  - [2J\n\n## Codebase Patterns\n- mine\n"
+        );
     }
 
     #[test]

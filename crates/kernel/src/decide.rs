@@ -172,6 +172,7 @@ impl Active<'_> {
                 published: self.state.published.clone(),
                 to: commit.clone(),
                 prd_path: self.state.spec.prd_path.clone(),
+                taught: taught(self.story, None),
             }],
             Step::Rejected => self.after_rejection(),
             Step::GivenUp { why } => vec![self.skip(why.clone())],
@@ -182,6 +183,7 @@ impl Active<'_> {
         Deed::Skip {
             story: self.story.spec.id.clone(),
             attempts: self.story.attempts,
+            taught: taught(self.story, Some(&reason)),
             reason,
             prd_path: self.state.spec.prd_path.clone(),
         }
@@ -437,6 +439,29 @@ impl Active<'_> {
             judge: named(judge.filter(|_| attempt.flow.has(Stage::Judge) && !may_change)),
         }
     }
+}
+
+/// What a story taught: why its attempts were rejected, each reason once, and what its agents said
+/// that others should know. The reason why it is given up is told anyway.
+fn taught(story: &StoryProgress, told: Option<&String>) -> Vec<String> {
+    let mut taught: Vec<String> = Vec::new();
+    for feedback in story
+        .feedback
+        .iter()
+        .filter(|feedback| Some(*feedback) != told)
+    {
+        let line = format!("rejected: {}", feedback.lines().next().unwrap_or_default());
+        if !taught.contains(&line) {
+            taught.push(line);
+        }
+    }
+    taught.extend(
+        story
+            .learned
+            .iter()
+            .map(|learned| format!("learned: {learned}")),
+    );
+    taught
 }
 
 /// What the stories that passed in this loop taught.

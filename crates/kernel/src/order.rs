@@ -92,6 +92,9 @@ pub enum Deed {
         to: Commit,
         /// The PRD file.
         prd_path: String,
+        /// What the story taught, for people.
+        #[serde(default)]
+        taught: Vec<String>,
     },
     /// Publish accepted work that could not be published when it landed.
     Publish(PublishOrder),
@@ -105,6 +108,9 @@ pub enum Deed {
         reason: String,
         /// The PRD file.
         prd_path: String,
+        /// What the story taught, for people.
+        #[serde(default)]
+        taught: Vec<String>,
     },
     /// Record that a story can never begin.
     Block {

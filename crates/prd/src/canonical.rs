@@ -276,7 +276,7 @@ fn json_number(number: &str) -> String {
 
 /// Writes text in double quotes, valid as JSON and as YAML. Control and invisible characters are
 /// escaped, so that a person can see them.
-fn write_quoted(text: &str, out: &mut String) {
+pub(crate) fn write_quoted(text: &str, out: &mut String) {
     out.push('"');
     for character in text.chars() {
         match character {

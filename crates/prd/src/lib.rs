@@ -27,7 +27,7 @@ pub use change::Change;
 pub use diagnostic::{Diagnostic, Severity};
 pub use graph::{GraphFormat, graph};
 pub use keys::is_known_tool;
-pub use mark::{Mark, Marked, mark};
+pub use mark::{Mark, Marked, mark, mark_for_review};
 pub use near::nearest;
 pub use order::{Order, order};
 pub use read::{Format, Input, Options, Reading, read};

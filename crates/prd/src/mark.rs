@@ -5,6 +5,7 @@
 //! Writing the file is the caller's job.
 
 mod insert;
+mod note;
 mod vocabulary;
 
 use std::ops::Range;
@@ -28,6 +29,8 @@ pub enum Mark {
     Passed,
     /// The story was set aside.
     Skipped,
+    /// The story is to be done.
+    Open,
 }
 
 impl Mark {
@@ -35,6 +38,7 @@ impl Mark {
         match self {
             Self::Passed => StoryState::Passed,
             Self::Skipped => StoryState::Skipped,
+            Self::Open => StoryState::Open,
         }
     }
 }
@@ -48,24 +52,55 @@ pub struct Marked {
     pub text: String,
 }
 
-/// Marks one story. Refuses if that cannot be done without changing something else.
+/// Marks one story. Refuses if that cannot be done without changing something else. A request for
+/// review that stands in its notes goes when somebody marks it as anything but skipped.
 pub fn mark(
     reading: &Reading,
     id: &str,
     mark: Mark,
     options: &Options,
 ) -> Result<Marked, Box<Diagnostic>> {
+    mark_with(reading, id, mark, None, options)
+}
+
+/// Marks a story as skipped. If it has a field for notes, the reason is noted there, for a person to
+/// look at; where there is no room for that, the mark alone must do.
+pub fn mark_for_review(
+    reading: &Reading,
+    id: &str,
+    reason: &str,
+    options: &Options,
+) -> Result<Marked, Box<Diagnostic>> {
+    mark_with(reading, id, Mark::Skipped, Some(reason), options)
+        .or_else(|_| mark(reading, id, Mark::Skipped, options))
+}
+
+fn mark_with(
+    reading: &Reading,
+    id: &str,
+    mark: Mark,
+    reason: Option<&str>,
+    options: &Options,
+) -> Result<Marked, Box<Diagnostic>> {
     let Some(before) = &reading.prd else {
         return Err(unknown_story(id, None));
     };
-    let edit = plan(reading, before, id, mark, options)?;
-    let source = &reading.sources.files()[edit.file];
-    let text = apply(source.text(), edit.edits);
-    let marked = Marked {
-        file: edit.file,
-        text,
-    };
-    if is_verified(reading, before, id, mark, &marked, options) {
+    let Plan { file, edits, notes } = plan(reading, before, id, mark, reason, options)?;
+    let text = apply(reading.sources.files()[file].text(), edits);
+    let marked = Marked { file, text };
+    let mut expected = before.clone();
+    for story in expected
+        .stories
+        .iter_mut()
+        .filter(|story| story.id.as_str() == id)
+    {
+        story.state = mark.state();
+        if let Some(notes) = &notes {
+            let notes = notes.trim();
+            story.notes = (!notes.is_empty()).then(|| notes.to_owned());
+        }
+    }
+    if reads_as(&expected, reading, &marked, options) {
         return Ok(marked);
     }
     let message = format!("the state of `{id}` cannot be written without changing something else");
@@ -77,6 +112,8 @@ pub fn mark(
 struct Plan {
     file: usize,
     edits: Vec<Edit>,
+    /// The story's new notes, where they change.
+    notes: Option<String>,
 }
 
 /// A replacement of some bytes. An empty range inserts.
@@ -92,6 +129,7 @@ fn plan(
     before: &Prd,
     id: &str,
     mark: Mark,
+    reason: Option<&str>,
     options: &Options,
 ) -> Result<Plan, Box<Diagnostic>> {
     let mut context = Context {
@@ -139,16 +177,24 @@ fn plan(
         found,
         vocabulary: &vocabulary,
     };
-    let edits = marker.edits(mark).ok_or_else(|| {
+    let mut edits = marker.edits(mark).ok_or_else(|| {
         let message =
             format!("the story `{id}` is written in a way that leaves no room for a state");
         let help = "write the story as an object with a state field, for example `passes: false`"
             .to_owned();
         refusal(message, Some(found.node.span), help)
     })?;
+    let review = match (mark, reason) {
+        // Whoever skips a story without a reason says nothing of its review.
+        (Mark::Skipped, None) => None,
+        _ => marker.note(reason),
+    };
+    let (edit, notes) = review.unzip();
+    edits.extend(edit);
     Ok(Plan {
         file: found.node.span.file as usize,
         edits,
+        notes,
     })
 }
 
@@ -182,15 +228,9 @@ fn apply(text: &str, mut edits: Vec<Edit>) -> String {
     out
 }
 
-/// Reads the new text and checks that it is the same PRD except for that one state.
-fn is_verified(
-    reading: &Reading,
-    before: &Prd,
-    id: &str,
-    mark: Mark,
-    marked: &Marked,
-    options: &Options,
-) -> bool {
+/// Reads the new text and checks that it is the expected PRD: the one before, except for that one
+/// story's state and notes.
+fn reads_as(expected: &Prd, reading: &Reading, marked: &Marked, options: &Options) -> bool {
     let texts = reading
         .sources
         .files()
@@ -218,16 +258,7 @@ fn is_verified(
             }
         }
     };
-    let after = read::read(input, options);
-    let mut expected = before.clone();
-    for story in expected
-        .stories
-        .iter_mut()
-        .filter(|story| story.id.as_str() == id)
-    {
-        story.state = mark.state();
-    }
-    after.prd.as_ref() == Some(&expected)
+    read::read(input, options).prd.as_ref() == Some(expected)
 }
 
 struct Marker<'r, 'a, 's> {
@@ -240,16 +271,7 @@ impl<'s> Marker<'_, '_, 's> {
     /// All edits, or `None` if there is no place for a state field. Every state field that the
     /// story has is changed, so that no two of them contradict each other afterwards.
     fn edits(&self, mark: Mark) -> Option<Vec<Edit>> {
-        // A field that came in through an alias or a merge key is written elsewhere.
-        let own = |entry: &&Entry<'_>| {
-            entry.value.origin == Origin::Own
-                && self
-                    .found
-                    .node
-                    .span
-                    .range()
-                    .contains(&(entry.key_span.start as usize))
-        };
+        let own = |entry: &&Entry<'_>| self.is_own(entry);
         let fields = StateFields::of(self.found.map);
         let flag = fields.flag.filter(own);
         let skipped = fields.skipped.filter(own);
@@ -275,16 +297,50 @@ impl<'s> Marker<'_, '_, 's> {
         edits.extend(
             status_follows.and_then(|entry| self.set_word(entry, self.vocabulary.word_for(mark))),
         );
-        edits.extend(skipped.and_then(|entry| self.set_flag(entry, !passed)));
+        let is_skipped = mark == Mark::Skipped;
+        edits.extend(skipped.and_then(|entry| self.set_flag(entry, is_skipped)));
         // A flag cannot say `skipped`, and `skipped` cannot say that a story passed.
         let has_field = match mark {
             Mark::Passed => flag.is_some() || status.is_some(),
             Mark::Skipped => skipped.is_some() || status.is_some(),
+            // A story about which nothing is said is open.
+            Mark::Open => true,
         };
         if !has_field {
             edits.push(self.add_field(mark)?);
         }
         Some(edits)
+    }
+
+    /// Whether an entry is written here. A field that came in through an alias or a merge key is
+    /// written elsewhere.
+    fn is_own(&self, entry: &Entry<'_>) -> bool {
+        let inside = self.found.node.span.range();
+        entry.value.origin == Origin::Own && inside.contains(&(entry.key_span.start as usize))
+    }
+
+    /// The edit that puts a request for review into the story's notes, or takes it out, and the new
+    /// notes. Nothing where the story has no notes, or has them in a form that we cannot add to.
+    fn note(&self, reason: Option<&str>) -> Option<(Edit, String)> {
+        let entry = Fields::of(self.found.map).named("notes")?;
+        let old = match &entry.value.value {
+            Value::Text(text) => text.as_ref(),
+            Value::Null => "",
+            Value::Bool(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => return None,
+        };
+        let new = note::with_review(old, reason);
+        if !self.is_own(entry) || !self.is_one_token(entry) || new == old {
+            return None;
+        }
+        let written = self.sources.text(entry.value.span);
+        let inside = written
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'));
+        let inside = match inside {
+            Some(inside) => note::literal_with_review(inside, reason),
+            None => note::escaped(&new),
+        };
+        Some((self.replace(entry, format!("\"{inside}\"")), new))
     }
 
     /// Says whether a value can be replaced as a whole. A YAML value must be one token: a block
@@ -306,6 +362,8 @@ impl<'s> Marker<'_, '_, 's> {
 
     fn add_field(&self, mark: Mark) -> Option<Edit> {
         let (key, word) = match (mark, self.vocabulary.field()) {
+            // What is open needs no field.
+            (Mark::Open, _) => return None,
             (Mark::Passed, StateField::Flag(key)) => (key, None),
             (Mark::Passed | Mark::Skipped, StateField::Status(key)) => {
                 (key, Some(self.vocabulary.word_for(mark)))

@@ -54,6 +54,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("loop.max_retries", Kind::Count(0)),
     key("loop.max_iterations", Kind::Count(1)),
     key("loop.parallel", Kind::Serial),
+    key("loop.write_progress", Kind::Truth),
     key("roles.implementor.agent", Kind::Text),
     key("roles.implementor.model", Kind::Text),
     key("roles.implementor.effort", Kind::Text),

@@ -39,6 +39,8 @@ pub(crate) struct LoopConfig {
     pub(crate) max_iterations: Option<u32>,
     /// Stories at once; the layers let only 1 through.
     pub(crate) parallel: Option<u32>,
+    /// Whether progress is also written into the project's `progress.txt`.
+    pub(crate) write_progress: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -20,6 +20,7 @@ pub(crate) struct Landed<'a> {
     pub(crate) published: Option<&'a Commit>,
     pub(crate) to: &'a Commit,
     pub(crate) prd_path: &'a str,
+    pub(crate) taught: &'a [String],
 }
 
 pub(crate) fn announce(order: &Order, landed: &Landed<'_>, ports: &Ports) -> Result<Event, Fault> {
@@ -44,6 +45,7 @@ pub(crate) fn announce(order: &Order, landed: &Landed<'_>, ports: &Ports) -> Res
             attempt: landed.attempts,
             commit: Some(landed.to.to_string()),
             reason: one_line(landed.title),
+            taught: landed.taught.to_vec(),
         };
         note_progress(order, &ended, ports);
     }

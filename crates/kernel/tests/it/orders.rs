@@ -800,6 +800,7 @@ fn a_landing_carries_where_the_branch_must_be_and_what_was_published() {
         published: Some(first),
         to: second,
         prd_path: "prd.json".to_owned(),
+        taught: Vec::new(),
     };
     assert_eq!(played.owed()[0].deed, expected);
 }

@@ -47,6 +47,7 @@ mod real_packages;
 mod real_sessions;
 mod real_troubles;
 mod reload;
+mod review_notes;
 mod sample;
 mod scene;
 mod schema;

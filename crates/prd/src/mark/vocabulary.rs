@@ -22,6 +22,7 @@ pub(super) struct Vocabulary {
     status: Option<(String, usize)>,
     passed_word: Option<String>,
     skipped_word: Option<String>,
+    open_word: Option<String>,
 }
 
 impl Vocabulary {
@@ -30,6 +31,7 @@ impl Vocabulary {
         let mut statuses = BTreeMap::new();
         let mut passed = BTreeMap::new();
         let mut skipped = BTreeMap::new();
+        let mut open = BTreeMap::new();
         for map in stories {
             let fields = StateFields::of(map);
             if let Some(flag) = fields.flag {
@@ -42,6 +44,7 @@ impl Vocabulary {
             let words = match status_meaning(&status.value) {
                 Some(StoryState::Passed) => &mut passed,
                 Some(StoryState::Skipped) => &mut skipped,
+                Some(StoryState::Open) => &mut open,
                 _ => continue,
             };
             if let Some(word) = status.value.as_word() {
@@ -53,6 +56,7 @@ impl Vocabulary {
             status: most_common(statuses),
             passed_word: most_common(passed).map(|(word, _)| word),
             skipped_word: most_common(skipped).map(|(word, _)| word),
+            open_word: most_common(open).map(|(word, _)| word),
         }
     }
 
@@ -73,6 +77,7 @@ impl Vocabulary {
         match mark {
             Mark::Passed => self.passed_word.as_deref().unwrap_or("done"),
             Mark::Skipped => self.skipped_word.as_deref().unwrap_or("skipped"),
+            Mark::Open => self.open_word.as_deref().unwrap_or("open"),
         }
     }
 }

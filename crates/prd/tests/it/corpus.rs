@@ -83,7 +83,7 @@ fn marking_a_story_of_a_real_file_changes_its_state_and_nothing_else() {
         let Some(prd) = &reading.prd else { continue };
         n_files += 1;
         for story in &prd.stories {
-            for state in [Mark::Passed, Mark::Skipped] {
+            for state in [Mark::Passed, Mark::Skipped, Mark::Open] {
                 let marked = mark(&reading, story.id.as_str(), state, &Options::default());
                 let marked = marked
                     .unwrap_or_else(|refused| panic!("{name} {}: {}", story.id, refused.message));

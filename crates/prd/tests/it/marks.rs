@@ -1,6 +1,6 @@
 //! Marking: exact bytes before and after, in every style that people use.
 
-use prd::{Input, Mark, Options, mark, read};
+use prd::{Input, Mark, Options, mark, mark_for_review, read};
 
 use crate::support::{assert_reads_as_marked, read_text};
 
@@ -30,6 +30,151 @@ fn check(name: &str, state: Mark, rows: &[(&str, &str)]) {
             "{before}"
         );
     }
+}
+
+/// Skips a story for review and marks it anew afterwards: the texts after each.
+fn reviewed(name: &str, text: &str, then: Mark) -> (String, String) {
+    let reason = "the \"test\" is red";
+    let skipped = mark_for_review(&read_text(name, text), "a", reason, &Options::default());
+    let skipped = skipped.map_err(|refused| refused.message).expect(text).text;
+    let again = mark_for_review(
+        &read_text(name, skipped.as_str()),
+        "a",
+        reason,
+        &Options::default(),
+    );
+    assert_eq!(again.expect("marked").text, skipped, "once is enough");
+    let marked = mark(
+        &read_text(name, skipped.as_str()),
+        "a",
+        then,
+        &Options::default(),
+    );
+    (
+        skipped,
+        marked.map_err(|refused| refused.message).expect(text).text,
+    )
+}
+
+#[test]
+fn a_story_that_needs_a_person_says_so_in_its_notes() {
+    const NOTE: &str = r#"NEEDS HUMAN REVIEW: the \"test\" is red"#;
+    for (name, before, skipped, open) in [
+        (
+            "prd.json",
+            r#"[{"id":"a","title":"T","skipped":false,"notes":""},{"id":"b","title":"T","notes":"x"}]"#,
+            format!(
+                r#"[{{"id":"a","title":"T","skipped":true,"notes":"{NOTE}"}},{{"id":"b","title":"T","notes":"x"}}]"#
+            ),
+            None,
+        ),
+        (
+            // The author's own words stay as they are written.
+            "prd.json",
+            r#"[{"id":"a","title":"T","skipped":false,"Notes" : "m\u0069ne\tand \"that\"" }]"#,
+            format!(
+                r#"[{{"id":"a","title":"T","skipped":true,"Notes" : "m\u0069ne\tand \"that\"\n{NOTE}" }}]"#
+            ),
+            None,
+        ),
+        (
+            "prd.json",
+            r#"[{"id":"a","title":"T","skipped":false,"notes":null}]"#,
+            format!(r#"[{{"id":"a","title":"T","skipped":true,"notes":"{NOTE}"}}]"#),
+            Some(r#"[{"id":"a","title":"T","skipped":false,"notes":""}]"#),
+        ),
+        (
+            // An older request gives way to the newer.
+            "prd.json",
+            r#"[{"id":"a","title":"T","skipped":true,"notes":"mine\nNEEDS HUMAN REVIEW: once"}]"#,
+            format!(r#"[{{"id":"a","title":"T","skipped":true,"notes":"mine\n{NOTE}"}}]"#),
+            Some(r#"[{"id":"a","title":"T","skipped":false,"notes":"mine"}]"#),
+        ),
+        (
+            // No field, no note; and what we cannot add to is left alone.
+            "prd.json",
+            r#"[{"id":"a","title":"T","skipped":false}]"#,
+            r#"[{"id":"a","title":"T","skipped":true}]"#.to_owned(),
+            None,
+        ),
+        (
+            "prd.json",
+            r#"[{"id":"a","title":"T","skipped":false,"notes":["one"],"technicalNotes":"two"}]"#,
+            r#"[{"id":"a","title":"T","skipped":true,"notes":["one"],"technicalNotes":"two"}]"#
+                .to_owned(),
+            None,
+        ),
+        (
+            "prd.yaml",
+            "- id: a\n  title: T\n  skipped: false\n  notes: mine # really\n",
+            format!("- id: a\n  title: T\n  skipped: true\n  notes: \"mine\\n{NOTE}\" # really\n"),
+            Some("- id: a\n  title: T\n  skipped: false\n  notes: \"mine\" # really\n"),
+        ),
+        (
+            "prd.yaml",
+            "- id: a\n  title: T\n  skipped: false\n  notes:\n",
+            format!("- id: a\n  title: T\n  skipped: true\n  notes: \"{NOTE}\"\n"),
+            Some("- id: a\n  title: T\n  skipped: false\n  notes: \"\"\n"),
+        ),
+        (
+            "prd.yaml",
+            "- id: a\n  title: T\n  skipped: false\n  notes: |\n    one\n    two\n",
+            "- id: a\n  title: T\n  skipped: true\n  notes: |\n    one\n    two\n".to_owned(),
+            None,
+        ),
+    ] {
+        let found = reviewed(name, before, Mark::Open);
+        assert_eq!(found.0, skipped, "{before}");
+        assert_eq!(found.1, open.unwrap_or(before), "{before}");
+    }
+    let passes = r#"[{"id":"a","title":"T","passes":false,"notes":"mine"}]"#;
+    assert_eq!(
+        reviewed("prd.json", passes, Mark::Passed).1,
+        r#"[{"id":"a","title":"T","passes":true,"notes":"mine","skipped":false}]"#
+    );
+    let still = reviewed("prd.json", passes, Mark::Skipped);
+    assert_eq!(still.0, still.1, "a plain skip says nothing of the review");
+}
+
+#[test]
+fn a_story_is_open_again() {
+    check(
+        "prd.json",
+        Mark::Open,
+        &[
+            (
+                r#"[{"id":"a","title":"T","passes":true}]"#,
+                r#"[{"id":"a","title":"T","passes":false}]"#,
+            ),
+            (
+                r#"[{"id":"a","title":"T","passes":false,"skipped":true}]"#,
+                r#"[{"id":"a","title":"T","passes":false,"skipped":false}]"#,
+            ),
+            (
+                r#"[{"id":"a","title":"T","Completed":"yes","status":"DONE"}]"#,
+                r#"[{"id":"a","title":"T","Completed":"no","status":"OPEN"}]"#,
+            ),
+            // The file's own word for it.
+            (
+                r#"[{"id":"a","title":"T","status":"blocked"},{"id":"b","title":"T","status":"ready"}]"#,
+                r#"[{"id":"a","title":"T","status":"ready"},{"id":"b","title":"T","status":"ready"}]"#,
+            ),
+            // What is open already stays as it is, and nothing said is open.
+            (
+                r#"[{"id":"a","title":"T","status":"in-progress"}]"#,
+                r#"[{"id":"a","title":"T","status":"in-progress"}]"#,
+            ),
+            (r#"[{"id":"a","title":"T"}]"#, r#"[{"id":"a","title":"T"}]"#),
+        ],
+    );
+    check(
+        "prd.yaml",
+        Mark::Open,
+        &[(
+            "- id: a\n  title: T\n  passes: true # at last\n",
+            "- id: a\n  title: T\n  passes: false # at last\n",
+        )],
+    );
 }
 
 #[test]

@@ -211,7 +211,7 @@ proptest! {
         prop_assert_eq!(prd.stories.len(), stories.len());
         for (index, story) in stories.iter().enumerate() {
             let id = &prd.stories[index].id;
-            for state in [Mark::Passed, Mark::Skipped] {
+            for state in [Mark::Passed, Mark::Skipped, Mark::Open] {
                 let marked = mark(&reading, id.as_str(), state, &Options::default());
                 let marked = marked.unwrap_or_else(|refused| panic!("{}: {text}", refused.message));
                 assert_reads_as_marked(&reading, &marked, id, state);

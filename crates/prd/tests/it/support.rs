@@ -40,6 +40,7 @@ pub(crate) fn state_of(mark: Mark) -> StoryState {
     match mark {
         Mark::Passed => StoryState::Passed,
         Mark::Skipped => StoryState::Skipped,
+        Mark::Open => StoryState::Open,
     }
 }
 

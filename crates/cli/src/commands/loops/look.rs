@@ -12,6 +12,7 @@ use super::lookup::{find, find_or_newest, load, open};
 use super::marks;
 use super::overview::{self, Which};
 use super::publishing::{self, LostBranch};
+use super::story_text::NEEDS_REVIEW;
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
@@ -275,13 +276,19 @@ fn story_line(story: &StoryView) -> String {
     } else {
         String::new()
     };
+    // A story that nobody tried was set aside by a person.
+    let review = if story.status == "skipped" && story.attempts > 0 {
+        format!("  {NEEDS_REVIEW}")
+    } else {
+        String::new()
+    };
     let (beside, below) = match story.detail.trim_end() {
         "" => (String::new(), String::new()),
         line if !line.contains('\n') => (format!("  ({line})"), String::new()),
         reason => (String::new(), shown_below(reason)),
     };
     format!(
-        "  {:<8} {}  {}{commit}{attempts}{beside}\n{below}",
+        "  {:<8} {}  {}{commit}{attempts}{review}{beside}\n{below}",
         story.status, story.id, story.title
     )
 }
@@ -488,14 +495,17 @@ mod tests {
     #[test]
     fn a_reason_is_shown_to_its_end() {
         let line = |detail: &str| story_line(&story(detail));
-        assert_eq!(line(""), "  skipped  one  One  2 attempts\n");
+        assert_eq!(
+            line(""),
+            "  skipped  one  One  2 attempts  NEEDS HUMAN REVIEW\n"
+        );
         assert_eq!(
             line("no room\n"),
-            "  skipped  one  One  2 attempts  (no room)\n"
+            "  skipped  one  One  2 attempts  NEEDS HUMAN REVIEW  (no room)\n"
         );
         assert_eq!(
             line("it fails:\n\n  left: 1\n  right: 2\n"),
-            "  skipped  one  One  2 attempts\n           it fails:\n\n             left: 1\n             right: 2\n"
+            "  skipped  one  One  2 attempts  NEEDS HUMAN REVIEW\n           it fails:\n\n             left: 1\n             right: 2\n"
         );
         let long = line(&"again\n".repeat(100));
         assert_eq!(long.matches("again").count(), REASON_LINES_MAX);

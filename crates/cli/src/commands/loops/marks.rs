@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use home::{read_prd, write_back};
+use home::{read_prd, write_back, write_back_for_review};
 use kernel::{State, StoryId, StoryStatus, WriteBack};
 use prd::{Mark, Options, StoryState};
 
@@ -38,7 +38,13 @@ pub(super) fn write_down(state: &State) -> Result<Vec<StoryId>, String> {
     let lacking = lacking(state, owed(state)).map_err(|unread| unread.why)?;
     let mut written = Vec::new();
     for (story, mark) in lacking {
-        if let WriteBack::LeftAlone { why } = write_back(path, &story, mark) {
+        let done = match state.story(&story).map(|story| &story.status) {
+            Some(StoryStatus::Skipped { reason, .. }) => {
+                write_back_for_review(path, &story, reason)
+            }
+            _ => write_back(path, &story, mark),
+        };
+        if let WriteBack::LeftAlone { why } = done {
             return Err(format!("{story}: {why}"));
         }
         written.push(story);
@@ -92,6 +98,7 @@ fn lacking(state: &State, owed: Vec<(StoryId, Mark)>) -> Result<Vec<(StoryId, Ma
         let wanted = match mark {
             Mark::Passed => StoryState::Passed,
             Mark::Skipped => StoryState::Skipped,
+            Mark::Open => StoryState::Open,
         };
         let mut stories = prd.stories.iter();
         stories.any(|story| story.id.as_str() == id.as_str() && story.state == wanted)

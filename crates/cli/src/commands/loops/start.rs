@@ -138,7 +138,7 @@ fn plan(home: &Home, request: &StartRequest, output: &mut Output) -> Result<Opti
         prd_path: &prd_path,
     };
     let mut settings = settings(&config, &whole, &places, &mut remarks)?;
-    settings.write_progress = request.write_progress;
+    settings.write_progress = request.write_progress || config.of_loop.write_progress;
     settings.flags = request.kept_flags();
     settings.config_mark = Some(config::mark(&project)?);
     let casting = cast(&config, &settings, &mut remarks)?;

@@ -26,6 +26,7 @@ pub(crate) fn run(
     let mark = match state {
         MarkState::Passed => Mark::Passed,
         MarkState::Skipped => Mark::Skipped,
+        MarkState::Open => Mark::Open,
     };
     let marked = match prd::mark(&input.reading, story, mark, &input.options) {
         Ok(marked) => marked,
@@ -68,6 +69,7 @@ fn state_word(state: MarkState) -> &'static str {
     match state {
         MarkState::Passed => "passed",
         MarkState::Skipped => "skipped",
+        MarkState::Open => "open",
     }
 }
 
