@@ -120,6 +120,7 @@ fn wanted_skips(state: &State) -> Vec<Deed> {
             story: story.spec.id.clone(),
             attempts: story.attempts,
             reason: reason.clone(),
+            taught: taught(story, None),
             prd_path: state.spec.prd_path.clone(),
         }),
         _ => None,

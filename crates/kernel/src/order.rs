@@ -200,7 +200,7 @@ pub struct RunOrder {
 pub struct Told {
     /// What each failed attempt taught.
     pub feedback: Vec<String>,
-    /// What people answered to the agents' questions.
+    /// What people say to the agents' questions.
     pub answers: Vec<String>,
     /// What stories that passed in this loop taught.
     pub learned: Vec<String>,

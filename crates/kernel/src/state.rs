@@ -101,7 +101,7 @@ pub struct StoryProgress {
     pub ruled: bool,
     /// Why it was set aside the first time. A recheck that fails adds nothing new.
     pub skipped_because: Option<String>,
-    /// What people answered to the agents' questions.
+    /// What people say to the agents' questions.
     pub answers: Vec<String>,
     /// What its agents learned.
     pub learned: Vec<String>,

@@ -113,8 +113,8 @@ impl State {
             | StoryStatus::SetAside
             | StoryStatus::Taken { .. } => {}
         }
-        let hint = hint.map(|hint| format!("A person says, for this attempt: {hint}"));
-        story.feedback.extend(hint);
+        let hint = hint.map(|hint| format!("For the next attempt:\n{hint}"));
+        story.answers.extend(hint);
         let spec = Arc::make_mut(&mut story.spec);
         if let Some(agent) = agent {
             spec.assigned.implementor = Some(agent.clone());

@@ -15,7 +15,7 @@ pub struct Context {
     pub checks: String,
     /// What earlier attempts taught, oldest first.
     pub feedback: Vec<String>,
-    /// What people answered.
+    /// What people say.
     pub answers: Vec<String>,
     /// Test files that the implementor can see.
     pub tests: Vec<String>,

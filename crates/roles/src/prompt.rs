@@ -218,7 +218,7 @@ fn core_values(story: &StorySpec, context: &Context) -> Vec<Value> {
         ("feedback", feedback(&context.feedback)),
         (
             "answers",
-            section("What people answered", &context.answers.join("\n\n")),
+            section("What people say", &context.answers.join("\n\n")),
         ),
         (
             "tests",
