@@ -113,10 +113,11 @@ pub(super) fn render(view: &LiveView, now_ms: i64, screen: Screen) -> String {
     below.extend(footer(view, screen));
     // One row is for the cursor, and one for the line about stories that are not shown.
     let room = screen.rows.saturating_sub(above.len() + below.len() + 2);
+    let columns = Columns::of(view);
     let blocks: Vec<Vec<String>> = view
         .stories
         .iter()
-        .map(|story| block(story, now_ms, screen))
+        .map(|story| block(story, now_ms, columns, screen))
         .collect();
     let mut lines = above;
     lines.extend(fitting(view, &blocks, room, screen));
@@ -174,7 +175,7 @@ fn footer(view: &LiveView, screen: Screen) -> Option<String> {
 const STATUS_COLUMNS: usize = 9;
 
 /// The lines of one story: its own, and one for each run.
-fn block(story: &LiveStory, now_ms: i64, screen: Screen) -> Vec<String> {
+fn block(story: &LiveStory, now_ms: i64, columns: Columns, screen: Screen) -> Vec<String> {
     let clock = match story.clock {
         Clock::NotStarted => String::new(),
         Clock::Since(began_ms) => time(now_ms - began_ms),
@@ -189,7 +190,7 @@ fn block(story: &LiveStory, now_ms: i64, screen: Screen) -> Vec<String> {
     };
     let text = format!("{}  {}{detail}", story.id, story.title);
     let status = screen.painted(colour_of(story.status), &format!("{:<8}", story.status));
-    let rest = screen.row(&text, &beside(&clock, used), STATUS_COLUMNS);
+    let rest = screen.row(&text, &columns.beside(&clock, used), STATUS_COLUMNS);
     let mut lines = vec![format!("{status} {rest}")];
     for run in &story.runs {
         let clock = time(now_ms - run.started_at_ms);
@@ -199,19 +200,48 @@ fn block(story: &LiveStory, now_ms: i64, screen: Screen) -> Vec<String> {
             format!("{} by {}", run.stage, run.agent)
         };
         let text = format!("         {who}  {}", run.activity);
-        lines.push(screen.row(&text, &clock, 0));
+        lines.push(screen.row(&text, &columns.beside(&clock, run.used), 0));
     }
     lines
 }
 
-/// Time, tokens and money, each as wide in every line.
-fn beside(clock: &str, used: Used) -> String {
-    if clock.is_empty() && used == Used::default() {
-        return String::new();
+/// What stands at the right of the stories and runs: time, and tokens and money if any are known.
+#[derive(Clone, Copy)]
+struct Columns {
+    has_tokens: bool,
+    has_cost: bool,
+}
+
+impl Columns {
+    fn of(view: &LiveView) -> Self {
+        let stories = view.stories.iter();
+        let all = stories.flat_map(|story| {
+            let runs = story.runs.iter().map(|run| run.used);
+            runs.chain([story.used])
+        });
+        let sum = all.fold(Used::default(), Used::and);
+        Self {
+            has_tokens: sum.tokens.is_some(),
+            has_cost: sum.cost_micro_usd.is_some(),
+        }
     }
-    let tokens = used.tokens.map(count).unwrap_or_default();
-    let cost = used.cost_micro_usd.map(dollars).unwrap_or_default();
-    format!("{clock}  {tokens:>6}  {cost:>7}")
+
+    /// Each as wide in every line.
+    fn beside(self, clock: &str, used: Used) -> String {
+        if clock.is_empty() && used == Used::default() {
+            return String::new();
+        }
+        let mut out = format!("{clock:>6}");
+        if self.has_tokens {
+            let tokens = used.tokens.map(count).unwrap_or_default();
+            out.push_str(&format!("  {tokens:>6}"));
+        }
+        if self.has_cost {
+            let cost = used.cost_micro_usd.map(dollars).unwrap_or_default();
+            out.push_str(&format!("  {cost:>7}"));
+        }
+        out
+    }
 }
 
 fn amounts(used: Used) -> String {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
-use agents::{Activity, Reader};
+use agents::{Activity, Kind, Reader};
 use home::{Home, Loaded};
 use sandbox::Stream;
 use views::{LoopView, QuestionView, StoryView, WaitView};
@@ -213,7 +213,11 @@ impl RunReader {
                     cost_micro_usd,
                 };
             } else {
-                self.activity = in_view(&activity, &self.folder);
+                self.activity = match &activity {
+                    // What a check or another program prints is no talk.
+                    Activity::Said { text } if trace.kind == Kind::Command => text.clone(),
+                    other => in_view(other, &self.folder),
+                };
             }
         }
     }
