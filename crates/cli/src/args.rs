@@ -101,12 +101,12 @@ pub(crate) enum Command {
     /// Look at the worker, end it, or replace it
     #[command(subcommand)]
     Worker(WorkerCommand),
-    /// Explain a diagnostic code such as PRD004
+    /// Show a page of the documentation, such as `config`, or of a diagnostic code, such as PRD004
     ///
-    /// Without a code, lists all codes.
+    /// Without a topic, lists all of them.
     Explain {
-        /// The code, as printed in brackets
-        code: Option<String>,
+        /// The topic, or the code as printed in brackets
+        topic: Option<String>,
     },
     /// Print the JSON Schema of what programs read and write
     ///

@@ -64,7 +64,7 @@ fn run(command: Command, output: &mut Output) -> Result<Exit, Failure> {
         Command::Config(command) => commands::config::run(&command, output),
         Command::Service(command) => commands::service::run(&command, output),
         Command::Worker(command) => commands::worker::run(&command, output),
-        Command::Explain { code } => commands::explain::run(code.as_deref(), output),
+        Command::Explain { topic } => commands::explain::run(topic.as_deref(), output),
         Command::Schema { name } => commands::schema::run(name, output),
         Command::Completions { shell } => {
             commands::complete::script(shell, &mut Args::command(), output)

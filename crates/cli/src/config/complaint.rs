@@ -108,5 +108,6 @@ fn draw(
 pub(crate) fn failure_of(complaints: &[Complaint]) -> Failure {
     let texts: Vec<String> = complaints.iter().map(Complaint::text).collect();
     let message = texts.join("error: ");
-    Failure::bad_input(message.trim_end()).hint("docs/config.md lists every table and key")
+    Failure::bad_input(message.trim_end())
+        .hint("`loopwright explain config` lists every table and key")
 }

@@ -159,7 +159,7 @@ fn everything_that_is_wrong_is_said_at_once_with_its_place() {
     6 | [agents.a]
       |         ^
     help: give it one: command = ["program", "argument"]
-    help: docs/config.md lists every table and key
+    help: `loopwright explain config` lists every table and key
     "#);
     let json = env.run(&["config", "show", "--project", "project", "--json"]);
     assert_eq!(json.exit, 2);
@@ -185,7 +185,7 @@ fn a_file_that_is_no_toml_is_shown_where_it_breaks() {
       |
     1 | [loop
       |      ^
-    help: docs/config.md lists every table and key
+    help: `loopwright explain config` lists every table and key
     "#);
 }
 

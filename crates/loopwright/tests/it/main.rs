@@ -18,6 +18,7 @@ mod demo;
 mod docs;
 mod ecosystems;
 mod events;
+mod explain;
 mod failover;
 mod flow_scene;
 mod found_checks;

@@ -1,4 +1,4 @@
-//! `loopwright prd …` and `loopwright explain`.
+//! `loopwright prd …`.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
@@ -293,28 +293,6 @@ fn schema_is_json_and_names_the_canonical_keys() {
             "{key}"
         );
     }
-}
-
-#[test]
-fn explain_knows_every_code() {
-    let env = TestEnv::new();
-    let listed = env.run(&["explain"]).stdout;
-    assert_eq!(listed.lines().count(), 20);
-    for line in listed.lines() {
-        let code = &line[..6];
-        let page = env.run(&["explain", &code.to_lowercase()]);
-        assert!(
-            page.exit == 0 && page.stdout.starts_with(&format!("# {code}: ")),
-            "{}",
-            page.whole()
-        );
-        assert!(page.stdout.lines().count() > 5, "{code} has a real page");
-    }
-    let unknown = env.run(&["explain", "PRD999"]);
-    assert_eq!(
-        unknown.whole(),
-        "exit 2\n----- stdout\n----- stderr\nerror: there is no diagnostic `PRD999`\nhelp: `loopwright explain` lists all codes\n"
-    );
 }
 
 #[test]
