@@ -74,11 +74,16 @@ pub(crate) enum Command {
     /// The same verbs under one name: `loop start`, `loop status`, …
     #[command(name = "loop", subcommand, hide = true)]
     LoopVerb(LoopCommand),
-    /// Create a `loopwright.toml` for agents and checks
+    /// Create a `loopwright.toml` with the agents and checks that are found, and a sample PRD
+    ///
+    /// Files that are there stay as they are.
     Init {
         /// The project's folder
         #[arg(long, value_name = "FOLDER", default_value = ".")]
         project: PathBuf,
+        /// Show the files without making them
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Check that everything a loop needs is there, and say how to fix what is not
     Doctor {

@@ -58,7 +58,7 @@ fn run(command: Command, output: &mut Output) -> Result<Exit, Failure> {
         Command::Loop(command) | Command::LoopVerb(command) => {
             commands::loops::run(command, output)
         }
-        Command::Init { project } => commands::setup::init(&project, output),
+        Command::Init { project, dry_run } => commands::init::init(&project, dry_run, output),
         Command::Doctor { project } => commands::setup::doctor(&project, output),
         Command::Agents { project } => commands::agents::run(&project, output),
         Command::Config(command) => commands::config::run(&command, output),

@@ -124,6 +124,28 @@ pub(super) fn findings(config: &Config, wanted: Option<&BTreeSet<String>>) -> Ve
     })
 }
 
+/// A known CLI that this machine has.
+pub(super) struct OnMachine {
+    pub(super) name: String,
+    /// Why it could not work now, in one line.
+    pub(super) trouble: Option<String>,
+}
+
+/// The known CLIs that this machine has, each asked whether it could work.
+pub(super) fn on_machine() -> Vec<OnMachine> {
+    let config = Config::default();
+    let entries = entries(&config);
+    let findings = findings(&config, None);
+    let one = |(entry, finding): (Entry, Finding)| OnMachine {
+        name: entry.name,
+        trouble: finding.is_bad().then(|| match finding.remedy {
+            Some(remedy) => format!("{}; {remedy}", finding.found),
+            None => finding.found,
+        }),
+    };
+    entries.into_iter().zip(findings).map(one).collect()
+}
+
 /// Who is asked for a version.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {

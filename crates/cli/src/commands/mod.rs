@@ -7,6 +7,7 @@ pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod explain;
 mod finding;
+pub(crate) mod init;
 pub(crate) mod loops;
 pub(crate) mod prd;
 mod preflight;

@@ -1,7 +1,5 @@
-//! `loopwright init` and `loopwright doctor`: getting a project and a machine ready.
+//! `loopwright doctor`: whether a project and a machine are ready.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::Path;
 
 use home::{Home, WorkerState};
@@ -9,84 +7,17 @@ use journal::Journal;
 use serde_json::json;
 
 use super::finding::{Finding, failure_of};
-use super::loops::found_checks::{self, Base, Folder};
+use super::loops::found_checks::{self, Base};
 use super::preflight;
 use super::programs::find_program;
 use crate::config;
 use crate::failure::{Exit, Failure};
-use crate::output::{NextAction, Output};
+use crate::output::Output;
 use crate::state_folder::home;
 use crate::worker_trouble::{Trouble, trouble};
 
-const TEMPLATE: &str = include_str!("../../demo/loopwright.toml");
-
-pub(crate) fn init(project: &Path, output: &mut Output) -> Result<Exit, Failure> {
-    output.command("init");
-    let path = project.join("loopwright.toml");
-    let (commands, found) = checks_of(project)?;
-    let made = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&path)
-        .and_then(|mut file| file.write_all(TEMPLATE.replace("{{checks}}", &commands).as_bytes()));
-    made.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => Failure::bad_input(format!(
-            "`{}` is there already, and is left as it is",
-            path.display()
-        )),
-        _ => Failure::environment(&format!("cannot make `{}`", path.display()), &error),
-    })?;
-    output.data(&format!(
-        "made {}; name your agents and checks in it\n",
-        path.display()
-    ))?;
-    for remark in &found {
-        output.talk(&format!("{remark}\n"));
-    }
-    output.result(|| json!({ "file": path, "found": found }))?;
-    output.next(NextAction::new(
-        "loopwright doctor",
-        "see whether everything is there",
-    ));
-    output.next(NextAction::new(
-        "loopwright start --prd FILE",
-        "start a loop",
-    ));
-    Ok(Exit::Done)
-}
-
-/// The checks that the project's files show, as lines of the configuration, and how each was found.
-fn checks_of(project: &Path) -> Result<(String, Vec<String>), Failure> {
-    let mut remarks = Vec::new();
-    let machine = |program: &str| find_program(program).is_some();
-    let checks = match workspace::look_at_project(project, None) {
-        Ok(view) => {
-            let nothing_named = config::ChecksConfig::default();
-            found_checks::find(&nothing_named, &[], &base_of(&view), &machine, &mut remarks)?
-        }
-        // Without a commit there is nothing yet that a loop could start from.
-        Err(_) => found_checks::found_in(
-            &Folder {
-                root: project.to_owned(),
-            },
-            &machine,
-            &mut remarks,
-        ),
-    };
-    if checks.is_empty() {
-        return Ok((
-            "# setup = \"npm ci\"\n# test = \"npm test\"".to_owned(),
-            remarks,
-        ));
-    }
-    let line = |check: &home::CheckSettings| format!("{} = {}", check.name, json!(check.command));
-    Ok((
-        checks.iter().map(line).collect::<Vec<_>>().join("\n"),
-        remarks,
-    ))
-}
-
-fn base_of(view: &workspace::ProjectView) -> Base<'_> {
+/// Where a loop would begin that is started now.
+pub(super) fn base_of(view: &workspace::ProjectView) -> Base<'_> {
     Base {
         repository: &view.root,
         commit: &view.head,

@@ -616,7 +616,6 @@ fn init_makes_a_configuration_and_doctor_names_what_is_missing() {
         well.whole()
     );
     std::fs::remove_file(scene.env.path("project/loopwright.toml")).expect("removed");
-    assert_eq!(scene.env.run(&["init", "--project", "project"]).exit, 0);
     // Whoever runs this may have agents of their own: only git is on the path here.
     let git = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
         .map(|folder| folder.join("git"))
@@ -624,6 +623,9 @@ fn init_makes_a_configuration_and_doctor_names_what_is_missing() {
         .expect("git");
     std::fs::create_dir(scene.env.path("bin")).expect("a folder");
     std::os::unix::fs::symlink(git, scene.env.path("bin/git")).expect("a link");
+    let mut init = scene.env.command(&["init", "--project", "project"]);
+    let made = init.env("PATH", scene.env.path("bin")).output();
+    assert!(made.expect("started").status.success());
     let mut doctor = scene.env.command(&["doctor", "--project", "project"]);
     let no_agents = doctor
         .env("PATH", scene.env.path("bin"))

@@ -25,6 +25,7 @@ mod found_checks;
 mod full_disk;
 mod gallery;
 mod ids;
+mod init;
 mod json_schema;
 mod keeping;
 mod keys;
