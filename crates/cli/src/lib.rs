@@ -11,6 +11,7 @@ mod output;
 mod prd_input;
 mod state_folder;
 mod steer_args;
+mod table;
 mod words;
 mod worker_trouble;
 

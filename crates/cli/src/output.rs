@@ -6,11 +6,13 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use prd::Paint;
+use rustix::termios::tcgetwinsize;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::args::When;
 use crate::failure::{Exit, Failure};
+use crate::table::Paper;
 
 /// How to talk.
 #[derive(Debug, Clone, Copy)]
@@ -127,6 +129,21 @@ impl Output {
             When::Auto => {
                 std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && is_terminal
             }
+        }
+    }
+
+    /// What tables on stdout are drawn on. `COLUMNS` says how wide it is, else the terminal does.
+    pub(crate) fn paper(&self) -> Paper {
+        let said = std::env::var("COLUMNS").ok();
+        let said = said.and_then(|columns| columns.parse().ok());
+        let stdout = io::stdout();
+        let measured = || {
+            let size = stdout.is_terminal().then(|| tcgetwinsize(&stdout).ok())??;
+            Some(usize::from(size.ws_col))
+        };
+        Paper {
+            columns: said.or_else(measured).filter(|columns| *columns > 0),
+            colours: self.colours_data(),
         }
     }
 

@@ -1,5 +1,7 @@
 //! Numbers and texts as people read them.
 
+use std::collections::BTreeMap;
+
 use home::DiskUse;
 
 /// A size in the unit that fits it.
@@ -52,6 +54,59 @@ pub(crate) fn last_lines(text: &[u8], n_lines: usize) -> &[u8] {
     from.map_or(text, |from| &text[from..])
 }
 
+/// A length of time in its two largest units: `2 min 5 s`.
+pub(crate) fn duration(milliseconds: i64) -> String {
+    const UNITS: [(i64, &str); 4] = [(86_400, "d"), (3600, "h"), (60, "min"), (1, "s")];
+    let milliseconds = milliseconds.max(0);
+    if milliseconds < 10_000 {
+        let tenths = milliseconds / 100;
+        return format!("{}.{} s", tenths / 10, tenths % 10);
+    }
+    let seconds = milliseconds / 1000;
+    let first = UNITS.iter().position(|(unit, _)| seconds >= *unit);
+    let first = first.unwrap_or(UNITS.len() - 1);
+    let (unit, name) = UNITS[first];
+    let rest = UNITS
+        .get(first + 1)
+        .map(|(next, name)| (seconds % unit / next, *name));
+    match rest {
+        Some((count, next)) if count > 0 => format!("{} {name} {count} {next}", seconds / unit),
+        _ => format!("{} {name}", seconds / unit),
+    }
+}
+
+/// Moments here, with their zone. A process is asked how far a day is ahead of UTC, so that it is asked
+/// as seldom as possible: no zone changes twice within four weeks.
+#[derive(Debug, Default)]
+pub(crate) struct LocalTimes {
+    /// By day, counted from 1970.
+    offsets_secs: BTreeMap<i64, i32>,
+}
+
+impl LocalTimes {
+    pub(crate) fn written(&mut self, at_ms: i64) -> String {
+        home::zoned(at_ms, self.offset_secs(at_ms.div_euclid(DAY_MS)))
+    }
+
+    fn offset_secs(&mut self, day: i64) -> i32 {
+        const DAYS: i64 = 28;
+        let begin = day.div_euclid(DAYS) * DAYS;
+        let (before, after) = (self.asked(begin), self.asked(begin + DAYS));
+        if before == after {
+            return before;
+        }
+        self.asked(day)
+    }
+
+    fn asked(&mut self, day: i64) -> i32 {
+        let ask =
+            || home::local_offset_secs(u64::try_from(day * DAY_MS / 1000).unwrap_or_default());
+        *self.offsets_secs.entry(day).or_insert_with(ask)
+    }
+}
+
+const DAY_MS: i64 = 86_400_000;
+
 /// So many of something.
 pub fn counted(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
@@ -94,6 +149,22 @@ mod tests {
             assert_eq!(last_lines(b"a\nb\nc\n", n_lines), expected.as_bytes());
         }
         assert_eq!(last_lines(b"", 3), b"");
+    }
+
+    #[test]
+    fn a_duration_reads_as() {
+        for (milliseconds, expected) in [
+            (-5, "0.0 s"),
+            (349, "0.3 s"),
+            (9_999, "9.9 s"),
+            (42_000, "42 s"),
+            (125_000, "2 min 5 s"),
+            (3_600_000, "1 h"),
+            (11_520_000, "3 h 12 min"),
+            (180_000_000, "2 d 2 h"),
+        ] {
+            assert_eq!(duration(milliseconds), expected);
+        }
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub use retention::{Expiry, expiry};
 pub use role_settings::{RoleSettings, Roles};
 pub use scrap::remove_folder;
 pub use settings::{AgentSettings, CheckSettings, FlagSettings, Policies, Policy, Settings};
-pub use utc::{local, local_offset_secs, now_ms, utc};
+pub use utc::{local, local_offset_secs, now_ms, utc, zoned};
 pub use wake::{WakePipe, hurry_worker, wake_worker};
 pub use words::{plain, words_of};
 pub use worker::{

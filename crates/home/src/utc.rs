@@ -23,7 +23,8 @@ pub fn local(at_ms: i64) -> String {
     zoned(at_ms, local_offset_secs(secs))
 }
 
-fn zoned(at_ms: i64, offset_secs: i32) -> String {
+/// The same, where somebody knows how far that is.
+pub fn zoned(at_ms: i64, offset_secs: i32) -> String {
     let minutes = offset_secs.abs() / 60;
     let sign = if offset_secs < 0 { '-' } else { '+' };
     let here_ms = at_ms.saturating_add(i64::from(offset_secs) * 1000);

@@ -53,6 +53,7 @@ mod review_notes;
 mod sample;
 mod scene;
 mod schema;
+mod screens;
 mod service;
 mod sessions;
 mod sigkill;

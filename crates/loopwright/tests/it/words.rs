@@ -88,23 +88,48 @@ fn nuke_dead_goes_on_past_a_loop_that_it_may_not_remove_and_reports_it() {
     scene.git(&["checkout", "--quiet", "prd.json"]);
     let removed = prepared_as(&scene, "01BBBBBBBBBBBBBBBBBBBBBBBB");
     record(&scene, &removed, 1, &completed());
+    let stuck = prepared_as(&scene, "01CCCCCCCCCCCCCCCCCCCCCCCC");
+    record(&scene, &stuck, 1, &completed());
+    // A file where the loop's folder belongs is nothing that can be removed as one.
+    scene
+        .env
+        .write(&format!(".local/state/loopwright/loops/{stuck}"), "");
+
+    // A dry run says the same and does nothing.
+    for force in [&[][..], &["--force"]] {
+        let dry = scene
+            .env
+            .run(&[&["nuke", "dead", "--dry-run"], force].concat());
+        assert_eq!(dry.exit, 0, "{}", dry.whole());
+        let line = format!("would remove  {removed}\n");
+        assert!(dry.stdout.contains(&line), "{}", dry.whole());
+        let also = dry.stdout.contains(&format!("would remove  {kept}"));
+        assert_eq!(also, !force.is_empty(), "{}", dry.whole());
+    }
     let answer = scene.env.run(&["nuke", "dead", "--json"]);
     let json = answer.json();
+    let result = &json["result"];
     assert_eq!(answer.exit, 1, "{}", answer.whole());
-    assert_eq!(json["result"]["removed"], serde_json::json!([removed]));
-    assert_eq!(json["result"]["kept"][0]["loopId"], kept, "{json}");
+    assert_eq!(result["removed"], serde_json::json!([removed]));
+    assert_eq!(result["kept"][0]["loopId"], kept, "{json}");
+    assert_eq!(result["failed"][0]["loopId"], stuck, "{json}");
     assert_eq!(json["ok"], false, "{json}");
+
+    // What may not go is no failure.
+    std::fs::remove_file(scene.home().join("loops").join(&stuck)).expect("removed");
     let again = scene.env.run(&["nuke", "dead"]);
     let said = again.whole();
-    assert_eq!(again.exit, 1, "{said}");
+    assert_eq!(again.exit, 0, "{said}");
     assert!(
         again
             .stdout
-            .contains(&format!("kept  loop {kept} has accepted commits"))
-            && again.stderr.contains("1 loop was kept; 0 removed")
-            && again.stderr.contains("--force"),
+            .contains(&format!("kept    loop {kept} has accepted commits"))
+            && again.stdout.contains(&format!("removed {stuck};"))
+            && again.stderr.contains("1 loop was kept; `--force`"),
         "{said}"
     );
+    // Who names it wants that one.
+    assert_eq!(scene.env.run(&["nuke", kept]).exit, 2);
     let forced = scene.env.run(&["nuke", "dead", "--force"]);
     assert_eq!(forced.exit, 0, "{}", forced.whole());
 }

@@ -187,7 +187,7 @@ fn verbs_that_only_look_take_the_newest_loop_of_this_folder() {
     };
     for words in [
         &["report"][..],
-        &["runs"],
+        &["diff", "--json"],
         &["events", "--json"],
         &["logs", "--json"],
         &["watch"],

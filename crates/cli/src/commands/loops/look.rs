@@ -6,16 +6,17 @@ use home::{DiskUse, ENTRIES_MAX, Ended, Home, disk_use, progress};
 use journal::Journal;
 use kernel::{State, decide, iso};
 use serde_json::{Value, json};
-use views::{LoopView, PublicEvent, StoryView, WaitView, loop_view, public_events};
+use views::{LoopView, PublicEvent, WaitView, loop_view, public_events};
 
 use super::lookup::{find, find_or_newest, load, open};
 use super::marks;
 use super::overview::{self, Which};
 use super::publishing::{self, LostBranch};
-use super::story_text::NEEDS_REVIEW;
+use super::story_table::story_table;
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
+use crate::table::{Paper, Tint, painted};
 use crate::words::room;
 use crate::worker_trouble::{Trouble, as_json, trouble};
 
@@ -63,7 +64,7 @@ pub(super) fn result_of(
     let fault = fault_of(home, loop_id);
     let disk = disk_use(&home.loop_folder(loop_id), ENTRIES_MAX);
     let lost = publishing::lost_branch(home, &loaded.state);
-    output.data(&text(home, &view, lost.as_ref()))?;
+    output.data(&text(home, &view, lost.as_ref(), output.paper()))?;
     if !ended.is_empty() {
         let lines: String = ended
             .iter()
@@ -160,12 +161,10 @@ pub(super) fn exit_of(view: &LoopView) -> Exit {
 /// From here on a budget is nearly used up.
 const BUDGET_WARNING_PERCENT: u64 = 80;
 
-fn text(home: &Home, view: &LoopView, lost: Option<&LostBranch>) -> String {
-    let mut out = heading(home, view, lost);
+fn text(home: &Home, view: &LoopView, lost: Option<&LostBranch>, paper: Paper) -> String {
+    let mut out = heading(home, view, lost, paper);
     out.push_str(&questions(view));
-    for story in &view.stories {
-        out.push_str(&story_line(story));
-    }
+    out.push_str(&story_table(&view.stories).draw(paper));
     out.extend(view.waits.iter().map(wait_line));
     out.push_str(&used(view));
     if !is_over(view) {
@@ -176,7 +175,7 @@ fn text(home: &Home, view: &LoopView, lost: Option<&LostBranch>) -> String {
     out
 }
 
-fn heading(home: &Home, view: &LoopView, lost: Option<&LostBranch>) -> String {
+fn heading(home: &Home, view: &LoopView, lost: Option<&LostBranch>, paper: Paper) -> String {
     let reason = if view.reason.is_empty() {
         String::new()
     } else {
@@ -189,7 +188,7 @@ fn heading(home: &Home, view: &LoopView, lost: Option<&LostBranch>) -> String {
     let mut out = format!(
         "loop {}  {}{until}{reason}\nproject {}\nbranch  {}\n",
         view.loop_id,
-        view.status,
+        painted(view.status, Tint::of(view.status), paper),
         view.project,
         branch(view)
     );
@@ -257,53 +256,6 @@ fn questions(view: &LoopView) -> String {
         let text = aligned(&question.text);
         out.push_str(&format!(
             "answer  {story}: {text}\n        {choices}: loopwright answer {id} --story {story} WORD\n"
-        ));
-    }
-    out
-}
-
-/// Lines of a story's reason that are shown; a whole log may be one.
-const REASON_LINES_MAX: usize = 40;
-
-fn story_line(story: &StoryView) -> String {
-    let commit = story
-        .commit_sha
-        .as_ref()
-        .map(|commit| format!("  {}", &commit[..12]))
-        .unwrap_or_default();
-    let attempts = if story.attempts > 1 {
-        format!("  {} attempts", story.attempts)
-    } else {
-        String::new()
-    };
-    // A story that nobody tried was set aside by a person.
-    let review = if story.status == "skipped" && story.attempts > 0 {
-        format!("  {NEEDS_REVIEW}")
-    } else {
-        String::new()
-    };
-    let (beside, below) = match story.detail.trim_end() {
-        "" => (String::new(), String::new()),
-        line if !line.contains('\n') => (format!("  ({line})"), String::new()),
-        reason => (String::new(), shown_below(reason)),
-    };
-    format!(
-        "  {:<8} {}  {}{commit}{attempts}{review}{beside}\n{below}",
-        story.status, story.id, story.title
-    )
-}
-
-/// A reason of several lines, below the story's own.
-fn shown_below(reason: &str) -> String {
-    const MARGIN: &str = "           ";
-    let n_more = reason.lines().count().saturating_sub(REASON_LINES_MAX);
-    let lines = reason.lines().take(REASON_LINES_MAX);
-    let mut out: String = lines
-        .map(|line| format!("{MARGIN}{line}").trim_end().to_owned() + "\n")
-        .collect();
-    if n_more > 0 {
-        out.push_str(&format!(
-            "{MARGIN}… and {n_more} more lines; `loopwright story` shows them\n"
         ));
     }
     out
@@ -472,46 +424,4 @@ pub(super) fn event_line(event: &PublicEvent) -> String {
         .map(|until_ms| format!(" until={}", home::utc(until_ms)))
         .unwrap_or_default();
     format!("{}  {}{until}\n", event.name, parts.join(" "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn story(detail: &str) -> StoryView {
-        StoryView {
-            id: "one".to_owned(),
-            title: "One".to_owned(),
-            status: "skipped",
-            detail: detail.to_owned(),
-            attempts: 2,
-            commit_sha: None,
-            duration_ms: None,
-            tokens: None,
-            cost_usd: None,
-        }
-    }
-
-    #[test]
-    fn a_reason_is_shown_to_its_end() {
-        let line = |detail: &str| story_line(&story(detail));
-        assert_eq!(
-            line(""),
-            "  skipped  one  One  2 attempts  NEEDS HUMAN REVIEW\n"
-        );
-        assert_eq!(
-            line("no room\n"),
-            "  skipped  one  One  2 attempts  NEEDS HUMAN REVIEW  (no room)\n"
-        );
-        assert_eq!(
-            line("it fails:\n\n  left: 1\n  right: 2\n"),
-            "  skipped  one  One  2 attempts  NEEDS HUMAN REVIEW\n           it fails:\n\n             left: 1\n             right: 2\n"
-        );
-        let long = line(&"again\n".repeat(100));
-        assert_eq!(long.matches("again").count(), REASON_LINES_MAX);
-        assert!(
-            long.ends_with("           … and 60 more lines; `loopwright story` shows them\n"),
-            "{long}"
-        );
-    }
 }

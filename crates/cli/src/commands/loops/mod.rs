@@ -31,6 +31,7 @@ mod reload;
 mod remove;
 mod rendering;
 mod report;
+mod runs;
 mod same_prd;
 mod send;
 mod serve;
@@ -40,6 +41,7 @@ mod steer;
 mod stories;
 mod story;
 mod story_failure;
+mod story_table;
 mod story_text;
 mod trace;
 mod verbs;
@@ -90,14 +92,18 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
             folder,
             attempt,
         } => verbs::checkout((id.as_deref(), story.as_deref(), folder), attempt, output),
-        LoopCommand::Runs { id } => trace::runs(id.as_deref(), output),
+        LoopCommand::Runs(arguments) => runs::run(&arguments, output),
         LoopCommand::Run { run_id } => verbs::run(&run_id, output),
         LoopCommand::Logs(arguments) => verbs::logs(arguments, output),
         LoopCommand::Clean {
             older_than,
             dry_run,
         } => clean::run(older_than, dry_run, output),
-        LoopCommand::Nuke { what, force } => remove::run(&what, force, output),
+        LoopCommand::Nuke {
+            what,
+            force,
+            dry_run,
+        } => remove::run(&what, &remove::Way { force, dry_run }, output),
         LoopCommand::Cancel { id, reason } => {
             verbs::request(id, &Event::CancelRequested { reason }, "cancel", output)
         }

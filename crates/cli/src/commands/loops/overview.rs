@@ -20,7 +20,8 @@ use super::serve;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::state_folder::home;
-use crate::words::{counted, first_line, room};
+use crate::table::{Cell, Fit, Table};
+use crate::words::{LocalTimes, counted, first_line, room};
 use crate::worker_trouble::{Trouble, as_json, trouble};
 
 /// Loops that are over and that `status` shows.
@@ -70,7 +71,7 @@ pub(super) fn show(
     if entries.is_empty() {
         output.talk("there are no loops yet; `loopwright start` makes one\n");
     }
-    output.data(&entries.iter().map(Entry::line).collect::<String>())?;
+    output.data(&table(&entries).draw(output.paper()))?;
     if n_hidden > 0 {
         let more = counted(n_hidden, "more loop is", "more loops are");
         output.talk(&format!("{more} over; `loopwright list` shows all\n"));
@@ -85,6 +86,22 @@ pub(super) fn show(
         })?;
     }
     Ok(Exit::Done)
+}
+
+fn table(entries: &[Entry]) -> Table {
+    let mut table = Table::new(&[
+        ("loop", Fit::Whole),
+        ("status", Fit::Whole),
+        ("stories", Fit::Whole),
+        ("size", Fit::Right),
+        ("last", Fit::Spare),
+        ("project", Fit::Path),
+    ]);
+    let mut times = LocalTimes::default();
+    for entry in entries {
+        table.row(entry.row(&mut times));
+    }
+    table
 }
 
 #[derive(Serialize)]
@@ -140,10 +157,10 @@ enum What {
     Unreadable { why: String },
 }
 
-/// Parts of a line in what is remembered; no status and no count has it in it.
+/// Parts of a line in what is remembered; only the last of them may have it in it.
 const SEPARATOR: char = '\n';
 
-/// What a line shows of a loop: how it stands, and its project.
+/// What a line shows of a loop: how it stands, what passed, when it last moved, and its project.
 fn brief_of(view: &LoopView) -> String {
     let passed = view.stories.iter().filter(|story| story.status == "passed");
     let unpublished = if view.unpublished.is_some() {
@@ -152,10 +169,11 @@ fn brief_of(view: &LoopView) -> String {
         ""
     };
     format!(
-        "{:<11}  {}/{} passed{unpublished}{SEPARATOR}{}",
+        "{}{SEPARATOR}{}/{} passed{unpublished}{SEPARATOR}{}{SEPARATOR}{}",
         view.status,
         passed.count(),
         view.stories.len(),
+        view.last_at_ms,
         view.project
     )
 }
@@ -169,16 +187,26 @@ impl Entry {
         }
     }
 
-    fn line(&self) -> String {
-        let id = &self.loop_id;
+    fn row(&self, times: &mut LocalTimes) -> Vec<Cell> {
+        let id = Cell::new(&self.loop_id);
         match &self.what {
             What::Over { brief, .. } | What::Live { brief, .. } => {
-                let (stands, project) = brief.split_once(SEPARATOR).unwrap_or((brief, ""));
-                let room = self.size.map_or("-".to_owned(), room);
-                format!("{id}  {stands}  {room:>10}  {project}\n")
+                let mut parts = brief.splitn(4, SEPARATOR);
+                let mut part = || parts.next().unwrap_or_default();
+                let (status, passed, last, project) = (part(), part(), part(), part());
+                let last = last.parse().map(|at_ms| times.written(at_ms));
+                vec![
+                    id,
+                    Cell::state(status),
+                    Cell::new(passed),
+                    Cell::new(self.size.map_or("-".to_owned(), room)),
+                    Cell::new(last.unwrap_or_default()),
+                    Cell::new(project),
+                ]
             }
             What::Unreadable { why } => {
-                format!("{id}  quarantined  {}\n", first_line(why))
+                let why = Cell::new(first_line(why));
+                vec![id, Cell::state("quarantined"), why]
             }
         }
     }

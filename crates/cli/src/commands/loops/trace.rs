@@ -1,6 +1,5 @@
-//! `loopwright runs`, `run` and `logs`: what each execution of a role was asked, did and said.
+//! `loopwright run` and `logs`: what each execution of a role was asked, did and said.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use home::{AgentSettings, Home, Loaded, RunName, Settings};
@@ -11,11 +10,11 @@ use views::public_form;
 
 use super::lookup::{find, find_or_newest, load, open};
 use super::rendering::Rendering;
-use crate::args::LogsArgs;
+use crate::args::{LogsArgs, RunState};
 use crate::failure::{Exit, Failure};
-use crate::output::{NextAction, Output};
+use crate::output::Output;
 use crate::state_folder::home;
-use crate::words::{last_lines, visible};
+use crate::words::{counted, duration, last_lines, visible};
 
 /// Bytes of an output's end that are shown.
 const SHOWN_BYTES_MAX: usize = 64 * 1024;
@@ -23,6 +22,7 @@ const SHOWN_BYTES_MAX: usize = 64 * 1024;
 /// One run as the journal and its folder have it.
 pub(crate) struct Trace {
     pub(super) id: String,
+    pub(super) loop_id: String,
     pub(super) key: RunKey,
     pub(crate) agent: String,
     /// The CLI that the agent is; for checks any program.
@@ -93,35 +93,6 @@ impl Wanted<'_> {
             None => end_of(&out),
         }
     }
-}
-
-pub(super) fn runs(id: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {
-    output.command("runs");
-    let home = home()?;
-    let journal = open(&home)?;
-    let loop_id = find_or_newest(&journal, id)?;
-    let traces = traces(&home, &load(&journal, &loop_id)?);
-    let mut text = String::new();
-    for trace in &traces {
-        // Writing to a String cannot fail.
-        let _ = writeln!(
-            text,
-            "{}  {}  {}  {}",
-            trace.id,
-            trace.key,
-            trace.agent,
-            trace.ended()
-        );
-    }
-    output.data(&text)?;
-    output.result(
-        || json!({ "loopId": loop_id, "runs": traces.iter().map(Trace::brief).collect::<Vec<_>>() }),
-    )?;
-    output.next(NextAction::new(
-        "loopwright run RUN_ID",
-        "see the whole trace of one",
-    ));
-    Ok(Exit::Done)
 }
 
 pub(super) fn run(run_id: &str, output: &mut Output) -> Result<Exit, Failure> {
@@ -250,6 +221,7 @@ pub(super) fn traces(home: &Home, loaded: &Loaded) -> Vec<Trace> {
                 let started_at_ms = record.at_ms;
                 all.push(Trace {
                     id,
+                    loop_id: loop_id.clone(),
                     key: run.clone(),
                     agent,
                     kind: kind.unwrap_or(agents::Kind::Command),
@@ -278,43 +250,82 @@ pub(super) fn traces(home: &Home, loaded: &Loaded) -> Vec<Trace> {
 }
 
 impl Trace {
+    /// How it stands, in a word.
+    pub(super) fn state(&self) -> RunState {
+        let Some(outcome) = &self.outcome else {
+            return RunState::Running;
+        };
+        match outcome {
+            RunOutcome::Worked { .. } | RunOutcome::TestsWritten(_) => RunState::Worked,
+            RunOutcome::Reviewed(_) => RunState::Reviewed,
+            RunOutcome::Ruled { .. } => RunState::Ruled,
+            RunOutcome::Checked { passed: true, .. } => RunState::Green,
+            RunOutcome::Checked { passed: false, .. } => RunState::Red,
+            RunOutcome::Judged(Verdict { pass: true, .. }) => RunState::Passed,
+            RunOutcome::Judged(Verdict { pass: false, .. }) => RunState::Rejected,
+            RunOutcome::Failed { .. } => RunState::Failed,
+            RunOutcome::BadAnswer { .. } => RunState::BadAnswer,
+            RunOutcome::Infrastructure { .. } => RunState::PutOff,
+            RunOutcome::NeedsHuman { .. } => RunState::Asks,
+            RunOutcome::Interrupted { .. } => RunState::Interrupted,
+            RunOutcome::Stopped => RunState::Stopped,
+        }
+    }
+
+    /// What there is to say of its end; may be empty.
+    pub(super) fn says(&self) -> String {
+        match &self.outcome {
+            Some(RunOutcome::Reviewed(review)) => {
+                counted(review.findings.len(), "finding", "findings")
+            }
+            Some(RunOutcome::Ruled { fresh_tests, .. }) => {
+                let ruling = if *fresh_tests {
+                    "fresh tests"
+                } else {
+                    "the tests stand"
+                };
+                ruling.to_owned()
+            }
+            Some(RunOutcome::Judged(Verdict { reason, .. })) => reason.clone(),
+            Some(
+                RunOutcome::Failed { why }
+                | RunOutcome::BadAnswer { why }
+                | RunOutcome::Infrastructure { why, .. }
+                | RunOutcome::Interrupted { why, .. },
+            ) => why.clone(),
+            Some(RunOutcome::NeedsHuman { question, .. }) => question.clone(),
+            Some(
+                RunOutcome::Worked { .. }
+                | RunOutcome::TestsWritten(_)
+                | RunOutcome::Checked { .. }
+                | RunOutcome::Stopped,
+            )
+            | None => String::new(),
+        }
+    }
+
     /// How it ended, in a few words.
     pub(super) fn ended(&self) -> String {
-        let how = match &self.outcome {
-            None => "under way".to_owned(),
-            Some(RunOutcome::Worked { .. } | RunOutcome::TestsWritten(_)) => "worked".to_owned(),
-            Some(RunOutcome::Reviewed(review)) => {
-                format!("reviewed, {} findings", review.findings.len())
-            }
-            Some(RunOutcome::Ruled {
-                fresh_tests: true, ..
-            }) => "ruled: fresh tests".to_owned(),
-            Some(RunOutcome::Ruled {
-                fresh_tests: false, ..
-            }) => "ruled: the tests stand".to_owned(),
-            Some(RunOutcome::Checked { passed: true, .. }) => "green".to_owned(),
-            Some(RunOutcome::Checked { passed: false, .. }) => "red".to_owned(),
-            Some(RunOutcome::Judged(Verdict {
-                pass: true, reason, ..
-            })) => format!("PASS: {reason}"),
-            Some(RunOutcome::Judged(Verdict {
-                pass: false,
-                reason,
-                ..
-            })) => format!("FAIL: {reason}"),
-            Some(RunOutcome::Failed { why }) => format!("failed: {why}"),
-            Some(RunOutcome::BadAnswer { why }) => format!("no verdict: {why}"),
-            Some(RunOutcome::Infrastructure { why, .. }) => format!("try again later: {why}"),
-            Some(RunOutcome::NeedsHuman { question, .. }) => format!("asks: {question}"),
-            Some(RunOutcome::Interrupted { why, .. }) => format!("interrupted: {why}"),
-            Some(RunOutcome::Stopped) => "stopped".to_owned(),
+        let says = self.says();
+        let says = says.lines().next().unwrap_or_default();
+        let how = match self.state() {
+            RunState::Running => "under way".to_owned(),
+            RunState::Reviewed => format!("reviewed, {says}"),
+            RunState::Passed => format!("PASS: {says}"),
+            RunState::Rejected => format!("FAIL: {says}"),
+            RunState::BadAnswer => format!("no verdict: {says}"),
+            RunState::PutOff => format!("try again later: {says}"),
+            state if says.is_empty() => state.word().to_owned(),
+            state => format!("{}: {says}", state.word()),
         };
-        let took = self.duration_ms().map(|took| format!(" after {took} ms"));
-        how.lines().next().unwrap_or_default().to_owned() + &took.unwrap_or_default()
+        let took = self.duration_ms().map(duration);
+        how + &took
+            .map(|took| format!(" after {took}"))
+            .unwrap_or_default()
     }
 
     /// How long it took, once it is over.
-    fn duration_ms(&self) -> Option<i64> {
+    pub(super) fn duration_ms(&self) -> Option<i64> {
         self.ended_at_ms
             .map(|ended| (ended - self.started_at_ms).max(0))
     }
@@ -326,10 +337,10 @@ impl Trace {
         folder.trim_end_matches('/').to_owned()
     }
 
-    fn brief(&self) -> Value {
+    pub(super) fn brief(&self) -> Value {
         json!({
-            "runId": self.id, "storyId": self.key.story, "attempt": self.key.attempt, "stage": self.key.stage.word(),
-            "try": self.key.try_number, "agent": self.agent, "startedAt": iso(self.started_at_ms),
+            "runId": self.id, "loopId": self.loop_id, "storyId": self.key.story, "attempt": self.key.attempt, "stage": self.key.stage.word(),
+            "try": self.key.try_number, "agent": self.agent, "state": self.state().word(), "startedAt": iso(self.started_at_ms),
             "endedAt": self.ended_at_ms.map(iso), "durationMs": self.duration_ms(), "outcome": public_form(json!(self.outcome)), "usage": self.usage.as_ref().map(usage),
         })
     }
