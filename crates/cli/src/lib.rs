@@ -6,6 +6,7 @@ mod commands;
 mod config;
 mod crash_report;
 mod failure;
+mod help;
 mod interrupt;
 mod output;
 mod prd_input;
@@ -17,7 +18,7 @@ mod worker_trouble;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 pub use crate::args::{AcpClient, ProcessCommand};
 use crate::args::{Args, Command};
@@ -34,7 +35,10 @@ pub use crate::words::counted;
 pub fn main(process: fn(ProcessCommand, &mut Output) -> Result<Exit, Failure>) -> ExitCode {
     crash_report::install();
     let json_wanted = std::env::args_os().any(|arg| arg == "--json");
-    let args = match Args::try_parse() {
+    let read = help::dressed(Args::command())
+        .try_get_matches()
+        .and_then(|matches| Args::from_arg_matches(&matches));
+    let args = match read {
         Ok(args) => args,
         Err(error) => return commands::refuse_arguments(&error, json_wanted),
     };

@@ -123,26 +123,13 @@ impl Output {
     }
 
     fn wants_colours(&self, is_terminal: bool) -> bool {
-        match self.style.color {
-            When::Always => true,
-            When::Never => false,
-            When::Auto => {
-                std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && is_terminal
-            }
-        }
+        wants_colours(self.style.color, is_terminal)
     }
 
-    /// What tables on stdout are drawn on. `COLUMNS` says how wide it is, else the terminal does.
+    /// What tables on stdout are drawn on.
     pub(crate) fn paper(&self) -> Paper {
-        let said = std::env::var("COLUMNS").ok();
-        let said = said.and_then(|columns| columns.parse().ok());
-        let stdout = io::stdout();
-        let measured = || {
-            let size = stdout.is_terminal().then(|| tcgetwinsize(&stdout).ok())??;
-            Some(usize::from(size.ws_col))
-        };
         Paper {
-            columns: said.or_else(measured).filter(|columns| *columns > 0),
+            columns: terminal_columns(),
             colours: self.colours_data(),
         }
     }
@@ -250,9 +237,41 @@ impl Output {
 
     /// Says what went wrong, on stderr; with `--json` the envelope does.
     pub fn say(&mut self, failure: &Failure) {
-        self.talk(&format!("error: {}\n", failure.message));
+        let (error, help) = match self.paint() {
+            Paint::Ansi => ("\u{1b}[1;31merror\u{1b}[0m", "\u{1b}[36mhelp\u{1b}[0m"),
+            Paint::Plain => ("error", "help"),
+        };
+        self.talk(&format!("{error}: {}\n", failure.message));
         for hint in &failure.hints {
-            self.talk(&format!("help: {hint}\n"));
+            self.talk(&format!("{help}: {hint}\n"));
+        }
+    }
+}
+
+/// How wide stdout is: `COLUMNS` says it, else the terminal does. A pipe has no width.
+pub(crate) fn terminal_columns() -> Option<usize> {
+    let said = std::env::var("COLUMNS").ok();
+    let said = said.and_then(|columns| columns.parse().ok());
+    let stdout = io::stdout();
+    let measured = || {
+        let size = stdout.is_terminal().then(|| tcgetwinsize(&stdout).ok())??;
+        Some(usize::from(size.ws_col))
+    };
+    said.or_else(measured).filter(|columns| *columns > 0)
+}
+
+/// Whether help on stdout is coloured. It is printed before the flags are read, so that only a terminal
+/// and `NO_COLOR` say so.
+pub(crate) fn is_coloured() -> bool {
+    wants_colours(When::Auto, io::stdout().is_terminal())
+}
+
+fn wants_colours(when: When, is_terminal: bool) -> bool {
+    match when {
+        When::Always => true,
+        When::Never => false,
+        When::Auto => {
+            std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && is_terminal
         }
     }
 }

@@ -10,7 +10,7 @@ mod root_cause;
 mod story_report;
 
 pub use form::public_form;
-pub use loop_report::{Caught, LoopReport, loop_report, story_duration};
+pub use loop_report::{Caught, LoopReport, loop_report};
 pub use loop_view::{LoopView, QuestionView, StoryView, UsedBy, WaitView, loop_view};
 pub use public::{PublicEvent, PublicFold, public_events};
 pub use story_report::{

@@ -3,7 +3,7 @@
 use kernel::{Stamped, State};
 use serde::Serialize;
 
-use crate::loop_view::{LoopView, StoryView, loop_view};
+use crate::loop_view::{LoopView, loop_view};
 use crate::public::words;
 use crate::story_report::{AttemptReport, story_report};
 
@@ -123,9 +123,4 @@ fn cost(view: &LoopView) -> String {
     let known = view.cost_usd.map(|usd| format!("${usd:.2}"));
     let parts: Vec<String> = known.into_iter().chain(unknown).collect();
     parts.join(" + ")
-}
-
-/// How long a story took, for people.
-pub fn story_duration(story: &StoryView) -> String {
-    story.duration_ms.map(words).unwrap_or_default()
 }

@@ -323,12 +323,32 @@ fn help_is_whole() {
         &["prd", "check", "--help"],
         &["prd", "mark", "--help"],
         &["prd", "fmt", "--help"],
+        &["runs", "--help"],
+        &["checkout", "--help"],
     ];
     insta::assert_snapshot!(
         pages
             .map(|page| env.run(page).whole())
             .join("\n==========\n")
     );
+}
+
+#[test]
+fn help_is_as_wide_as_the_terminal() {
+    let env = TestEnv::new();
+    for columns in [60, 80, 100] {
+        for page in [&["--help"][..], &["start", "--help"], &["runs", "--help"]] {
+            let mut command = env.command(page);
+            let output = env.output(command.env("COLUMNS", columns.to_string()));
+            let text = String::from_utf8(output.stdout).expect("UTF-8");
+            // An example is a line to copy.
+            let (text, examples) = text.split_once("Examples:").unwrap_or((&text, ""));
+            let widest = text.lines().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(columns), "{page:?}: {widest:?}\n{text}");
+            assert!(widest > Some(columns / 2), "{page:?}: {widest:?}\n{text}");
+            assert_eq!(examples.is_empty(), page.len() == 1, "{page:?}");
+        }
+    }
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn a_time_is_shown_with_its_zone() {
     std::fs::create_dir_all(scene.home().join("loops").join(&over)).expect("a folder");
     let answer = scene.env.run(&["clean", "--older-than", "0", "--dry-run"]);
     assert!(
-        answer.stdout.contains("ended 2023-11-14 22:13 UTC  "),
+        answer.stdout.contains("ended 2023-11-14 22:13 +00:00  "),
         "{}",
         answer.whole()
     );

@@ -1,7 +1,7 @@
 //! `loopwright clean`: removes the files of loops that are over for long enough. What happened
 //! stays in the journal.
 
-use home::{DiskUse, ENTRIES_MAX, Expiry, Home, disk_use, expiry, now_ms, utc};
+use home::{DiskUse, ENTRIES_MAX, Expiry, Home, disk_use, expiry, now_ms};
 use journal::Journal;
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::lookup::{load, open};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
-use crate::words::{counted, room, size};
+use crate::words::{LocalTimes, counted, room, size};
 
 /// One loop whose files may go, or may not although it is old enough.
 struct Candidate {
@@ -32,15 +32,16 @@ pub(super) fn run(
         .iter()
         .partition(|candidate| candidate.stays.is_some());
     let word = if dry_run { "would remove" } else { "removed" };
+    let mut times = LocalTimes::default();
     for candidate in &going {
         if !dry_run {
             remove(&home, &candidate.loop_id)?;
         }
-        output.data(&format!("{word}  {}\n", candidate.text()))?;
+        output.data(&format!("{word}  {}\n", candidate.text(&mut times)))?;
     }
     for candidate in &staying {
         let why = candidate.stays.as_deref().unwrap_or_default();
-        output.data(&format!("kept  {}: {why}\n", candidate.text()))?;
+        output.data(&format!("kept  {}: {why}\n", candidate.text(&mut times)))?;
     }
     let bytes: u64 = going.iter().map(|candidate| candidate.disk.bytes).sum();
     output.talk(&match going.len() {
@@ -105,11 +106,11 @@ fn remove(home: &Home, loop_id: &str) -> Result<(), Failure> {
 }
 
 impl Candidate {
-    fn text(&self) -> String {
+    fn text(&self, times: &mut LocalTimes) -> String {
         format!(
             "{}  ended {}  {}",
             self.loop_id,
-            utc(self.ended_at_ms),
+            times.written(self.ended_at_ms),
             room(self.disk)
         )
     }

@@ -3,13 +3,14 @@
 
 use std::fmt::Write as _;
 
-use views::{Caught, LoopReport, StoryView, loop_report, story_duration};
+use views::{Caught, LoopReport, StoryView, loop_report};
 
 use super::lookup::{find_or_newest, load, open};
 use super::story::{bounded, cell};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
+use crate::words::duration;
 
 /// Lines of a list that fit on a page; `--json` has all of them.
 const LINES_MAX: usize = 20;
@@ -81,7 +82,7 @@ fn as_markdown(report: &LoopReport) -> String {
             cell(&story.title),
             story.status,
             story.attempts,
-            story_duration(story),
+            story.duration_ms.map(duration).unwrap_or_default(),
             story
                 .commit_sha
                 .as_ref()
@@ -125,7 +126,7 @@ fn headline(report: &LoopReport) -> String {
     format!(
         "{} in {}: {}",
         view.status,
-        report.duration,
+        duration(report.duration_ms),
         counts.join(", ")
     )
 }
@@ -142,7 +143,7 @@ fn facts_of(story: &StoryView) -> String {
         .map(|commit| commit[..12].to_owned());
     let why = (story.status == "skipped" || story.status == "blocked")
         .then(|| story.detail.lines().next().unwrap_or_default().to_owned());
-    let time = story_duration(story);
+    let time = story.duration_ms.map(duration).unwrap_or_default();
     let parts = [
         (story.attempts > 0).then_some(attempts),
         (!time.is_empty()).then_some(time),
