@@ -279,12 +279,12 @@ pub(crate) enum LoopCommand {
         id: Option<String>,
     },
     /// Show why a story passed or failed: criteria, tests, results, the judge's words, the commit
-    #[command(allow_missing_positional = true)]
+    #[command(override_usage = "loopwright story [OPTIONS] [ID] STORY")]
     Story {
         /// The loop's id, or the beginning or end of it; by default the newest of this folder
         id: Option<String>,
-        /// The story's id
-        story: String,
+        /// The story's id, which may also stand alone
+        story: Option<String>,
         /// Print Markdown, as for the body of a pull request
         #[arg(long)]
         markdown: bool,
@@ -386,13 +386,14 @@ pub(crate) enum LoopCommand {
     #[command(flatten)]
     Steer(SteerCommand),
     /// Answer a question that a loop asks
-    #[command(allow_missing_positional = true)]
+    #[command(override_usage = "loopwright answer [OPTIONS] [ID] ANSWER")]
     Answer {
         /// The loop's id, or the beginning or end of it; not needed if only one loop is live in this
         /// folder
         id: Option<String>,
         /// One of the choices that `status` shows, or your own words if the question takes any
-        choice: String,
+        #[arg(value_name = "ANSWER")]
+        choice: Option<String>,
         /// The story whose question you answer; needed only if several stories ask
         #[arg(long, value_name = "STORY")]
         story: Option<String>,

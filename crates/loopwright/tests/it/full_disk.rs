@@ -178,7 +178,7 @@ fn a_disk_that_runs_full_under_an_agent_costs_no_attempt_and_nothing_is_lost() {
     let view = scene.wait_for(&["completed", "failed"]);
     assert_eq!(ending(&scene, &view), calm_ending());
     let runs = scene.env.run(&["runs", &id]).stdout;
-    assert!(runs.contains("one attempt 1 implement try 2"), "{runs}");
+    assert!(runs.contains("0001-1-implement-2  one"), "{runs}");
 }
 
 #[test]

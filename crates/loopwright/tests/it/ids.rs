@@ -121,6 +121,7 @@ fn a_story_may_be_named_alone() {
         &["story", "US-2", "--markdown"],
         &["story", &first, "us-2"],
         &["story", &first[20..], "S-2"],
+        &["story", &first, "--markdown", "us-2"],
     ] {
         assert!(still.well(words).contains("US-2: Story US-2"), "{words:?}");
     }
@@ -157,6 +158,8 @@ fn a_story_may_be_named_alone() {
         "the newest loop, which accepted nothing"
     );
     still.refused("project", &["checkout"], &["which story?"]);
+    still.refused("project", &["story"], &["which story?"]);
+    still.refused("project", &["answer"], &["what is the answer?"]);
     still.refused("project", &["logs", "--story", "othe"], &["no run fits"]);
 
     // From a folder without loops it is found where only one loop has it.

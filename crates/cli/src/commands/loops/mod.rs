@@ -77,7 +77,7 @@ pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Fai
                 (false, true) => story::Shown::All,
                 (false, false) => story::Shown::Failure,
             };
-            verbs::story(id.as_deref(), &story, shown, output)
+            verbs::story(id.as_deref(), story.as_deref(), shown, output)
         }
         LoopCommand::Report { id, markdown } => report::run(id.as_deref(), markdown, output),
         LoopCommand::Diff {

@@ -10,13 +10,24 @@ use crate::args::LogsArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 
+/// Of two words the first may be left out: one alone is the second.
+fn last_is_needed<T>(first: Option<T>, second: Option<T>) -> (Option<T>, Option<T>) {
+    match second {
+        Some(_) => (first, second),
+        None => (None, first),
+    }
+}
+
 pub(super) fn story(
     id: Option<&str>,
-    wanted: &str,
+    wanted: Option<&str>,
     shown: story::Shown,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     output.command("story");
+    let (id, wanted) = last_is_needed(id, wanted);
+    let wanted = wanted
+        .ok_or_else(|| Failure::bad_input("which story?").hint("loopwright story [ID] STORY"))?;
     let named = named::story(id, wanted)?;
     story::run(&named.loop_id, &named.story, shown, output)
 }
@@ -93,11 +104,15 @@ pub(super) fn resume(
 
 pub(super) fn answer(
     id: Option<String>,
-    choice: String,
+    choice: Option<String>,
     story: Option<String>,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     output.command("answer");
+    let (id, choice) = last_is_needed(id, choice);
+    let choice = choice.ok_or_else(|| {
+        Failure::bad_input("what is the answer?").hint("loopwright answer [ID] ANSWER")
+    })?;
     let id = named::to_answer(id, &choice)?;
     answer::run(&id, choice, story, output)
 }
