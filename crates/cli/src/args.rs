@@ -391,7 +391,8 @@ pub(crate) enum LoopCommand {
         /// The loop's id, or the beginning or end of it; not needed if only one loop is live in this
         /// folder
         id: Option<String>,
-        /// One of the choices that `status` shows, or your own words if the question takes any
+        /// One of the choices that `status` shows, or, if an agent asks, your own words, which it is
+        /// told; without it, the question is shown
         #[arg(value_name = "ANSWER")]
         choice: Option<String>,
         /// The story whose question you answer; needed only if several stories ask

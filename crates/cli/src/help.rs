@@ -20,7 +20,12 @@ const GROUPS: [(&str, &[&str]); 7] = [
             "logs", "events",
         ],
     ),
-    ("Steer", &["pause", "resume", "answer", "cancel", "send"]),
+    (
+        "Steer",
+        &[
+            "pause", "resume", "answer", "retry", "skip", "accept", "take", "cancel", "send",
+        ],
+    ),
     ("Tidy up", &["clean", "nuke"]),
     ("PRDs", &["prd"]),
     (
@@ -103,6 +108,36 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "one of the choices that `status` shows",
             ),
             ("loopwright answer 3k3y \"use tabs\"", "your own words"),
+        ],
+    ),
+    (
+        "retry",
+        &[
+            (
+                "loopwright retry 3k3y us-2 --hint \"reuse parse()\"",
+                "with a word for the implementor",
+            ),
+            (
+                "loopwright retry 3k3y us-2 --agent claude --flow tdd",
+                "somebody else, tests first",
+            ),
+        ],
+    ),
+    (
+        "accept",
+        &[(
+            "loopwright accept 3k3y us-2 --reason \"the test is wrong\"",
+            "your word against the checks'",
+        )],
+    ),
+    (
+        "take",
+        &[
+            ("loopwright take 3k3y us-2", "a work tree to commit in"),
+            (
+                "loopwright take 3k3y us-2 --done",
+                "have it checked and judged",
+            ),
         ],
     ),
     (

@@ -7,7 +7,7 @@ use clap::{Args as ClapArgs, Subcommand};
 #[derive(Debug, Subcommand)]
 pub(crate) enum SteerCommand {
     /// Try a story again, with as many attempts as at first; a loop that is over goes on
-    #[command(allow_missing_positional = true)]
+    #[command(override_usage = "loopwright retry [OPTIONS] [ID] STORY")]
     Retry {
         #[command(flatten)]
         which: WhichStory,
@@ -22,7 +22,7 @@ pub(crate) enum SteerCommand {
         flow: Option<String>,
     },
     /// Set a story aside; whatever works on it is stopped
-    #[command(allow_missing_positional = true)]
+    #[command(override_usage = "loopwright skip [OPTIONS] [ID] STORY")]
     Skip {
         #[command(flatten)]
         which: WhichStory,
@@ -34,7 +34,7 @@ pub(crate) enum SteerCommand {
     ///
     /// It lands on top of the branch as it is now, and is measured again if something landed since. The
     /// commit says `Verified: person` and names you.
-    #[command(allow_missing_positional = true)]
+    #[command(override_usage = "loopwright accept [OPTIONS] [ID] STORY")]
     Accept {
         #[command(flatten)]
         which: WhichStory,
@@ -71,6 +71,6 @@ pub(crate) enum SteerCommand {
 pub(crate) struct WhichStory {
     /// The loop's id, or the beginning or end of it; needed unless exactly one loop is live here
     pub(crate) id: Option<String>,
-    /// The story's id
-    pub(crate) story: String,
+    /// The story's id, which may also stand alone
+    pub(crate) story: Option<String>,
 }

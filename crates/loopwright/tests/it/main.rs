@@ -8,6 +8,7 @@
 
 mod acp;
 mod activity;
+mod answering;
 mod base_files;
 mod baseline;
 mod commits;

@@ -6,6 +6,7 @@ use kernel::{Choice, Event, StoryId};
 use super::ask::ask;
 use super::lookup::{find, load, open};
 use super::named::story_in;
+use super::refusal::unanswered;
 use super::reload;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
@@ -13,7 +14,7 @@ use crate::state_folder::home;
 
 pub(super) fn run(
     id: &str,
-    choice: String,
+    choice: Option<String>,
     story: Option<String>,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
@@ -21,6 +22,9 @@ pub(super) fn run(
     let home = home()?;
     let journal = open(&home)?;
     let loop_id = find(&journal, id)?;
+    let Some(choice) = choice else {
+        return Err(unanswered(&load(&journal, &loop_id)?.state));
+    };
     let story = match story {
         Some(story) => Some(story_in(&load(&journal, &loop_id)?.state, &story)?),
         None => None,

@@ -8,6 +8,7 @@ use kernel::{State, decide, iso};
 use serde_json::{Value, json};
 use views::{LoopView, PublicEvent, WaitView, loop_view, public_events};
 
+use super::answer_words;
 use super::lookup::{find, find_or_newest, load, open};
 use super::marks;
 use super::overview::{self, Which};
@@ -242,17 +243,18 @@ fn questions(view: &LoopView) -> String {
         }
     }
     if stories.len() < 2 {
-        return match view.choices.as_slice() {
-            [] => String::new(),
-            choices => format!(
+        // All questions of one story are answered together, so its first one stands for them.
+        return match view.questions.first() {
+            None => String::new(),
+            Some(question) => format!(
                 "answer  {}: loopwright answer {id} WORD\n",
-                choices.join(", ")
+                answer_words::sentence(question)
             ),
         };
     }
     let mut out = String::new();
     for question in &view.questions {
-        let (story, choices) = (&question.story_id, question.choices.join(", "));
+        let (story, choices) = (&question.story_id, answer_words::sentence(question));
         let text = aligned(&question.text);
         out.push_str(&format!(
             "answer  {story}: {text}\n        {choices}: loopwright answer {id} --story {story} WORD\n"

@@ -3,6 +3,7 @@
 
 mod allowance;
 mod answer;
+mod answer_words;
 mod ask;
 mod attendance;
 mod casting;

@@ -34,20 +34,20 @@ pub(super) fn to_change(id: Option<String>, verb: &str) -> Result<String, Failur
     }
 }
 
-/// The loop that an answer goes to. A loop's id alone is no answer.
-pub(super) fn to_answer(id: Option<String>, answer: &str) -> Result<String, Failure> {
+/// The loop that an answer goes to, and the answer. A loop's id alone is no answer.
+pub(super) fn to_answer(
+    id: Option<String>,
+    answer: Option<String>,
+) -> Result<(String, Option<String>), Failure> {
     /// So much of an id is no word of people.
     const ID_LETTERS_MIN: usize = 6;
-    if id.is_none() && answer.len() >= ID_LETTERS_MIN {
-        let journal = open(&home()?)?;
-        if let Ok(loop_id) = find(&journal, answer) {
-            return Err(Failure::bad_input(format!(
-                "`{answer}` names a loop; what is the answer?"
-            ))
-            .hint(format!("`loopwright status {loop_id}` shows what it asks")));
-        }
+    if let (None, Some(answer)) = (&id, &answer)
+        && answer.len() >= ID_LETTERS_MIN
+        && let Ok(loop_id) = find(&open(&home()?)?, answer)
+    {
+        return Ok((loop_id, None));
     }
-    to_change(id, "answer")
+    Ok((to_change(id, "answer")?, answer))
 }
 
 /// The story that somebody wants to see, by its own id or that of its loop too.

@@ -5,6 +5,7 @@ use home::RequestError;
 use kernel::State;
 use views::{LoopView, loop_view};
 
+use super::answer_words;
 use crate::failure::Failure;
 
 /// The failure of a request to a loop that stands like this.
@@ -16,6 +17,16 @@ pub(super) fn refused(state: &State, verb: &str, error: &RequestError) -> Failur
             Failure::environment(&format!("cannot {verb} loop {loop_id}"), error)
         }
     }
+}
+
+/// The failure of an answer without words: what is asked, and what can be said.
+pub(super) fn unanswered(state: &State) -> Failure {
+    let view = loop_view(state);
+    let why = match view.questions.first() {
+        Some(question) => format!("an answer is missing to: {}", question.text),
+        None => "an answer is missing".to_owned(),
+    };
+    explained("answer", &why, &view)
 }
 
 fn explained(verb: &str, why: &str, view: &LoopView) -> Failure {
@@ -43,7 +54,7 @@ fn explained(verb: &str, why: &str, view: &LoopView) -> Failure {
         _ if verb == "answer" => {
             let failure = Failure::bad_input(format!("loop {id}: {why}"));
             view.questions.iter().fold(failure, |failure, question| {
-                let (story, choices) = (&question.story_id, question.choices.join("|"));
+                let (story, choices) = (&question.story_id, answer_words::typed(question));
                 failure.hint(format!("loopwright answer {id} --story {story} {choices}"))
             })
         }

@@ -10,7 +10,7 @@ use views::story_report;
 use workspace::{LoopRepo, look_at_project, operator_signature};
 
 use super::lookup::{load, open};
-use super::{keys, named, serve, work};
+use super::{keys, named, serve, verbs, work};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
@@ -76,9 +76,13 @@ impl Steering {
         let home = home()?;
         refuse_inside_run(&home, verb)?;
         let journal = open(&home)?;
-        let loop_id = named::to_change(which.id, verb)?;
+        let (id, story) = verbs::last_is_needed(which.id, which.story);
+        let story = story.ok_or_else(|| {
+            Failure::bad_input("which story?").hint(format!("loopwright {verb} [ID] STORY"))
+        })?;
+        let loop_id = named::to_change(id, verb)?;
         let state = load(&journal, &loop_id)?.state;
-        let story = named::story_in(&state, &which.story)?.into();
+        let story = named::story_in(&state, &story)?.into();
         if !home.repository(&loop_id).is_dir() {
             return Err(Failure::bad_input(format!(
                 "the repository of loop {loop_id} was cleaned away, so nothing more can be done in it"
@@ -101,7 +105,10 @@ impl Steering {
         story: Option<String>,
         folder: Option<PathBuf>,
     ) -> Result<(Self, Option<PathBuf>), Failure> {
-        let of = |id: Option<String>, story: String| Self::of(WhichStory { id, story }, "take");
+        let of = |id: Option<String>, story: String| {
+            let story = Some(story);
+            Self::of(WhichStory { id, story }, "take")
+        };
         match (id, story, folder) {
             (None, ..) => {
                 Err(Failure::bad_input("which story?").hint("loopwright take [ID] STORY [FOLDER]"))

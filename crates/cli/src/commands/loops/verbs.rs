@@ -11,7 +11,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::Output;
 
 /// Of two words the first may be left out: one alone is the second.
-fn last_is_needed<T>(first: Option<T>, second: Option<T>) -> (Option<T>, Option<T>) {
+pub(super) fn last_is_needed<T>(first: Option<T>, second: Option<T>) -> (Option<T>, Option<T>) {
     match second {
         Some(_) => (first, second),
         None => (None, first),
@@ -110,9 +110,6 @@ pub(super) fn answer(
 ) -> Result<Exit, Failure> {
     output.command("answer");
     let (id, choice) = last_is_needed(id, choice);
-    let choice = choice.ok_or_else(|| {
-        Failure::bad_input("what is the answer?").hint("loopwright answer [ID] ANSWER")
-    })?;
-    let id = named::to_answer(id, &choice)?;
+    let (id, choice) = named::to_answer(id, choice)?;
     answer::run(&id, choice, story, output)
 }
