@@ -42,7 +42,7 @@ pub(super) fn play(case: &Case, runners: &Path) -> Result<Outcome, String> {
         let told = scene.ask(&["story", loop_id, id, "--json"]);
         let told = told.ok_or("`story --json` did not end in time")?;
         stories.push(result_of(&told.stdout).ok_or_else(|| told.whole())?);
-        report = report.or_else(|| scene.ask(&["story", loop_id, id]));
+        report = report.or_else(|| scene.ask(&["story", loop_id, id, "--all"]));
     }
     Ok(Outcome {
         landed,
