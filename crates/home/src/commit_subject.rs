@@ -257,8 +257,8 @@ mod tests {
     fn a_template_that_cannot_be_used_is_refused() {
         for (template, expected) in [
             (
-                "feat: {titel}",
-                "`{titel}` is no placeholder; there are {loop} {story} {attempt} {title} {agent}",
+                "feat: {name}",
+                "`{name}` is no placeholder; there are {loop} {story} {attempt} {title} {agent}",
             ),
             ("feat: {title", "a `{` or `}` stands alone"),
             ("feat: title}", "a `{` or `}` stands alone"),

@@ -209,7 +209,7 @@ mod tests {
             (Kind::Words, "a, b", Some("[\"a\", \"b\"]")),
             (Kind::Words, "[\"a b\", \"c\"]", Some("[\"a b\", \"c\"]")),
             (Kind::Subject, "{title}", Some("\"{title}\"")),
-            (Kind::Subject, "{titel}", None),
+            (Kind::Subject, "{name}", None),
             (Kind::Author, "operator", Some("\"operator\"")),
             (Kind::Author, "A B <a@b>", Some("\"A B <a@b>\"")),
             (Kind::Author, "A B", None),

@@ -135,7 +135,7 @@ fn a_commit_looks_as_it_is_configured() {
 
 #[test]
 fn what_a_commit_cannot_be_made_with_is_refused_before_the_start() {
-    let scene = titled("A title", "subject = \"feat: {titel}\"\nauthor = \"Bo\"");
+    let scene = titled("A title", "subject = \"feat: {name}\"\nauthor = \"Bo\"");
     know_the_operator(&scene);
     for refused in [
         scene.start(&["--dry-run"]),
@@ -143,7 +143,7 @@ fn what_a_commit_cannot_be_made_with_is_refused_before_the_start() {
     ] {
         assert_eq!(refused.exit, 2, "{}", refused.whole());
         for expected in [
-            "`{titel}` is no placeholder; there are {loop} {story} {attempt} {title} {agent}",
+            "`{name}` is no placeholder; there are {loop} {story} {attempt} {title} {agent}",
             "`commit.author` does not fit: it wants \"operator\", \"loopwright\" or a person, \"Name <mail>\"",
         ] {
             assert!(refused.stderr.contains(expected), "{}", refused.whole());
