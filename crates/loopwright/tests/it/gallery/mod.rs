@@ -337,7 +337,9 @@ impl Hung {
     }
 
     fn report(&self) -> String {
-        self.env.run(&["story", &self.loop_id(), "double", "--all"]).stdout
+        self.env
+            .run(&["story", &self.loop_id(), "double", "--all"])
+            .stdout
     }
 
     fn starts(&self) -> Vec<String> {
