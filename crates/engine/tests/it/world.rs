@@ -325,11 +325,7 @@ impl World {
                 commit: publish.to,
                 branch: PublishResult::Done,
             }),
-            Deed::Skip { story, reason, .. } => Some(Event::StorySkipped {
-                story,
-                reason,
-                prd: WriteBack::Done,
-            }),
+            Deed::Skip { story, reason, .. } => Some(skipped(story, reason)),
             Deed::End { reason } => Some(Event::LoopEnded { reason }),
             Deed::Plan(_) | Deed::StartRun { .. } | Deed::Block { .. } => None,
         };
@@ -393,6 +389,14 @@ impl World {
         let index = self.random.below(self.loops.len());
         let one = &mut self.loops[index];
         one.damaged = one.truth.ended().is_none();
+    }
+}
+
+fn skipped(story: kernel::StoryId, reason: String) -> Event {
+    Event::StorySkipped {
+        story,
+        reason,
+        prd: WriteBack::Done,
     }
 }
 

@@ -60,6 +60,7 @@ mod sessions;
 mod sigkill;
 mod stalls;
 mod starting;
+mod steering;
 mod story_page;
 mod support;
 mod verdicts;

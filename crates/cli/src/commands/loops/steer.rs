@@ -301,15 +301,18 @@ fn accept(
     let commit = Commit::new(candidate)
         .map_err(|error| Failure::environment("cannot read the candidate", &error))?;
     let by = steering.person()?;
+    let has_reason = reason.is_some();
     let event = Event::AcceptRequested {
         story: story.clone(),
         commit,
         by: by.clone(),
-        reason: reason.clone(),
+        reason,
     };
-    steering.ask(&event).map_err(|failure| match reason {
-        Some(_) => failure,
-        None => failure.hint("--reason TEXT says why it shall land nevertheless"),
+    steering.ask(&event).map_err(|failure| {
+        if has_reason {
+            return failure;
+        }
+        failure.hint("--reason TEXT says why it shall land nevertheless")
     })?;
     let what = format!(
         "attempt {} is accepted by {by}; it lands on the branch as it is then",
