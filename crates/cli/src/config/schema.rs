@@ -7,7 +7,7 @@ use super::keys::{KEYS, Kind};
 
 /// The schema of the whole file.
 pub(crate) fn schema() -> Value {
-    let about = "The configuration of Loopwright, of a project or of a person; docs/config.md explains every key.";
+    let about = "The configuration of Loopwright, of a project or of a person; `loopwright explain config` explains every key.";
     let head = [
         ("$schema", super::SCHEMA_DIALECT),
         ("title", "loopwright.toml"),

@@ -342,6 +342,12 @@ fn an_agent_that_goes_round_is_ended_and_the_story_goes_on() {
         "{view}"
     );
     let runs = scene.env.run(&["runs", &id]).stdout;
-    let why = "coder  failed: codex: gave up: it made the same call again and again";
-    assert!(runs.contains(why), "{runs}");
+    let first = runs.lines().find(|line| line.contains("implement-1"));
+    let first = first.expect("the first attempt");
+    for part in [
+        "coder  failed",
+        "codex: gave up: it made the same call again and again",
+    ] {
+        assert!(first.contains(part), "{runs}");
+    }
 }

@@ -104,7 +104,7 @@ fn nothing_is_made_and_nothing_is_wrong_where_there_is_nothing_to_say() {
         env.run(&["complete", "--", "whe"]).stdout + &env.run(&["complete", "--", "wat"]).stdout;
     assert_eq!(
         said,
-        "watch\tFollow a loop in this terminal; Ctrl-C leaves it running\n"
+        "watch\tFollow a loop in this terminal until it is over or asks; Ctrl-C leaves it running\n"
     );
 }
 

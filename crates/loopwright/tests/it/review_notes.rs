@@ -23,8 +23,13 @@ fn a_skipped_story_asks_for_a_person_in_the_prd_in_status_and_in_the_progress() 
         r#""m\u0069ne\nNEEDS HUMAN REVIEW: scripted", "skipped": true"#,
     );
     assert_eq!(scene.env.read("project/prd.json"), skipped);
-    let expected = "  skipped  never-two  Two  2 attempts  NEEDS HUMAN REVIEW\n";
-    assert!(ended.stdout.contains(expected), "{}", ended.whole());
+    let mut lines = ended.stdout.lines();
+    assert!(
+        lines.any(|line| line.starts_with("  skipped  never-two  Two "))
+            && lines.next() == Some("           NEEDS HUMAN REVIEW:"),
+        "{}",
+        ended.whole()
+    );
     let progress = scene.env.read("project/progress.txt");
     let taught: Vec<&str> = progress
         .lines()

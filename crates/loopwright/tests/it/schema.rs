@@ -44,7 +44,12 @@ fn every_answer_fits_the_envelope() {
     let scene = Scene::new(&["one", "never-two"]);
     let mut answered = BTreeSet::new();
     let mut check = |words: &[&str], answer: &Answer| {
-        let json = answer.json();
+        // `watch` has a line for each event before its answer.
+        let json = if words.contains(&"watch") {
+            answer.last_line()
+        } else {
+            answer.json()
+        };
         let found = complaints(&schema, &json);
         assert!(found.is_empty(), "{words:?}: {found:#?}\n{json:#}");
         assert!(
@@ -87,6 +92,10 @@ fn every_answer_fits_the_envelope() {
         "resume ID",
         "resume ID --reload",
         "answer ID retry",
+        "retry ID one",
+        "skip ID never-two",
+        "accept ID never-two",
+        "take ID never-two taken",
         "send agent/loop.cancel --data {}",
         "init --project project",
         "init --project .",

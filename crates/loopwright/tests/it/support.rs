@@ -49,6 +49,14 @@ impl Answer {
     }
 }
 
+impl Answer {
+    /// The envelope of `--json` below lines of other objects.
+    pub(crate) fn last_line(&self) -> serde_json::Value {
+        let last = self.stdout.lines().next_back().unwrap_or_default();
+        serde_json::from_str(last).unwrap_or_else(|error| panic!("{error} in {}", self.whole()))
+    }
+}
+
 impl Drop for TestEnv {
     /// Ends what a test left behind, by pid and only what lives in its folder: a worker that rests,
     /// and whoever would start the next one. It is looked for until there is nobody, since a folder

@@ -18,13 +18,22 @@ pub(super) fn story_table(stories: &[StoryView]) -> Table {
         ("title", Fit::Cut),
         ("commit", Fit::Whole),
         ("attempts", Fit::Whole),
-        ("needs", Fit::Whole),
         ("took", Fit::Spare),
         ("why", Fit::Cut),
     ])
     .indented("  ");
     for story in stories {
+        // A story that nobody tried was set aside by a person.
+        let is_given_up = story.status == "skipped" && story.attempts > 0;
         let (beside, below) = match story.detail.trim_end() {
+            "" if is_given_up => ("", shown_below(NEEDS_REVIEW)),
+            reason if is_given_up => {
+                let between = if reason.contains('\n') { '\n' } else { ' ' };
+                (
+                    "",
+                    shown_below(&format!("{NEEDS_REVIEW}:{between}{reason}")),
+                )
+            }
             line if !line.contains('\n') => (line, String::new()),
             reason => ("", shown_below(reason)),
         };
@@ -33,9 +42,6 @@ pub(super) fn story_table(stories: &[StoryView]) -> Table {
             0 | 1 => String::new(),
             several => format!("{several} attempts"),
         };
-        // A story that nobody tried was set aside by a person.
-        let is_given_up = story.status == "skipped" && story.attempts > 0;
-        let needs = if is_given_up { NEEDS_REVIEW } else { "" };
         let took = story.duration_ms.map(duration);
         let cells = vec![
             Cell::state(story.status),
@@ -43,7 +49,6 @@ pub(super) fn story_table(stories: &[StoryView]) -> Table {
             Cell::new(&story.title),
             Cell::new(commit.get(..12).unwrap_or(commit)),
             Cell::new(attempts),
-            Cell::new(needs),
             Cell::new(took.unwrap_or_default()),
             Cell::new(beside),
         ];
@@ -96,20 +101,20 @@ mod tests {
         let line = |detail: &str| story_table(&[story(detail)]).draw(paper);
         assert_eq!(
             line(""),
-            "  skipped  one  One  2 attempts  NEEDS HUMAN REVIEW\n"
+            "  skipped  one  One  2 attempts\n           NEEDS HUMAN REVIEW\n"
         );
         assert_eq!(
             line("no room\n"),
-            "  skipped  one  One  2 attempts  NEEDS HUMAN REVIEW  no room\n"
+            "  skipped  one  One  2 attempts\n           NEEDS HUMAN REVIEW: no room\n"
         );
         assert_eq!(
             line("it fails:\n\n  left: 1\n  right: 2\n"),
-            "  skipped  one  One  2 attempts  NEEDS HUMAN REVIEW\n           it fails:\n\n             left: 1\n             right: 2\n"
+            "  skipped  one  One  2 attempts\n           NEEDS HUMAN REVIEW:\n           it fails:\n\n             left: 1\n             right: 2\n"
         );
         let long = line(&"again\n".repeat(100));
-        assert_eq!(long.matches("again").count(), REASON_LINES_MAX);
+        assert_eq!(long.matches("again").count(), REASON_LINES_MAX - 1);
         assert!(
-            long.ends_with("           … and 60 more lines; `loopwright story` shows them\n"),
+            long.ends_with("           … and 61 more lines; `loopwright story` shows them\n"),
             "{long}"
         );
     }
