@@ -45,19 +45,16 @@ fn assert_passed_at_once(stage: &Stage, what: &str) {
 }
 
 #[test]
-fn a_usage_limit_of_claude_is_waited_for_even_by_another_worker() {
-    wait_for_usage_limit("claude", Then::WaitOut);
-}
-
-#[test]
-fn a_usage_limit_of_pi_is_waited_for_even_by_another_worker() {
-    wait_for_usage_limit("pi", Then::WaitOut);
-}
-
-#[test]
-fn a_usage_limit_of_codex_is_waited_for_even_by_another_worker() {
-    // It tells the minute alone, so the end of that minute would be waited for.
-    wait_for_usage_limit("codex", Then::CutShort);
+fn a_usage_limit_of_a_cli_is_waited_for_even_by_another_worker() {
+    // Codex tells the minute alone, so the end of that minute would be waited for.
+    let all = [
+        ("claude", Then::WaitOut),
+        ("pi", Then::WaitOut),
+        ("codex", Then::CutShort),
+    ];
+    for (cli, then) in sample("usage limits", &all) {
+        wait_for_usage_limit(cli, then);
+    }
 }
 
 /// What is done once another worker waits.

@@ -10,7 +10,7 @@ use serde_json::json;
 use testkit::{Fault, ModelServer, Step};
 
 use crate::real_agents::{Stage, mind};
-use crate::sample::sample_of;
+use crate::sample::{sample, sample_of};
 use crate::scene::wait_until;
 
 /// What the first run must have ended with.
@@ -150,16 +150,8 @@ fn matrix(kind: &str) {
 }
 
 #[test]
-fn trouble_with_codex_costs_no_attempt() {
-    matrix("codex");
-}
-
-#[test]
-fn trouble_with_claude_costs_no_attempt() {
-    matrix("claude");
-}
-
-#[test]
-fn trouble_with_pi_costs_no_attempt() {
-    matrix("pi");
+fn trouble_with_a_cli_costs_no_attempt() {
+    for cli in sample("trouble with a CLI", &["codex", "claude", "pi"]) {
+        matrix(cli);
+    }
 }

@@ -13,7 +13,7 @@ use testkit::{Fault, ModelServer, Request, Step};
 
 use crate::real_agents::{QUICK, SLOW, Stage, mind};
 use crate::real_faults::now_secs;
-use crate::sample::{is_soak, sample};
+use crate::sample::{is_soak, sample, sample_of};
 use crate::scene::{processes_with, wait_until};
 
 /// What the prompt of a try says that goes on with an earlier one's work.
@@ -134,28 +134,12 @@ fn went_on(kind: &str, entry: impl Fn(&Stage, &str, &str) -> String) {
 }
 
 #[test]
-fn i04_a_session_of_codex_outlives_the_death_of_everything() {
-    went_on_after_kill("codex");
-}
-
-#[test]
-fn i04_a_session_of_claude_outlives_the_death_of_everything() {
-    went_on_after_kill("claude");
-}
-
-#[test]
-fn i04_a_session_of_pi_outlives_the_death_of_everything() {
-    went_on_after_kill("pi");
-}
-
-#[test]
-fn i04_a_session_of_opencode_outlives_the_death_of_everything() {
-    went_on_after_kill("opencode");
-}
-
-#[test]
-fn i04_a_session_of_gemini_outlives_the_death_of_everything() {
-    went_on_after_kill("gemini");
+fn i04_a_session_of_a_cli_outlives_the_death_of_everything() {
+    const CLIS_AT_ONCE: usize = 2;
+    let all = ["codex", "claude", "pi", "opencode", "gemini"];
+    for cli in sample_of("sessions of a CLI", CLIS_AT_ONCE, &all) {
+        went_on_after_kill(cli);
+    }
 }
 
 #[test]

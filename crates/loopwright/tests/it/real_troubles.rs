@@ -121,7 +121,6 @@ fn tell(stage: &Stage, kind: &str, name: &str, index: usize, secs: f32) {
     );
 }
 
-#[test]
 fn opencode_meets_trouble() {
     let cases = [
         ("401", Step::fault(Fault::Unauthorized), LOG_IN),
@@ -173,7 +172,6 @@ fn opencode_hangs_and_goes_round() {
     outlast("opencode", "timeout = 60\n");
 }
 
-#[test]
 fn gemini_meets_trouble() {
     let cases = [
         (
@@ -220,4 +218,15 @@ fn gemini_hangs() {
     );
     outlast("gemini", "timeout = 40\n");
     outlast("gemini", "idle = 25\n");
+}
+
+#[test]
+fn opencode_or_gemini_meets_trouble() {
+    let all: [(&str, fn()); 2] = [
+        ("opencode", opencode_meets_trouble),
+        ("gemini", gemini_meets_trouble),
+    ];
+    for (_, meet) in sample("other CLIs in trouble", &all) {
+        meet();
+    }
 }
