@@ -67,15 +67,19 @@ impl Ended {
         format!("[{}] {}, attempt {}", self.story, self.how, self.attempt)
     }
 
-    /// The line as people read it.
-    pub fn line(&self) -> String {
+    /// The line as a file has it, which people of several zones read.
+    fn line(&self) -> String {
+        self.line_at(&utc(self.at_ms))
+    }
+
+    /// The line with its moment in these words.
+    pub fn line_at(&self, at: &str) -> String {
         let commit = self
             .commit
             .as_ref()
             .map(|commit| format!(", {}", commit.get(..12).unwrap_or(commit)));
         format!(
-            "{} {}{}: {}",
-            utc(self.at_ms),
+            "{at} {}{}: {}",
             self.key(),
             commit.unwrap_or_default(),
             self.reason

@@ -3,7 +3,7 @@
 //! A ref is moved by compare-and-swap only. Moving one never touches a work tree, an index or HEAD.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::GitError;
@@ -130,25 +130,56 @@ pub(crate) fn read_their_ref(
     name: &str,
     last: Option<&CommitId>,
 ) -> Result<Option<CommitId>, GitError> {
-    let found = read_ref(Git::of_operator(theirs), name)?;
     let file = theirs.join(name);
-    if found.is_some() || !is_garbled(&file) {
-        return Ok(found);
-    }
-    Err(GitError::BrokenRef {
-        file,
-        last: last.map(|last| last.as_str().to_owned()),
-    })
+    let read = || read_ref(Git::of_operator(theirs), name);
+    read_with_file(read, file, last)
 }
 
-/// Whether a file is there that should hold a ref and does not.
-fn is_garbled(file: &Path) -> bool {
-    let Ok(bytes) = fs::read(file) else {
-        return false;
-    };
-    let text = String::from_utf8_lossy(&bytes);
-    let text = text.trim_end();
-    !text.starts_with("ref: ") && CommitId::parse(text).is_err()
+/// Reads a ref, and looks at its file where there seems to be none.
+fn read_with_file(
+    mut read: impl FnMut() -> Result<Option<CommitId>, GitError>,
+    file: PathBuf,
+    last: Option<&CommitId>,
+) -> Result<Option<CommitId>, GitError> {
+    const TRIES: usize = 3;
+    for _ in 0..TRIES {
+        let found = read()?;
+        if found.is_some() {
+            return Ok(found);
+        }
+        match RefFile::at(&file) {
+            RefFile::Missing => return Ok(None),
+            RefFile::Garbled => {
+                let last = last.map(|last| last.as_str().to_owned());
+                return Err(GitError::BrokenRef { file, last });
+            }
+            // Somebody has mended it since git looked; a branch that is there was not removed.
+            RefFile::Sound => {}
+        }
+    }
+    read()
+}
+
+/// What a ref's own file holds.
+enum RefFile {
+    Missing,
+    Garbled,
+    Sound,
+}
+
+impl RefFile {
+    fn at(file: &Path) -> Self {
+        let Ok(bytes) = fs::read(file) else {
+            return Self::Missing;
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let text = text.trim_end();
+        if text.starts_with("ref: ") || CommitId::parse(text).is_ok() {
+            Self::Sound
+        } else {
+            Self::Garbled
+        }
+    }
 }
 
 /// The lock that keeps a ref of the operator's from being moved, if there is one.
@@ -244,6 +275,30 @@ fn clear_stale_lock(git_dir: &Path, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_ref_that_is_mended_while_git_looks_is_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("branch");
+        let id = CommitId::parse(&"ab".repeat(20)).expect("an id");
+        fs::write(&file, "rubbish\n").expect("garbled");
+        let nothing = || Ok(None);
+        let found = read_with_file(nothing, file.clone(), None);
+        assert!(
+            matches!(found, Err(GitError::BrokenRef { .. })),
+            "{found:?}"
+        );
+        let mut reads = [None, Some(id.clone())].into_iter();
+        let mended = || {
+            fs::write(&file, format!("{id}\n")).expect("mended");
+            Ok(reads.next().expect("at most two reads"))
+        };
+        let found = read_with_file(mended, file.clone(), None);
+        assert_eq!(found.expect("read"), Some(id.clone()));
+        fs::remove_file(&file).expect("removed");
+        let found = read_with_file(nothing, file.clone(), None);
+        assert_eq!(found.expect("read"), None);
+    }
 
     #[test]
     fn a_word_becomes_a_component() {

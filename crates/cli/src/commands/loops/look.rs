@@ -18,7 +18,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
 use crate::table::{Paper, Tint, painted};
-use crate::words::room;
+use crate::words::{LocalTimes, room};
 use crate::worker_trouble::{Trouble, as_json, trouble};
 
 pub(super) fn status(id: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {
@@ -67,10 +67,10 @@ pub(super) fn result_of(
     let lost = publishing::lost_branch(home, &loaded.state);
     output.data(&text(home, &view, lost.as_ref(), output.paper()))?;
     if !ended.is_empty() {
-        let lines: String = ended
-            .iter()
-            .map(|ended| format!("  {}\n", ended.line()))
-            .collect();
+        let mut times = LocalTimes::default();
+        let line = |ended: &Ended| ended.line_at(&times.written(ended.at_ms));
+        let lines: Vec<String> = ended.iter().map(line).collect();
+        let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
         output.data(&format!("progress\n{lines}"))?;
     }
     output.data(&format!("disk    {}\n", room(disk)))?;
@@ -423,7 +423,7 @@ pub(super) fn event_line(event: &PublicEvent) -> String {
     .collect();
     let until = event.data.get("until").and_then(Value::as_i64);
     let until = until
-        .map(|until_ms| format!(" until={}", home::utc(until_ms)))
+        .map(|until_ms| format!(" until={}", home::local(until_ms)))
         .unwrap_or_default();
     format!("{}  {}{until}\n", event.name, parts.join(" "))
 }
