@@ -15,12 +15,19 @@ git config --global init.defaultBranch main; git config --global advice.detached
 
 # ---------------------------------------------------------------- the end of a case
 ours() { # pids of every process of this case, ourselves and our parents left out: found by $T in environment or command line
-  local p
-  for p in /proc/[0-9]*; do
-    p=${p#/proc/}
-    [ "$p" = $$ ] || [ "$p" = "$BASHPID" ] || [ "$p" = "$PPID" ] && continue
-    if { tr '\0' '\n' <"/proc/$p/environ"; tr '\0' ' ' <"/proc/$p/cmdline"; } 2>/dev/null | grep -qF "$T/"; then echo "$p"; fi
-  done
+  python3 - "$T/" $$ "$BASHPID" "$PPID" <<'E'
+import os, sys
+wanted, out = sys.argv[1].encode(), {int(p) for p in sys.argv[2:]} | {os.getpid(), os.getppid()}
+for p in filter(str.isdigit, os.listdir("/proc")):
+    said = b""
+    for name in ("environ", "cmdline"):
+        try:
+            said += open(f"/proc/{p}/{name}", "rb").read()
+        except OSError:
+            pass
+    if wanted in said and int(p) not in out:
+        print(p)
+E
 }
 cleanup() {
   rm -f "$T"/ctl/*.hold 2>/dev/null

@@ -264,8 +264,15 @@ mod tests {
     fn every_example_is_understood() {
         for (verb, examples) in EXAMPLES {
             for (line, _) in *examples {
-                let words = line.replace('"', "").replace("use tabs", "tabs");
-                let read = Args::command().try_get_matches_from(words.split(' '));
+                // What is between quotes is one word.
+                let quoted = line
+                    .split('"')
+                    .enumerate()
+                    .flat_map(|(at, part)| match at % 2 {
+                        0 => part.split_whitespace().collect(),
+                        _ => vec![part],
+                    });
+                let read = Args::command().try_get_matches_from(quoted);
                 let read = read.unwrap_or_else(|error| panic!("{line}: {error}"));
                 assert_eq!(read.subcommand_name(), Some(*verb), "{line}");
             }

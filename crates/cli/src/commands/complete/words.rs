@@ -149,7 +149,7 @@ fn values(arg: &Arg, line: &Line<'_>) -> Vec<Candidate> {
         "story" => completion::stories(first),
         "choice" => completion::choices(first),
         "run_id" => completion::runs(),
-        "code" => return crate::commands::explain::codes(),
+        "topic" => return crate::commands::explain::codes(),
         "flow" => return plain(crate::config::FLOWS),
         "role" => return plain(&["implementor", "reviewer", "prover", "judge", "check"]),
         _ => return Vec::new(),
