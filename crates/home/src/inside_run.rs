@@ -4,6 +4,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::folder::Home;
@@ -58,8 +59,41 @@ fn parent_of(pid: u32) -> Option<u32> {
     rest.split(' ').nth(1)?.parse().ok()
 }
 
-/// Whether a folder is one of this state folder's runs: HOME/loops/LOOP/runs/RUN.
+/// Whether a folder is one of this state folder's runs: HOME/loops/LOOP/runs/RUN. A folder of links to
+/// the same journal is the same state folder.
 fn is_run_of(folder: &Path, home: &Home) -> bool {
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    real(folder).starts_with(real(home.root()))
+    if real(folder).starts_with(real(home.root())) {
+        return true;
+    }
+    let identity = |root: &Path| {
+        let file = fs::metadata(root.join("journal.db")).ok()?;
+        Some((file.dev(), file.ino()))
+    };
+    let ours = identity(home.root());
+    let theirs = folder.ancestors().nth(4).and_then(identity);
+    ours.is_some() && ours == theirs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder of links to what is in the state folder is the same state.
+    #[test]
+    fn a_run_is_recognised_through_links_into_its_state_folder() {
+        let scratch = std::env::temp_dir().join(format!("review-inside-{}", std::process::id()));
+        let (real, other) = (scratch.join("real"), scratch.join("other"));
+        let run = real.join("loops/L/runs/R");
+        fs::create_dir_all(&run).expect("a run");
+        fs::create_dir_all(&other).expect("another folder");
+        fs::write(real.join("journal.db"), "").expect("a journal");
+        for name in ["loops", "journal.db"] {
+            std::os::unix::fs::symlink(real.join(name), other.join(name)).expect("a link");
+        }
+        assert!(is_run_of(&run, &Home::at(&real)));
+        let is_known = is_run_of(&run, &Home::at(&other));
+        fs::remove_dir_all(&scratch).expect("clean");
+        assert!(is_known, "the same journal by another way");
+    }
 }

@@ -9,7 +9,7 @@ use crate::attempt::{Attempt, Candidate, Material, RunState, Step};
 use crate::budget::Assumed;
 use crate::commit::Commit;
 use crate::event::{EndReason, Event, PublishResult, RunKey, Stamped, WriteBack};
-use crate::flow::Flow;
+use crate::flow::{Flow, Stage};
 use crate::ids::{AgentName, StoryId};
 use crate::outcome::{RunOutcome, RunUsage};
 use crate::spec::{Cast, LoopSpec, StorySpec, StoryStart};
@@ -352,13 +352,12 @@ impl State {
             .tried_on
             .as_ref()
             .is_some_and(|on| *on != attempt.base);
-        attempt.is_first_here = story.attempts == 0 || has_moved;
-        if has_moved {
-            // They stand on another commit, and would undo what landed since.
-            story.tests = None;
-            story.earlier_writings += story.rewrites + 1;
-            story.rewrite = None;
-            story.failing.clear();
+        story.has_baseline &= !has_moved;
+        let was_overtaken = story.extra_attempts > 0 && !story.has_baseline;
+        attempt.is_first_here = story.attempts == 0 || has_moved || was_overtaken;
+        if has_moved || !attempt.flow.has(Stage::WriteTests) {
+            // They stand on another commit and would undo what landed since, or nobody asked for them.
+            story.forget_tests();
         }
         story.attempts = number;
         story.tried_on = Some(attempt.base.clone());
@@ -396,6 +395,7 @@ impl State {
             judge,
             ..Cast::default()
         };
+        story.rechecked_as = number;
         let mut attempt = Attempt::new(number, flow, cast, head.clone(), at_ms);
         attempt.is_recheck = true;
         story.status = StoryStatus::Active(Box::new(attempt));
@@ -535,6 +535,11 @@ impl State {
             return Err("a story is being worked on".into());
         }
         self.ended = Some(reason.clone());
+        for story in &mut self.stories {
+            // Whoever still wants something says so again, and only that is done then.
+            story.wish = None;
+            story.is_asked_for = false;
+        }
         Ok(())
     }
 }
@@ -567,6 +572,8 @@ impl StoryProgress {
                 StoryStart::SetAside => StoryStatus::SetAside,
             },
             attempts: 0,
+            rechecked_as: 0,
+            has_baseline: false,
             extra_attempts: 0,
             wish: None,
             is_asked_for: false,

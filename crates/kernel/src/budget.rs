@@ -72,10 +72,14 @@ impl State {
             return;
         };
         let is_resumed = usage.is_some_and(|usage| usage.resumable);
+        let is_stopped_for_wish = *outcome == RunOutcome::Stopped
+            && self
+                .story(&run.story)
+                .is_some_and(|story| story.wish.is_some());
         let waits = matches!(
             outcome,
             RunOutcome::Infrastructure { .. } | RunOutcome::NeedsHuman { .. } | RunOutcome::Stopped
-        );
+        ) && !is_stopped_for_wish;
         if is_resumed || waits {
             return;
         }

@@ -198,7 +198,8 @@ impl Active<'_> {
         // A person's work is theirs to mend.
         let is_agents = self.attempt.source == Source::Agents && !self.attempt.is_recheck;
         if has_attempts && is_agents {
-            if self.state.paused {
+            // The head is about to move: what a person accepted or made is on its way to it.
+            if self.state.paused || self.state.is_steered_work_under_way() {
                 return Vec::new();
             }
             return vec![Deed::Plan(plan_attempt(self.state, story))];

@@ -28,6 +28,7 @@ impl State {
                 .iter_mut()
                 .find(|known| known.spec.id == story.spec.id);
             match known {
+                Some(known) if known.has_begun() => {}
                 Some(known) if known.status == StoryStatus::Pending => *known = story,
                 Some(_) => {}
                 None => self.stories.push(story),

@@ -190,6 +190,7 @@ impl State {
     /// Only a setup that fails is a reason to stop: no candidate could ever be checked.
     fn take_baseline(&mut self, key: &RunKey, passed: bool, report: &str) -> Moved {
         if passed {
+            self.story_mut(&key.story)?.has_baseline = true;
             return self.settle(&key.story);
         }
         let question = format!(

@@ -76,6 +76,10 @@ pub struct StoryProgress {
     pub tried_on: Option<Commit>,
     /// What each failed attempt taught.
     pub feedback: Vec<String>,
+    /// The number that its last recheck went by. Runs are named by it, so no attempt may have it too.
+    pub rechecked_as: u32,
+    /// Whether the base of its last attempt is known to build.
+    pub has_baseline: bool,
     /// Attempts beyond those that every story gets, since a person asked for them.
     pub extra_attempts: u32,
     /// What a person wants of it and has not got yet.
@@ -299,6 +303,11 @@ impl StoryProgress {
             | StoryStatus::SetAside
             | StoryStatus::Taken { .. } => None,
         }
+    }
+
+    /// Whether anything was done for it, or asked of it by a person.
+    pub fn has_begun(&self) -> bool {
+        self.attempts > 0 || self.wish.is_some() || self.is_asked_for
     }
 
     /// Whether it has passed, in this loop or before it.

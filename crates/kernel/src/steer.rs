@@ -46,6 +46,16 @@ impl StoryProgress {
         Ok(Material::Drafts(drafts))
     }
 
+    /// Forgets the tests that were written. Whatever comes of writers who are still at it has a name that
+    /// nobody looks for any more.
+    pub(crate) fn forget_tests(&mut self) {
+        if self.tests.take().is_some() || self.rewrite.take().is_some() {
+            self.earlier_writings += self.rewrites + 1;
+            self.rounds += 1;
+        }
+        self.failing.clear();
+    }
+
     /// Whether an attempt is owed that grants a wish.
     pub(crate) fn has_wished_attempt(&self) -> bool {
         self.status == StoryStatus::Pending
@@ -94,7 +104,7 @@ impl State {
         let says_more = hint.is_some() || agent.is_some() || flow.is_some();
         match &story.status {
             StoryStatus::Passed(_) => return Err(format!("story `{id}` has passed").into()),
-            StoryStatus::Active(_) => {
+            StoryStatus::Active(_) if !is_over => {
                 let why = format!("story `{id}` is being worked on; wait for it, or skip it first");
                 return Err(why.into());
             }
@@ -109,6 +119,7 @@ impl State {
                 return Err(format!("the turn of story `{id}` will come").into());
             }
             StoryStatus::Pending
+            | StoryStatus::Active(_)
             | StoryStatus::Skipped { .. }
             | StoryStatus::SetAside
             | StoryStatus::Taken { .. } => {}
@@ -135,6 +146,9 @@ impl State {
         at_ms: i64,
     ) -> Moved {
         let story = self.story_mut(id)?;
+        if story.has_passed() {
+            return Err(format!("story `{id}` has passed").into());
+        }
         let Some(proposed) = story.proposed(commit) else {
             return Err(format!("{commit} is no candidate of story `{id}`").into());
         };
@@ -168,10 +182,13 @@ impl State {
 
     /// Notes a wish, and grants it where nothing stands in the way.
     fn wish(&mut self, id: &StoryId, wish: Wish) -> Moved {
+        let is_over = self.ended.is_some();
         let story = self.story_mut(id)?;
         let is_skip = matches!(wish, Wish::Skip { .. });
         let refused = match &story.status {
             StoryStatus::Passed(_) => Some("has passed"),
+            // Nothing is done any more for what the end cut short.
+            StoryStatus::Active(_) if is_over => None,
             StoryStatus::Active(attempt) if attempt.is_recheck => Some("is being looked at again"),
             StoryStatus::Active(attempt) if is_landing(&attempt.step) => Some("is landing"),
             StoryStatus::Skipped { .. } | StoryStatus::Blocked { .. } | StoryStatus::SetAside
@@ -180,7 +197,7 @@ impl State {
                 Some("is set aside already")
             }
             StoryStatus::Taken { .. } if matches!(wish, Wish::Take { .. }) => {
-                Some("is with a person already")
+                Some("is with a person already; `take --done` hands it in")
             }
             _ if story.wish.is_some() && !is_skip && !is_another_yes(story, &wish) => {
                 Some("has a person's wish to fulfil already")
@@ -190,8 +207,9 @@ impl State {
         if let Some(why) = refused {
             return Err(format!("story `{id}` {why}").into());
         }
-        story.wish = Some(wish);
+        // What the end cut short is put away first, with the candidate that may be meant.
         self.reopen()?;
+        self.story_mut(id)?.wish = Some(wish);
         if self.story_mut(id)?.attempt().is_some() {
             return self.grant_wish(id);
         }
@@ -222,11 +240,14 @@ impl State {
         }
         let story = self.story_mut(id)?;
         let was_counted = matches!(story.status, StoryStatus::Skipped { .. });
+        story.attempts = story.attempts.max(story.rechecked_as);
         story.extra_attempts = story.extra_attempts.max(story.attempts);
         story.is_asked_for = true;
         story.skipped_because = None;
         story.ruled = false;
+        // Somebody may still be making tests under the next name.
         story.earlier_writings += story.rewrites + 1;
+        story.rounds += 1;
         story.rewrites = 0;
         story.ended_at_ms = None;
         story.status = match story.wish.take() {
@@ -261,8 +282,16 @@ impl State {
         for id in cut_short {
             self.set_candidate_aside(&id)?;
             let story = self.story_mut(&id)?;
-            story.extra_attempts += 1;
-            story.status = StoryStatus::Pending;
+            let was_recheck = story.attempt().is_some_and(|attempt| attempt.is_recheck);
+            story.status = if was_recheck {
+                StoryStatus::Skipped {
+                    reason: story.skipped_because.clone().unwrap_or_default(),
+                    rechecked: true,
+                }
+            } else {
+                story.extra_attempts += 1;
+                StoryStatus::Pending
+            };
         }
         Ok(())
     }
@@ -271,7 +300,14 @@ impl State {
     /// whole.
     pub(crate) fn ends_again(&self) -> Option<&EndReason> {
         let reason = self.reopened_from.as_ref();
-        reason.filter(|reason| **reason != EndReason::Completed)
+        let is_for_one = self.spec.first.as_ref().is_some_and(|first| first.only);
+        reason.filter(|reason| **reason != EndReason::Completed || is_for_one)
+    }
+
+    /// Whether an attempt is under way at what a person accepted or made.
+    pub(crate) fn is_steered_work_under_way(&self) -> bool {
+        self.attempts()
+            .any(|(_, attempt)| attempt.source != Source::Agents)
     }
 
     /// Whether a person does a story just now.

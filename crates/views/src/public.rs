@@ -60,7 +60,7 @@ impl PublicFold {
             self.is_broken = true;
             return Vec::new();
         };
-        self.remember_tool(&record.event);
+        self.remember_tool(&record.event, &after);
         let told = public_of(record, before.as_ref(), &after, &self.tools);
         let (number, loop_id) = (self.n_records, &after.spec().loop_id);
         let events = (1..)
@@ -79,11 +79,18 @@ impl PublicFold {
 }
 
 impl PublicFold {
-    fn remember_tool(&mut self, event: &Event) {
+    fn remember_tool(&mut self, event: &Event, after: &State) {
         match event {
             Event::StoryPlanned {
                 story, implementor, ..
-            } => self.tools.insert(story.clone(), implementor.clone()),
+            } => match after.attempt(story).map(|attempt| &attempt.source) {
+                Some(Source::Person(_)) => self.tools.remove(story),
+                // Whoever made it is still who made it.
+                Some(Source::Accepted(_)) => None,
+                Some(Source::Agents) | None => {
+                    self.tools.insert(story.clone(), implementor.clone())
+                }
+            },
             Event::AgentSwitched { run, to, .. } if run.stage == Stage::Implement => {
                 self.tools.insert(run.story.clone(), to.clone())
             }
@@ -393,7 +400,8 @@ fn measured_verdict(
         let story = state.and_then(|state| state.story(&run.story));
         story.map_or(0, |story| story.rejected.len())
     };
-    if run.stage == Stage::Judge || n_rejected(Some(after)) <= n_rejected(before) {
+    let is_judged = run.stage != Stage::Judge && *outcome != RunOutcome::Stopped;
+    if !is_judged || n_rejected(Some(after)) <= n_rejected(before) {
         return Vec::new();
     }
     let attempt = before.and_then(|state| state.attempt(&run.story));
@@ -460,12 +468,15 @@ fn retry(story: &str, attempt: u32, reason: &str, after: &State) -> Vec<Told> {
     let Some(progress) = after.story(story) else {
         return Vec::new();
     };
-    let recheck = matches!(&progress.status, StoryStatus::Active(attempt) if attempt.is_recheck);
-    if recheck || progress.attempts >= spec.attempts_max() {
+    let is_last_word = matches!(&progress.status, StoryStatus::Active(attempt)
+        if attempt.is_recheck || attempt.source != Source::Agents);
+    let attempts_max = spec.attempts_max().saturating_add(progress.extra_attempts);
+    if is_last_word || progress.attempts >= attempts_max {
         return Vec::new();
     }
+    let next = (attempt + 1).saturating_sub(progress.extra_attempts);
     let data = json!({ "loopId": spec.loop_id, "storyId": story, "attempt": attempt, "reason": reason,
-                       "nextTool": spec.implementor_for(&progress.spec, attempt + 1) });
+                       "nextTool": spec.implementor_for(&progress.spec, next) });
     one("agent/loop.story.retry", data)
 }
 

@@ -2,8 +2,8 @@
 //! the commit.
 
 use kernel::{
-    Commit, Event, Facts, Flag, Mutants, ObligationKind, Proof, Review, RunOutcome, Stage, Stamped,
-    State, StoryStatus, Verdict, is_same_test, numbered, quotes_criterion,
+    Commit, Event, Facts, Flag, Mutants, ObligationKind, Proof, Review, RunOutcome, Source, Stage,
+    Stamped, State, StoryStatus, Verdict, is_same_test, numbered, quotes_criterion,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -159,6 +159,9 @@ pub struct AttemptReport {
     /// What the arbiter said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ruling: Option<String>,
+    /// Who accepted it, and why, where a person did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<String>,
     /// `passed`, `rejected`, `set aside`, `not finished` where the loop ended first, or nothing while
     /// it is under way.
     pub ended: &'static str,
@@ -185,6 +188,7 @@ pub fn story_report(records: &[Stamped], story: &str) -> Option<StoryReport> {
             Some(state) => state.after(record).ok(),
         }?;
         take(record, story, &mut attempts);
+        note_person(record, story, &next, &mut attempts);
         runs_of_unknown_cost += u32::from(hides_its_cost(&record.event, story));
         let feedback = next
             .story(story)
@@ -212,6 +216,31 @@ pub fn story_report(records: &[Stamped], story: &str) -> Option<StoryReport> {
         runs_of_unknown_cost,
         ..report
     })
+}
+
+/// Notes what a person did to the attempts at a story.
+fn note_person(record: &Stamped, id: &str, next: &State, attempts: &mut [AttemptReport]) {
+    let Some(last) = attempts.last_mut() else {
+        return;
+    };
+    let attempt = next.attempt(id);
+    if matches!(&record.event, Event::StoryPlanned { story, .. } if story == id) {
+        match attempt.map(|attempt| &attempt.source) {
+            Some(Source::Accepted(acceptance)) => {
+                let by = &acceptance.by;
+                let why = acceptance.reason.as_deref();
+                let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+                last.accepted = Some(format!("accepted by {by}{why}"));
+                last.implementor = String::new();
+            }
+            Some(Source::Person(work)) => last.implementor.clone_from(&work.by),
+            Some(Source::Agents) | None => {}
+        }
+    }
+    // What a person wanted instead has overtaken it.
+    if attempt.is_none() && last.ended.is_empty() {
+        last.ended = "set aside";
+    }
 }
 
 /// Whether this is the end of an agent's run on the story that did not tell what it cost.
@@ -538,9 +567,16 @@ impl Speaking<'_> {
     fn standing(&self, tests: &[String], met: Option<bool>) -> &'static str {
         let facts = self.last.and_then(|last| last.facts.as_ref());
         let proven = facts.map(|facts| &facts.proven[..]).unwrap_or_default();
-        let is_proven = |test: &String| proven.iter().any(|proven| is_same_test(test, proven));
+        // Runners print a test with its file: `test_swap.py::test_swap`.
+        let bare = |test: &str| test.rsplit("::").next().unwrap_or_default().to_owned();
+        let is_proven = |test: &String| {
+            let is_named = |said: &str| proven.iter().any(|proven| is_same_test(said, proven));
+            is_named(test) || is_named(&bare(test))
+        };
+        let is_accepted = self.last.is_some_and(|last| last.accepted.is_some());
         let verdict = self.last.and_then(|last| last.verdict.as_ref());
         match (self.has_passed, met) {
+            (true, _) if is_accepted => "accepted",
             (true, _) if tests.iter().any(is_proven) => "proven",
             (true, _) if verdict.is_some() => "judged",
             (true, _) if self.last.is_some() => "checked",

@@ -55,6 +55,16 @@ pub(crate) fn common_git_dir(project: &Path) -> Result<PathBuf, GitError> {
     .map_err(|error| not_a_repository(project, error))
 }
 
+/// Whether a folder is another work tree of a project's repository.
+pub fn is_same_repository(folder: &Path, project: &Path) -> bool {
+    let top = |path: &Path| absolute(path).and_then(|path| top_of(&path));
+    let (Ok(here), Ok(there)) = (top(folder), top(project)) else {
+        return false;
+    };
+    let common = |path: &Path| common_git_dir(path).ok();
+    here != there && common(&here).is_some() && common(&here) == common(&there)
+}
+
 /// The git folder of one work tree, which is not the common one in a linked worktree.
 pub(crate) fn git_dir(project: &Path) -> Result<PathBuf, GitError> {
     path_from(project, &["rev-parse", "--absolute-git-dir"])

@@ -15,11 +15,21 @@ pub enum Restacked {
     Clean(TreeId),
     /// Both changed these files in ways that exclude each other.
     Conflict(Vec<PathBuf>),
+    /// They have no commit in common.
+    Unrelated,
 }
 
 impl LoopRepo {
     /// The files of `onto` with what `work` changed since both were one. Both must be here.
     pub fn restack(&self, work: &CommitId, onto: &CommitId) -> Result<Restacked, GitError> {
+        let common = self
+            .git()
+            .args(["merge-base", onto.as_str(), work.as_str()])
+            .outcome()?;
+        // Git's way to say that there is none.
+        if common.code == Some(1) {
+            return Ok(Restacked::Unrelated);
+        }
         let git = self
             .git()
             .args(["merge-tree", "--write-tree", "--no-messages", "--name-only"])

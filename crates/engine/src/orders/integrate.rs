@@ -27,6 +27,13 @@ pub(crate) fn integrate(
     let repository = ports.repositories.open(&order.loop_id)?;
     let name = format!("refs/heads/{}", branch.branch);
     let (from, to) = (commit_id(branch.from)?, commit_id(branch.to)?);
+    if repository.parent_of(&to)? != from {
+        // The law of landing, once more where it can still be kept: nothing has moved yet.
+        return Err(Fault::NeedsPerson {
+            what: format!("{to} does not stand on {from}, where the loop's branch is"),
+            remedy: "skip the story and try it again".to_owned(),
+        });
+    }
     let there = repository.read_ref(&name)?;
     // The first landing makes the branch.
     let is_first = there.is_none() && branch.from == branch.base;

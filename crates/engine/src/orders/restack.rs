@@ -72,6 +72,9 @@ pub(crate) fn onto_head(
 ) -> Result<OntoHead, Fault> {
     match repository.restack(work, onto)? {
         Restacked::Clean(tree) => Ok(OntoHead::Files(tree)),
+        Restacked::Unrelated => Ok(OntoHead::Conflict(
+            "it has no commit in common with the loop's branch".to_owned(),
+        )),
         Restacked::Conflict(paths) => {
             let named = paths.iter().take(PATHS_MAX);
             let named: Vec<String> = named.map(|path| format!("`{}`", path.display())).collect();
@@ -80,7 +83,8 @@ pub(crate) fn onto_head(
                 more => format!(" and {more} more"),
             };
             Ok(OntoHead::Conflict(format!(
-                "it and what landed since change the same lines: {}{more}",
+                "it and what landed since change the same lines: {}{more}; `retry` or `take` makes it \
+                 anew on top of that",
                 named.join(", ")
             )))
         }

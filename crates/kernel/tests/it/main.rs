@@ -12,5 +12,6 @@ mod questions;
 mod records;
 mod reload;
 mod several;
+mod steering;
 mod support;
 mod world;

@@ -4,5 +4,6 @@
 
 mod loop_view;
 mod public_events;
+mod steering;
 mod story_report;
 mod support;

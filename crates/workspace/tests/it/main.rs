@@ -17,6 +17,7 @@ mod publish;
 mod reader;
 mod refs;
 mod renames;
+mod restack;
 mod snapshot;
 mod support;
 mod trailers;

@@ -8,6 +8,7 @@ use super::lookup::{find, load, open};
 use super::named::story_in;
 use super::refusal::unanswered;
 use super::reload;
+use super::steer::refuse_inside_run;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::state_folder::home;
@@ -20,6 +21,7 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     output.command("answer");
     let home = home()?;
+    refuse_inside_run(&home, "answer")?;
     let journal = open(&home)?;
     let loop_id = find(&journal, id)?;
     let Some(choice) = choice else {

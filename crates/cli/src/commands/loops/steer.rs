@@ -7,10 +7,10 @@ use journal::Journal;
 use kernel::{Commit, Event, Flow, State, StoryId, StoryStatus};
 use serde_json::json;
 use views::story_report;
-use workspace::{LoopRepo, look_at_project, operator_signature};
+use workspace::{LoopRepo, is_same_repository, look_at_project, operator_signature};
 
 use super::lookup::{load, open};
-use super::{keys, named, serve, verbs, work};
+use super::{casting, keys, named, serve, verbs, work};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
@@ -201,7 +201,7 @@ impl Steering {
 }
 
 /// What only a person may do is not done by what a run started.
-fn refuse_inside_run(home: &Home, verb: &str) -> Result<(), Failure> {
+pub(super) fn refuse_inside_run(home: &Home, verb: &str) -> Result<(), Failure> {
     match home::surrounding_run(home) {
         Some(run) => Err(Failure::bad_input(format!(
             "only a person may {verb}, and this was called from inside a run ({})",
@@ -248,6 +248,10 @@ fn retry(
     };
     if let Some(agent) = &agent {
         known_agent(&steering.state, agent)?;
+    }
+    let settings = serde_json::from_str::<Settings>(&steering.state.spec().settings);
+    if let (Some(flow), Ok(settings)) = (flow, settings) {
+        casting::check_flow(flow, &settings)?;
     }
     let story = steering.story.clone();
     let agent = agent.map(|agent| agent.as_str().into());
@@ -341,10 +345,7 @@ fn take(
     };
     // Nothing is made for a request that is refused.
     if home::takes(&steering.state, &event) {
-        work::refuse_filled(&folder, &format!("loopwright take {id} {story} FOLDER"))?;
-        LoopRepo::open(&steering.home.repository(id))
-            .and_then(|repository| repository.add_work_tree(&project, &folder, &head))
-            .map_err(|error| Failure::environment("cannot make the work tree", &error))?;
+        make_work_tree(steering, &folder, &head)?;
     }
     steering.ask(&event)?;
     output.data(&format!("{}\n", folder.display()))?;
@@ -358,6 +359,23 @@ fn take(
     )?;
     output.next(NextAction::new(done, "hand in what you committed there"));
     Ok(Exit::Done)
+}
+
+/// Makes the work tree, unless one of the project is there already: whoever takes a story again goes on
+/// where they were.
+fn make_work_tree(
+    steering: &Steering,
+    folder: &Path,
+    head: &workspace::CommitId,
+) -> Result<(), Failure> {
+    let (id, story, project) = (&steering.loop_id, &steering.story, steering.project());
+    if is_same_repository(folder, &project) {
+        return Ok(());
+    }
+    work::refuse_filled(folder, &format!("loopwright take {id} {story} FOLDER"))?;
+    LoopRepo::open(&steering.home.repository(id))
+        .and_then(|repository| repository.add_work_tree(&project, folder, head))
+        .map_err(|error| Failure::environment("cannot make the work tree", &error))
 }
 
 fn hand_in(

@@ -95,7 +95,10 @@ fn to_its_end(
             output.talk(&format!("warning: the PRD {}: {fault}\n", view.prd_path));
             told_fault.clone_from(&view.prd_fault);
         }
-        if loaded.state.ended().is_some() || !loaded.state.questions().is_empty() {
+        let waits_for_person =
+            loaded.state.is_with_person() && loaded.state.attempts().next().is_none();
+        let asks = !loaded.state.questions().is_empty() || waits_for_person;
+        if loaded.state.ended().is_some() || asks {
             face.draw_last(home, &loaded, output);
             // Who takes the events alone needs no result, and gets its exit code.
             return match interrupt {
