@@ -54,11 +54,19 @@ pub fn loop_report(records: &[Stamped]) -> Option<LoopReport> {
         let Some(report) = story_report(records, &story.id) else {
             continue;
         };
+        let accepted = accepted_of(&report.attempts, story.status);
+        let landed = accepted.and_then(|accepted| accepted.accepted_sha.as_ref());
         for attempt in &report.attempts {
-            caught.extend(caught_in(&story.id, attempt));
+            // What was found there has landed all the same.
+            let has_landed = landed.is_some() && attempt.candidate_sha.as_ref() == landed;
+            if !attempt.recheck && !has_landed {
+                caught.extend(caught_in(&story.id, attempt));
+            }
         }
         if story.status == "passed" {
             let id = &story.id;
+            let words = accepted.and_then(|accepted| accepted.accepted.as_ref());
+            to_look_at.extend(words.map(|words| format!("{id}: {words}, and not by a judge")));
             let flags = report.flags.iter();
             to_look_at
                 .extend(flags.map(|flag| format!("{id}: {} ({})", flag.kind.words(), flag.place)));
@@ -80,6 +88,12 @@ pub fn loop_report(records: &[Stamped]) -> Option<LoopReport> {
         to_look_at,
         view,
     })
+}
+
+/// The attempt by which a person let the story pass.
+fn accepted_of<'a>(attempts: &'a [AttemptReport], status: &str) -> Option<&'a AttemptReport> {
+    let last = attempts.last().filter(|_| status == "passed")?;
+    last.accepted.is_some().then_some(last)
 }
 
 /// What was found in one attempt. Whoever rejected it caught it; what others found is told as well.

@@ -162,6 +162,9 @@ pub struct AttemptReport {
     /// Who accepted it, and why, where a person did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<String>,
+    /// The candidate that they accepted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted_sha: Option<String>,
     /// `passed`, `rejected`, `set aside`, `not finished` where the loop ended first, or nothing while
     /// it is under way.
     pub ended: &'static str,
@@ -231,6 +234,7 @@ fn note_person(record: &Stamped, id: &str, next: &State, attempts: &mut [Attempt
                 let why = acceptance.reason.as_deref();
                 let why = why.map(|why| format!(": {why}")).unwrap_or_default();
                 last.accepted = Some(format!("accepted by {by}{why}"));
+                last.accepted_sha = Some(acceptance.commit.to_string());
                 last.implementor = String::new();
             }
             Some(Source::Person(work)) => last.implementor.clone_from(&work.by),

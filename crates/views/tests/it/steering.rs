@@ -1,7 +1,7 @@
 //! What is told of stories that a person steered.
 
 use kernel::{Commit, Event, Facts, Flow, RunOutcome, Stage};
-use views::{public_events, story_report};
+use views::{loop_report, public_events, story_report};
 
 use crate::support::{Played, checked, commit, spec, worked};
 
@@ -172,7 +172,13 @@ fn what_was_accepted_over_red_is_not_called_checked() {
     played.record(accept(&candidate, Some("flaky"))).settle();
     let report = story_report(&played.records, "a").expect("a report");
     assert_eq!(report.status, "passed");
-    assert_ne!(report.criteria[0].standing, "checked", "its checks are red");
+    assert_eq!(report.criteria[0].standing, "accepted");
+    let whole = loop_report(&played.records).expect("a report");
+    assert_eq!(whole.caught, [], "it landed");
+    assert_eq!(
+        whole.to_look_at,
+        ["a: accepted by Ada: flaky, and not by a judge"]
+    );
 }
 
 #[test]
