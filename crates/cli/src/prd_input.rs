@@ -4,6 +4,7 @@
 //! complaint.
 
 use std::io::Read as _;
+use std::path::Path;
 
 use home::PrdFile;
 use prd::limits::FILE_BYTES_MAX;
@@ -30,9 +31,9 @@ pub(crate) enum Kind {
 
 /// Reads a PRD from wherever it is; the diagnostic says why it could not be read at all.
 pub(crate) fn read(source: &PrdSource) -> Result<PrdInput, Box<Diagnostic>> {
-    let options = Options {
-        tools: source.tools.clone(),
-    };
+    let mut tools = source.tools.clone();
+    tools.extend(agents_beside(&source.file));
+    let options = Options { tools };
     if source.file.as_os_str() == "-" {
         let bytes = read_stdin()?;
         let reading = prd::read(
@@ -60,6 +61,16 @@ pub(crate) fn read(source: &PrdSource) -> Result<PrdInput, Box<Diagnostic>> {
         snapshots,
         kind: if is_folder { Kind::Folder } else { Kind::File },
     })
+}
+
+/// The agents that are configured where the PRD is: `start` would know them too. A configuration that
+/// cannot be read names nobody, and `start` says so.
+fn agents_beside(file: &Path) -> Vec<String> {
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let config = crate::config::read(folder.unwrap_or(Path::new(".")), &[]);
+    config.map_or_else(|_| Vec::new(), |config| config.agents.into_keys().collect())
 }
 
 fn read_stdin() -> Result<Vec<u8>, Box<Diagnostic>> {

@@ -201,39 +201,60 @@ fn begun(story: &StoryId, work: Value, before: Option<&State>, after: &State) ->
     told
 }
 
-/// What a person asked for one story.
+/// What a person asked for one story. Every action has the same keys.
 fn steered(loop_id: &str, event: &Event) -> Vec<Told> {
-    let data = match event {
+    let mut data = json!({ "loopId": loop_id, "storyId": null, "action": null, "by": null,
+                           "reason": null, "hint": null, "tool": null, "flow": null,
+                           "commitSha": null, "folder": null });
+    let mut tell = |values: &[(&str, Value)]| {
+        for (key, value) in values {
+            data[*key] = value.clone();
+        }
+    };
+    match event {
         Event::RetryRequested {
             story,
             hint,
             agent,
             flow,
-        } => {
-            let flow = flow.map(kernel::Flow::word);
-            json!({ "loopId": loop_id, "storyId": story, "action": "retry", "hint": hint,
-                    "tool": agent, "flow": flow })
-        }
-        Event::SkipRequested { story, reason } => {
-            json!({ "loopId": loop_id, "storyId": story, "action": "skip", "reason": reason })
-        }
+        } => tell(&[
+            ("storyId", json!(story)),
+            ("action", json!("retry")),
+            ("hint", json!(hint)),
+            ("tool", json!(agent)),
+            ("flow", json!(flow.map(kernel::Flow::word))),
+        ]),
+        Event::SkipRequested { story, reason } => tell(&[
+            ("storyId", json!(story)),
+            ("action", json!("skip")),
+            ("reason", json!(reason)),
+        ]),
         Event::AcceptRequested {
             story,
             commit,
             by,
             reason,
-        } => json!({ "loopId": loop_id, "storyId": story, "action": "accept",
-                     "commitSha": commit, "by": by, "reason": reason }),
-        Event::TakeRequested { story, by, folder } => {
-            json!({ "loopId": loop_id, "storyId": story, "action": "take", "by": by,
-                    "folder": folder })
-        }
-        Event::HandedIn { story, commit, by } => {
-            json!({ "loopId": loop_id, "storyId": story, "action": "hand-in",
-                    "commitSha": commit, "by": by })
-        }
+        } => tell(&[
+            ("storyId", json!(story)),
+            ("action", json!("accept")),
+            ("commitSha", json!(commit)),
+            ("by", json!(by)),
+            ("reason", json!(reason)),
+        ]),
+        Event::TakeRequested { story, by, folder } => tell(&[
+            ("storyId", json!(story)),
+            ("action", json!("take")),
+            ("by", json!(by)),
+            ("folder", json!(folder)),
+        ]),
+        Event::HandedIn { story, commit, by } => tell(&[
+            ("storyId", json!(story)),
+            ("action", json!("hand-in")),
+            ("commitSha", json!(commit)),
+            ("by", json!(by)),
+        ]),
         _ => return Vec::new(),
-    };
+    }
     one("agent/loop.steered", data)
 }
 

@@ -112,7 +112,8 @@ fn without_links(page: &str) -> String {
         };
         out.push_str(before);
         out.push_str(&match topic_of(target) {
-            Some(topic) => format!("`loopwright explain {topic}`"),
+            Some(topic) if words.ends_with(".md") => format!("`loopwright explain {topic}`"),
+            Some(topic) => format!("{words} (`loopwright explain {topic}`)"),
             None if target.starts_with("http") => format!("[{words}]({target})"),
             None => words.to_owned(),
         });
@@ -142,7 +143,7 @@ mod tests {
             ),
             (
                 "[`a`](errors/PRD004.md)[b](../src/b.rs)",
-                "`loopwright explain PRD004`b",
+                "`a` (`loopwright explain PRD004`)b",
             ),
             ("[acp](https://a.example/b)", "[acp](https://a.example/b)"),
             ("a[1](2", "a[1](2"),

@@ -452,3 +452,19 @@ fn mark_refuses_a_file_that_changed_meanwhile() {
     let refused = rounds.into_iter().find(|(exit, _, _)| *exit != Some(0));
     assert_eq!(refused, Some((Some(2), told.to_owned(), edited)));
 }
+
+#[test]
+fn an_agent_that_is_configured_beside_the_prd_is_known() {
+    let env = TestEnv::new();
+    let prd = r#"{ "stories": [{ "id": "a", "title": "A", "tool": "builder", "acceptanceCriteria": ["it is there"] }] }"#;
+    env.write("shop/prd.json", prd);
+    let unknown = env.run(&["prd", "check", "shop/prd.json"]);
+    assert!(unknown.whole().contains("PRD011"), "{}", unknown.whole());
+    env.write(
+        "shop/loopwright.toml",
+        "[agents.builder]\ncommand = [\"sh\", \"build.sh\"]\n",
+    );
+    let known = env.run(&["prd", "check", "shop/prd.json"]);
+    assert!(!known.whole().contains("PRD011"), "{}", known.whole());
+    assert_eq!(known.exit, 0, "{}", known.whole());
+}
