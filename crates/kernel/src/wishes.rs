@@ -30,6 +30,15 @@ pub struct Acceptance {
     pub at_ms: i64,
 }
 
+impl Acceptance {
+    /// Who accepted it, and why, in a line.
+    pub fn words(&self) -> String {
+        let why = self.reason.as_ref();
+        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+        format!("accepted by {}{why}", self.by)
+    }
+}
+
 /// What a person made of a story.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonsWork {

@@ -230,10 +230,7 @@ fn note_person(record: &Stamped, id: &str, next: &State, attempts: &mut [Attempt
     if matches!(&record.event, Event::StoryPlanned { story, .. } if story == id) {
         match attempt.map(|attempt| &attempt.source) {
             Some(Source::Accepted(acceptance)) => {
-                let by = &acceptance.by;
-                let why = acceptance.reason.as_deref();
-                let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-                last.accepted = Some(format!("accepted by {by}{why}"));
+                last.accepted = Some(acceptance.words());
                 last.accepted_sha = Some(acceptance.commit.to_string());
                 last.implementor = String::new();
             }

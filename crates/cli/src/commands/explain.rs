@@ -112,7 +112,9 @@ fn without_links(page: &str) -> String {
         };
         out.push_str(before);
         out.push_str(&match topic_of(target) {
-            Some(topic) if words.ends_with(".md") => format!("`loopwright explain {topic}`"),
+            Some(topic) if words.strip_suffix(".md").is_some() => {
+                format!("`loopwright explain {topic}`")
+            }
             Some(topic) => format!("{words} (`loopwright explain {topic}`)"),
             None if target.starts_with("http") => format!("[{words}]({target})"),
             None => words.to_owned(),

@@ -4,11 +4,11 @@
 use kernel::{Choice, Event, StoryId};
 
 use super::ask::ask;
+use super::inside_run::refuse_inside_run;
 use super::lookup::{find, load, open};
 use super::named::story_in;
 use super::refusal::unanswered;
 use super::reload;
-use super::steer::refuse_inside_run;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::state_folder::home;

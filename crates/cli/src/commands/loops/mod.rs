@@ -13,6 +13,7 @@ pub(crate) mod completion;
 mod dry_run;
 mod follow;
 pub(crate) mod found_checks;
+mod inside_run;
 mod keys;
 mod live;
 mod live_screen;

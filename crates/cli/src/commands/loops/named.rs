@@ -25,6 +25,14 @@ pub(super) struct StoryOfLoop {
     pub(super) story: String,
 }
 
+/// Of two words the first may be left out: one alone is the second.
+pub(super) fn last_is_needed<T>(first: Option<T>, second: Option<T>) -> (Option<T>, Option<T>) {
+    match second {
+        Some(_) => (first, second),
+        None => (None, first),
+    }
+}
+
 /// The loop that a verb shall change.
 pub(super) fn to_change(id: Option<String>, verb: &str) -> Result<String, Failure> {
     let journal = open(&home()?)?;

@@ -9,8 +9,9 @@ use serde_json::json;
 use views::story_report;
 use workspace::{LoopRepo, is_same_repository, look_at_project, operator_signature};
 
+use super::inside_run::refuse_inside_run;
 use super::lookup::{load, open};
-use super::{casting, keys, named, serve, verbs, work};
+use super::{casting, keys, named, serve, work};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
@@ -76,7 +77,7 @@ impl Steering {
         let home = home()?;
         refuse_inside_run(&home, verb)?;
         let journal = open(&home)?;
-        let (id, story) = verbs::last_is_needed(which.id, which.story);
+        let (id, story) = named::last_is_needed(which.id, which.story);
         let story = story.ok_or_else(|| {
             Failure::bad_input("which story?").hint(format!("loopwright {verb} [ID] STORY"))
         })?;
@@ -197,17 +198,6 @@ impl Steering {
         let (id, story) = (&self.loop_id, &self.story);
         Failure::bad_input(format!("nobody has taken story `{story}`"))
             .hint(format!("loopwright take {id} {story}"))
-    }
-}
-
-/// What only a person may do is not done by what a run started.
-pub(super) fn refuse_inside_run(home: &Home, verb: &str) -> Result<(), Failure> {
-    match home::surrounding_run(home) {
-        Some(run) => Err(Failure::bad_input(format!(
-            "only a person may {verb}, and this was called from inside a run ({})",
-            run.display()
-        ))),
-        None => Ok(()),
     }
 }
 

@@ -10,14 +10,6 @@ use crate::args::LogsArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 
-/// Of two words the first may be left out: one alone is the second.
-pub(super) fn last_is_needed<T>(first: Option<T>, second: Option<T>) -> (Option<T>, Option<T>) {
-    match second {
-        Some(_) => (first, second),
-        None => (None, first),
-    }
-}
-
 pub(super) fn story(
     id: Option<&str>,
     wanted: Option<&str>,
@@ -25,7 +17,7 @@ pub(super) fn story(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     output.command("story");
-    let (id, wanted) = last_is_needed(id, wanted);
+    let (id, wanted) = named::last_is_needed(id, wanted);
     let wanted = wanted
         .ok_or_else(|| Failure::bad_input("which story?").hint("loopwright story [ID] STORY"))?;
     let named = named::story(id, wanted)?;
@@ -109,7 +101,7 @@ pub(super) fn answer(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     output.command("answer");
-    let (id, choice) = last_is_needed(id, choice);
+    let (id, choice) = named::last_is_needed(id, choice);
     let (id, choice) = named::to_answer(id, choice)?;
     answer::run(&id, choice, story, output)
 }
