@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::sample::sample;
+use crate::scene::Scene;
 use crate::support::{TestEnv, project};
 
 /// The scripts whose names begin like this.
@@ -74,4 +75,20 @@ fn steering_is_explained_and_refused_in_words() {
     let all = cases("").into_iter();
     let others: Vec<PathBuf> = all.filter(|case| !is_of_verb(case)).collect();
     play_some("all verbs", &others);
+}
+
+#[test]
+fn whoever_names_no_loop_is_told_which_one_may_be_meant() {
+    let scene = Scene::new(&["never-one"]);
+    let ended = scene.start(&["--foreground"]);
+    assert_eq!(ended.exit, 1, "{}", ended.whole());
+    let id = scene.status()["loopId"].as_str().expect("an id").to_owned();
+    let mut command = scene.env.command(&["retry", "never-one"]);
+    let output = scene
+        .env
+        .output(command.current_dir(scene.env.path("project")));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    let hint = format!("loopwright retry {id}");
+    assert!(said.contains(&hint), "{said}");
 }

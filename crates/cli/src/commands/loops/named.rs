@@ -4,18 +4,19 @@
 //! A verb that only looks takes the newest loop of this folder. One that changes something takes none
 //! but the only one that is live here.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use home::Home;
 use journal::Journal;
 use kernel::State;
+use workspace::is_same_repository;
 
 use super::lookup::{
     ambiguous, current_folder, find, find_or_newest, is_at, load, matching, newest_first, open,
 };
 use super::story::unknown_story;
 use super::trace::traces;
-use crate::failure::{Exit, Failure};
+use crate::failure::Failure;
 use crate::state_folder::home;
 
 /// A loop and a story of it, each by its whole id.
@@ -165,7 +166,10 @@ pub(super) fn live_here(journal: &Journal) -> Result<Vec<String>, Failure> {
     let is_here = |loop_id: &String| {
         let loaded = load(journal, loop_id);
         loaded.is_ok_and(|loaded| {
-            loaded.state.ended().is_none() && is_at(&loaded.state.spec().project, &here)
+            let project = &loaded.state.spec().project;
+            // Whoever took a story stands in another work tree of the project.
+            let is_here = is_at(project, &here) || is_same_repository(&here, Path::new(project));
+            loaded.state.ended().is_none() && is_here
         })
     };
     Ok(live.map(|head| head.row.loop_id).filter(is_here).collect())
@@ -175,11 +179,17 @@ fn only_live_here(journal: &Journal, verb: &str) -> Result<String, Failure> {
     let live = live_here(journal)?;
     match live.as_slice() {
         [one] => Ok(one.clone()),
-        [] => Err(Failure {
-            exit: Exit::BadInput,
-            message: format!("no loop is live in this folder, so there is none to {verb}"),
-            hints: vec!["name one; `loopwright list` shows all loops".to_owned()],
-        }),
+        [] => {
+            let failure = Failure::bad_input(format!(
+                "no loop is live in this folder, so there is none to {verb}"
+            ));
+            Err(match find_or_newest(journal, None) {
+                Ok(newest) => failure.hint(format!(
+                    "the newest one here is over; name it if you mean it: loopwright {verb} {newest}"
+                )),
+                Err(_) => failure.hint("name one; `loopwright list` shows all loops"),
+            })
+        }
         several => {
             let lines: String = several.iter().map(|id| format!("\n  {id}")).collect();
             Err(Failure::bad_input(format!(
