@@ -533,4 +533,17 @@ fn a_ref_that_moved_needs_a_person() {
         .map(|hint| (hint, fault.words().contains(hint)))
         .into();
     assert!(words.values().all(|is_said| *is_said), "{}", fault.words());
+    // The branch is where it should be, and the commit does not stand on it: nothing moves.
+    let mut left_behind = order;
+    if let Deed::Integrate { from, .. } = &mut left_behind.deed {
+        *from = to_commit(&theirs);
+    }
+    let fault = carry_out(&left_behind, &ports).expect_err("it would undo what landed");
+    assert!(
+        fault.words().contains("does not stand on"),
+        "{}",
+        fault.words()
+    );
+    let there = repository.read_ref(&branch).expect("read");
+    assert_eq!(there, Some(theirs));
 }
