@@ -10,6 +10,12 @@ use serde_json::Value;
 
 use crate::invocation::Invocation;
 
+/// What every package of ours has before its name, so that a registry knows whose it is.
+const PREFIX: &str = "loopwright-";
+
+/// The packages that are named otherwise: the program itself, and what never leaves the workspace.
+const PLAIN: [&str; 3] = ["loopwright", "xtask", "bench"];
+
 /// The members of the workspace, and where cargo builds.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Metadata {
@@ -20,6 +26,7 @@ pub(crate) struct Metadata {
 /// One member.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Package {
+    /// The name of its folder, which is also the one that sources use.
     pub(crate) name: String,
     /// Relative to the workspace, with forward slashes.
     pub(crate) manifest: String,
@@ -29,6 +36,7 @@ pub(crate) struct Package {
 /// One declared dependency of a member.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Dependency {
+    /// Of ours the short name, of others the name of the package.
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) origin: Origin,
@@ -70,13 +78,33 @@ impl Metadata {
     }
 }
 
+/// The name of a member's package on a registry.
+pub(crate) fn package_name(member: &str) -> String {
+    if PLAIN.contains(&member) {
+        member.to_owned()
+    } else {
+        format!("{PREFIX}{member}")
+    }
+}
+
+/// The reverse of [`package_name`]; a name that we would not give stays whole, so that no row of a
+/// table fits it.
+fn member_name(package: &str) -> String {
+    let short = package.strip_prefix(PREFIX);
+    match short {
+        Some(short) => short.to_owned(),
+        None if PLAIN.contains(&package) => package.to_owned(),
+        None => format!("{package} without `{PREFIX}`"),
+    }
+}
+
 fn parse_package(value: &Value, root: &str) -> Result<Package> {
     let manifest = field(value, "manifest_path")?;
     let manifest = Path::new(manifest)
         .strip_prefix(root)
         .context("a member lies outside the workspace")?;
     Ok(Package {
-        name: field(value, "name")?.to_owned(),
+        name: member_name(field(value, "name")?),
         manifest: manifest.to_string_lossy().replace('\\', "/"),
         dependencies: list(value, "dependencies")?
             .iter()
@@ -98,8 +126,12 @@ fn parse_dependency(value: &Value) -> Result<Dependency> {
     } else {
         Origin::Outside
     };
+    let name = field(value, "name")?;
     Ok(Dependency {
-        name: field(value, "name")?.to_owned(),
+        name: match origin {
+            Origin::Workspace => member_name(name),
+            Origin::Outside => name.to_owned(),
+        },
         kind,
         origin,
     })
@@ -126,9 +158,9 @@ mod tests {
         let text = r#"{
             "workspace_root": "/w", "target_directory": "/w/target",
             "packages": [{
-                "name": "kernel", "manifest_path": "/w/crates/kernel/Cargo.toml",
+                "name": "loopwright-kernel", "manifest_path": "/w/crates/kernel/Cargo.toml",
                 "dependencies": [
-                    { "name": "prd", "kind": null, "path": "/w/crates/prd" },
+                    { "name": "loopwright-prd", "rename": "prd", "kind": null, "path": "/w/crates/prd" },
                     { "name": "cc", "kind": "build" },
                     { "name": "insta", "kind": "dev", "rename": "snapshots" }
                 ]
@@ -152,6 +184,20 @@ mod tests {
             }],
         };
         assert_eq!(Metadata::parse(text).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_package_is_known_in_the_tables_as() {
+        for (package, expected) in [
+            ("loopwright-prd", "prd"),
+            ("loopwright", "loopwright"),
+            ("xtask", "xtask"),
+            ("prd", "prd without `loopwright-`"),
+        ] {
+            assert_eq!(member_name(package), expected);
+        }
+        assert_eq!(package_name("prd"), "loopwright-prd");
+        assert_eq!(package_name("loopwright"), "loopwright");
     }
 
     #[test]

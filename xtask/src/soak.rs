@@ -10,6 +10,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use crate::invocation::Invocation;
+use crate::metadata::package_name;
 use crate::talk::say;
 
 /// The package whose tests run the whole program.
@@ -86,7 +87,7 @@ fn galleries() -> Invocation {
 /// The whole workspace is built, whatever is run. Cargo chooses the features of shared dependencies
 /// for all packages of a build together, so `-p` would build most of them a second time.
 fn tests_named(package: &str, filter: &str) -> Invocation {
-    let filter = format!("package(={package}) & {filter}");
+    let filter = format!("package(={}) & {filter}", package_name(package));
     Invocation::cargo(&[
         "nextest",
         "run",
@@ -110,22 +111,22 @@ mod tests {
             (
                 fuzz(60),
                 "LOOPWRIGHT_FUZZ_SECS=60",
-                "package(=prd) & test(/fuzz/)",
+                "package(=loopwright-prd) & test(/fuzz/)",
             ),
             (
                 properties(),
                 "PROPTEST_CASES=20000",
-                "package(=prd) & test(/property/)",
+                "package(=loopwright-prd) & test(/property/)",
             ),
             (
                 world("kernel"),
                 "LOOPWRIGHT_WORLD_STEPS=100000000",
-                "package(=kernel) & test(/world/)",
+                "package(=loopwright-kernel) & test(/world/)",
             ),
             (
                 crashes("engine"),
                 "LOOPWRIGHT_SOAK=1",
-                "package(=engine) & test(/crash|scenario/)",
+                "package(=loopwright-engine) & test(/crash|scenario/)",
             ),
             (
                 crashes(PROGRAM),

@@ -1,6 +1,6 @@
 //! Drives the real CLIs against the scripted model server and prints the result of each case.
 //!
-//! `cargo run -p agents --example real -- FOLDER [AGENT…] [--case CASE]`, where FOLDER holds one
+//! `cargo run -p loopwright-agents --example real -- FOLDER [AGENT…] [--case CASE]`, where FOLDER holds one
 //! npm prefix per agent; `docs/decisions/0008-agent-adapters.md` says how to make them. Nothing is
 //! spent and nothing leaves the loopback interface.
 #![expect(

@@ -16,7 +16,7 @@ macro_rules! pages {
     ($folder:literal: $($name:literal)*) => {
         &[$(Page {
             name: $name,
-            text: include_str!(concat!("../../../../", $folder, $name, ".md")),
+            text: include_str!(concat!("../../", $folder, $name, ".md")),
         }),*]
     };
 }

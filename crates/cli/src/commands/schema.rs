@@ -40,9 +40,9 @@ fn list(output: &mut Output) -> Result<Exit, Failure> {
 
 fn print(name: SchemaName, output: &mut Output) -> Result<Exit, Failure> {
     let schema = match name {
-        SchemaName::Envelope => read(include_str!("../../../../docs/schema/envelope.json"))?,
+        SchemaName::Envelope => read(include_str!("../../docs/schema/envelope.json"))?,
         SchemaName::Config => config::schema(),
-        SchemaName::Events => read(include_str!("../../../../docs/schema/events.json"))?,
+        SchemaName::Events => read(include_str!("../../docs/schema/events.json"))?,
         SchemaName::Prd => read(::prd::SCHEMA)?,
     };
     let text = serde_json::to_string_pretty(&schema)

@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn every_variable_is_in_the_documentation() {
-        let text = include_str!("../../../../docs/config.md");
+        let text = include_str!("../../docs/config.md");
         for name in settable()
             .map(variable)
             .chain(NO_KEYS[..3].iter().map(|name| (*name).to_owned()))

@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn every_use_is_in_the_documentation() {
-        let page = include_str!("../../../../../docs/prd.md");
+        let page = include_str!("../../../docs/prd.md");
         for row in OF_DOCUMENT.iter().chain(&OF_STORY) {
             let line = format!("| {} | {} |", row.field, row.goes);
             assert!(page.contains(&line), "docs/prd.md lacks: {line}");
