@@ -12,6 +12,15 @@ use std::process::ExitCode;
 use cli::{Exit, Failure, Output, ProcessCommand};
 
 fn main() -> ExitCode {
+    // Before anything else: the first process of a jail must not own a file yet, nor read the
+    // configuration of whoever is inside.
+    let mut args = std::env::args_os().skip(1);
+    if args
+        .next()
+        .is_some_and(|command| command == sandbox::SHIM_COMMAND)
+    {
+        return sandbox::shim(args);
+    }
     crash_switch::arm();
     cli::main(run)
 }

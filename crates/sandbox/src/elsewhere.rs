@@ -31,3 +31,8 @@ pub fn look(run_dir: &Path) -> Result<RunView, KeeperError> {
 pub fn sweep(_run_dir: &Path) -> Result<u32, KeeperError> {
     Err(KeeperError::Unsupported)
 }
+
+/// Refuses, because there are no jails on this system.
+pub fn shim(_args: impl Iterator<Item = std::ffi::OsString>) -> std::process::ExitCode {
+    std::process::ExitCode::FAILURE
+}

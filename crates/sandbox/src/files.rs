@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::moments::moment;
-use crate::{ExitRecord, KeeperError, KeeperRecord, RunSpec};
+use crate::{ExitRecord, JailRecord, KeeperError, KeeperRecord, RunSpec};
 
 /// The folder of one run. Its path has all links resolved, because the sweep compares it with the
 /// mark that the keeper put into the environment.
@@ -71,6 +71,16 @@ impl RunFolder {
     #[cfg(target_os = "linux")]
     pub(crate) fn write_keeper(&self, keeper: &KeeperRecord) -> Result<(), KeeperError> {
         self.write_record("keeper.json", keeper)
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn jail(&self) -> Result<Option<JailRecord>, KeeperError> {
+        self.read("jail.json")
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn write_jail(&self, jail: &JailRecord) -> Result<(), KeeperError> {
+        self.write_record("jail.json", jail)
     }
 
     #[cfg(target_os = "linux")]

@@ -13,16 +13,20 @@
 //! | `stdout.N`, `stderr.N` | keeper | its end, from byte `N` on, bounded; [`output()`] reads both
 //! |
 //! | `stop` | worker, [`request_stop`] | its existence asks for a stop; the content is the reason |
+//! | `jail.json` | keeper | the first process of the run's jail; written before the program starts |
 //! | `exit.json` | keeper | how the run ended; written once, when the whole tree is gone |
 //!
 //! A run folder is for one run. Once `keeper.json` exists, no keeper starts the program again,
 //! whatever happened to the first one: a new try gets a new folder. This crate does not decide
-//! about retries, does not interpret output (a [`Watch`] that it is given may), and does not yet put
-//! the program into a jail. It works on Linux only; elsewhere it refuses with
-//! [`KeeperError::Unsupported`].
+//! about retries, and does not interpret output (a [`Watch`] that it is given may). It works on Linux
+//! only; elsewhere it refuses with [`KeeperError::Unsupported`].
+//!
+//! With a [`JailSpec`] the program runs in a jail. Our own program, as [`shim()`], is the first process
+//! in it.
 
 mod error;
 mod files;
+mod jail;
 mod moments;
 mod output;
 mod records;
@@ -35,15 +39,21 @@ mod elsewhere;
 mod linux;
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{keep, launch, look, sweep};
+pub use elsewhere::{keep, launch, look, shim, sweep};
 pub use error::KeeperError;
+pub use jail::{
+    Abilities, Access, Allowed, CONTAINER_LABEL, CommandSpec, DEFAULT_IMAGE, FILTER_FD, HOME, Jail,
+    JailKind, JailSpec, LimitHit, Limits, Mount, Network, OPTIONS_FD, PROXY_PORT, PROXY_URL,
+    Probed, ProxySpec, Refusal, Refused, Route, SHIM_COMMAND, Unusable, WORKSPACE, probe,
+    proxy_environment, system_mounts,
+};
 #[cfg(target_os = "linux")]
-pub use linux::{keep, launch, look, sweep};
+pub use linux::{keep, launch, look, shim, sweep};
 pub use moments::watch_writes;
 pub use output::{Output, Piece, Stream, output, output_from};
 pub use records::{
-    ExitCause, ExitOutcome, ExitRecord, KeeperRecord, RUN_DIR_VARIABLE, RunSpec, RunView,
-    StopSignal, Watch,
+    ExitCause, ExitOutcome, ExitRecord, JailRecord, KeeperRecord, REFUSED_MAX, RUN_DIR_VARIABLE,
+    RunSpec, RunView, StopSignal, Watch,
 };
 pub use request::{prepare, request_stop};
 pub use room::has_room;

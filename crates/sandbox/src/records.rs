@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::KeeperError;
+use crate::{JailKind, JailSpec, KeeperError, LimitHit, Refused};
 
 /// The variable that the keeper adds to the program's environment. Its value is the path of the run
 /// folder, with links resolved.
@@ -67,6 +67,14 @@ pub struct RunSpec {
     // Added later: an older spec does not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<String>,
+    /// The jail to run it in; on this machine itself if there is none.
+    ///
+    /// With a jail, `program`, `args`, `cwd` and `env` are in inside terms. `stdin` and
+    /// `pass_env_file` stay paths of this machine. `marks` and `unnamed` mean nothing then: the
+    /// sweep knows a jail by its first process.
+    // Added later: an older spec does not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jail: Option<JailSpec>,
 }
 
 /// Takes standard output as it comes and says when the program must be ended, because it goes round.
@@ -100,6 +108,21 @@ pub struct KeeperRecord {
     pub started_at_ms: u64,
 }
 
+/// The first process of a run's jail; the content of `jail.json`. When it ends, the kernel ends
+/// everything in the jail.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JailRecord {
+    /// The kind of jail.
+    pub kind: JailKind,
+    /// Its process id.
+    pub pid: i32,
+    /// When it started, in clock ticks since boot.
+    pub start_time: u64,
+    /// The control groups that were made for it.
+    #[serde(default)]
+    pub cgroups: Vec<PathBuf>,
+}
+
 /// How a run ended; the content of `exit.json`. Once it exists, no process of the run is left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExitRecord {
@@ -130,13 +153,27 @@ pub struct ExitRecord {
     // Added later: an older record does not have it.
     #[serde(default)]
     pub found_full: bool,
+    /// The limit of its jail that the run has hit. Where that ended it, the cause is
+    /// [`ExitCause::Exited`] with signal 9, as if the kernel had.
+    // Added later, with the next two: an older record does not have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<LimitHit>,
+    /// What the proxy refused, each once, at most [`REFUSED_MAX`] of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Refused>,
+    /// How many requests went through the routes of the proxy.
+    #[serde(default)]
+    pub requests: u64,
 }
+
+/// How many refusals an exit record has.
+pub const REFUSED_MAX: usize = 64;
 
 /// Why a run ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ExitCause {
-    /// The program ended by itself.
+    /// The program ended by itself, or a limit of its jail ended it.
     Exited,
     /// It reached `wall_secs`.
     WallTimeout,

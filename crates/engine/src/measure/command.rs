@@ -128,6 +128,7 @@ impl Commands<'_> {
             output_bytes_max: OUTPUT_BYTES_MAX,
             stop_signal: StopSignal::Term,
             stream: None,
+            jail: None,
         }
     }
 

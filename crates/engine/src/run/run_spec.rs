@@ -289,6 +289,7 @@ fn empty_spec() -> RunSpec {
         output_bytes_max: OUTPUT_BYTES_MAX,
         stop_signal: StopSignal::Term,
         stream: None,
+        jail: None,
     }
 }
 

@@ -97,6 +97,9 @@ fn end(folder: &Path, says: &str, cause: ExitCause) {
         stderr_dropped: 0,
         swept: 0,
         found_full: false,
+        limit: None,
+        refused: Vec::new(),
+        requests: 0,
     };
     fs::write(folder.join("stdout"), says).expect("written");
     fs::write(

@@ -748,6 +748,9 @@ impl Actor<'_> {
             stderr_dropped: 0,
             swept: 0,
             found_full: false,
+            limit: None,
+            refused: Vec::new(),
+            requests: 0,
         }))
     }
 

@@ -1,20 +1,31 @@
 //! The keeper on Linux, built on `/proc`, process groups and the child subreaper.
 //!
-//! It does not use control groups or pid namespaces, so it needs no privileges.
+//! It needs no privileges. Where a run has a jail, that gives it namespaces, and control groups where
+//! we may make them.
 
 mod capture;
+mod cgroup;
+mod container;
+mod disk;
+mod jailed;
 mod keep;
 mod keeping;
 mod launch;
+mod lifeline;
+mod limits;
 mod lock;
 mod look;
 mod processes;
 mod program;
+mod raw;
+mod shim;
 mod sweep;
 mod tree;
 mod watcher;
+mod words;
 
 pub use keep::keep;
 pub use launch::launch;
 pub use look::look;
+pub use shim::shim;
 pub use sweep::sweep;

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rustix::process::Pid;
 
 use super::capture::{Capture, Captured};
+use super::jailed::{Jailed, NoJail};
 use super::keeping::Keeping;
 use super::tree::Tree;
 use super::watcher::Watcher;
@@ -74,6 +75,12 @@ impl From<String> for Refusal {
     }
 }
 
+impl From<NoJail> for Refusal {
+    fn from(NoJail(why): NoJail) -> Self {
+        why.into()
+    }
+}
+
 /// Milliseconds since 1970.
 pub(super) fn now_ms() -> u64 {
     let since = SystemTime::now()
@@ -95,6 +102,7 @@ struct Running<'a> {
     stdout: Capture,
     stderr: Capture,
     started: Instant,
+    jailed: Option<Jailed>,
 }
 
 impl<'a> Running<'a> {
@@ -104,8 +112,9 @@ impl<'a> Running<'a> {
         spec: &'a RunSpec,
         streams: [Keeping; 2],
     ) -> Result<Self, Refusal> {
-        // Checked here, because `spawn` reports a missing folder as if the program were missing.
-        if !spec.cwd.is_dir() {
+        // Checked here, because `spawn` reports a missing folder as if the program were missing. A
+        // jail's folder is not one of this machine.
+        if spec.jail.is_none() && !spec.cwd.is_dir() {
             let why = format!("there is no folder `{}` to start it in", spec.cwd.display());
             return Err(why.into());
         }
@@ -117,10 +126,19 @@ impl<'a> Running<'a> {
                 io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory
             ),
         };
+        let env = passed(spec).map_err(refused)?;
+        let jailed = spec.jail.as_ref();
+        let jailed =
+            jailed.map(|jail| Jailed::prepare(folder, spec, jail, inside(spec, env.clone())));
+        let jailed = jailed.transpose()?;
         let [stdout, stderr] = streams;
         let (stdout, stdout_end) = capture(stdout).map_err(refused)?;
         let (stderr, stderr_end) = capture(stderr).map_err(refused)?;
-        let program = spawn(folder, spec, [stdin, stdout_end, stderr_end]).map_err(refused)?;
+        let streams = [stdin, stdout_end, stderr_end];
+        let program = match &jailed {
+            Some(jailed) => jailed.spawn(folder, streams)?,
+            None => spawn(folder, spec, env, streams).map_err(refused)?,
+        };
         moment("after", "the start");
         Ok(Self {
             folder,
@@ -129,6 +147,7 @@ impl<'a> Running<'a> {
             stdout,
             stderr,
             started: Instant::now(),
+            jailed,
         })
     }
 
@@ -162,6 +181,11 @@ impl<'a> Running<'a> {
             if watcher.must_end(self.folder) {
                 return ExitCause::WentRound;
             }
+            if self.jailed.as_mut().is_some_and(Jailed::must_end) {
+                // As the kernel does at its own limits; a program that is beyond them gets no grace.
+                self.tree.kill_all();
+                return ExitCause::Exited;
+            }
             thread::sleep(POLL);
         }
     }
@@ -173,10 +197,12 @@ impl<'a> Running<'a> {
 
     fn end(mut self, cause: ExitCause, begun: Exit<'_>) -> ExitRecord {
         if !self.tree.program_ended() {
-            self.tree.ask_to_end(
-                self.spec.stop_signal,
-                Duration::from_secs(self.spec.grace_secs),
-            );
+            let (signal, grace) = (self.spec.stop_signal, self.spec.grace_secs);
+            let grace = Duration::from_secs(grace);
+            match &self.jailed {
+                Some(jailed) => jailed.ask_to_end(&mut self.tree, signal, grace),
+                None => self.tree.ask_to_end(signal, grace),
+            }
         }
         // Also after a normal exit, because the program may have left children behind.
         let swept = self.tree.kill_all();
@@ -186,10 +212,38 @@ impl<'a> Running<'a> {
         let wait_max = Duration::from_secs(STREAMS_SECS_MAX);
         let streams = [self.stdout.finish(wait_max), self.stderr.finish(wait_max)];
         let found_full = !has_room || streams.iter().any(|stream| stream.found_full);
+        let status = self.tree.exit_status();
+        let record = match &self.jailed {
+            Some(jailed) => {
+                jailed_record(self.folder, jailed, begun, (cause, status, streams, swept))
+            }
+            None => begun.record(cause, status, streams, swept),
+        };
         ExitRecord {
             found_full,
-            ..begun.record(cause, self.tree.exit_status(), streams, swept)
+            ..record
         }
+    }
+}
+
+/// The record of a jailed program, whose end the jail's own program does not tell.
+fn jailed_record(
+    folder: &RunFolder,
+    jailed: &Jailed,
+    begun: Exit<'_>,
+    (cause, status, streams, swept): (ExitCause, Option<ExitStatus>, [Captured; 2], u32),
+) -> ExitRecord {
+    let ended = jailed.ended(status);
+    jailed.clean(folder);
+    if cause == ExitCause::Exited && !ended.has_started {
+        let (why, is_passing) = jailed.why_not_started(&ended, &folder.file("stderr"));
+        let cause = ExitCause::CannotStart { why, is_passing };
+        return begun.record(cause, None, streams, swept);
+    }
+    let swept = swept.saturating_add(ended.n_left);
+    ExitRecord {
+        limit: ended.limit,
+        ..begun.record(cause, ended.status, streams, swept)
     }
 }
 
@@ -250,6 +304,9 @@ impl<'a> Exit<'a> {
             stderr_dropped: stderr.dropped_bytes,
             swept,
             found_full: false,
+            limit: None,
+            refused: Vec::new(),
+            requests: 0,
         }
     }
 }
@@ -285,6 +342,7 @@ fn capture(keeping: Keeping) -> io::Result<(Capture, Stdio)> {
 fn spawn(
     folder: &RunFolder,
     spec: &RunSpec,
+    passed: BTreeMap<String, OsString>,
     [stdin, stdout, stderr]: [Stdio; 3],
 ) -> io::Result<Pid> {
     let mut command = Command::new(&spec.program);
@@ -295,13 +353,21 @@ fn spawn(
         .process_group(0);
     // Nothing else is inherited. The order decides who wins: `env` over `pass_env`, and our mark
     // over both.
-    command.env_clear().envs(passed(spec)?).envs(&spec.env);
+    command.env_clear().envs(passed).envs(&spec.env);
     if !spec.unnamed {
         command.env(RUN_DIR_VARIABLE, folder.path());
     }
     command.stdin(stdin).stdout(stdout).stderr(stderr);
     let child = command.spawn()?;
     Ok(Pid::from_child(&child))
+}
+
+/// The environment of a jailed program. It does not have our mark: the path would say where on this
+/// machine it runs.
+fn inside(spec: &RunSpec, mut passed: BTreeMap<String, OsString>) -> BTreeMap<String, OsString> {
+    let given = spec.env.iter();
+    passed.extend(given.map(|(name, value)| (name.clone(), OsString::from(value))));
+    passed
 }
 
 /// The variables that the program is passed. A file decides alone: the keeper's environment is that of

@@ -4,6 +4,9 @@
 //! one that has. A process that has cleared its environment (or hidden it, as some key agents do)
 //! *and* lost its parent is not found. Only the keeper itself, which inherits every orphan, can end
 //! such a process.
+//!
+//! A jail is found by its recorded first process, whose end the kernel makes the end of all others
+//! inside. Before it is recorded, the jail's program carries the mark on its command line.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,11 +19,13 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+use super::cgroup;
+use super::container;
 use super::lock::{self, Lock};
 use super::look::look;
-use super::processes::{self, Process};
+use super::processes::{self, Identity, Process};
 use crate::files::RunFolder;
-use crate::{KeeperError, RUN_DIR_VARIABLE, RunView};
+use crate::{JailKind, KeeperError, RUN_DIR_VARIABLE, RunView};
 
 /// How long killed processes may take to disappear. If it takes longer, the kernel cannot end them.
 const SWEEP_SECS_MAX: u64 = 30;
@@ -46,6 +51,7 @@ pub fn sweep(run_dir: &Path) -> Result<u32, KeeperError> {
         });
     }
     let _lock = wait_for_lock(&folder)?;
+    end_container(&folder)?;
     let started = Instant::now();
     let mut swept = BTreeSet::new();
     let mut n_empty = 0;
@@ -61,7 +67,21 @@ pub fn sweep(run_dir: &Path) -> Result<u32, KeeperError> {
         }
         thread::sleep(PAUSE);
     }
+    if let Ok(Some(jail)) = folder.jail() {
+        cgroup::remove(&jail.cgroups);
+    }
     Ok(u32::try_from(swept.len()).unwrap_or(u32::MAX))
+}
+
+/// Removes the container of a run that has one. Its processes are not below us, and may not be ours
+/// to signal.
+fn end_container(folder: &RunFolder) -> Result<(), KeeperError> {
+    let kind = folder.spec().ok().flatten().and_then(|spec| spec.jail);
+    match kind.map(|jail| jail.kind) {
+        Some(kind @ (JailKind::Podman | JailKind::Docker)) => container::remove(kind, folder)
+            .map_err(KeeperError::process("remove the container of a lost run")),
+        Some(JailKind::Bwrap) | None => Ok(()),
+    }
 }
 
 /// Waits a little for the lock.
@@ -91,18 +111,27 @@ fn left_behind(folder: &RunFolder) -> io::Result<Vec<Process>> {
         folder.path().as_os_str().as_bytes(),
     ]
     .concat();
-    // A spec that cannot be read has marked nothing.
-    let others = folder.required_spec().map(|spec| spec.marks);
+    // A spec that cannot be read has marked nothing. That of a jail has marks in inside terms, which
+    // other processes may have too.
+    let others = folder.required_spec().ok();
+    let others = others.filter(|spec| spec.jail.is_none());
     let marks: Vec<Vec<u8>> = others
+        .map(|spec| spec.marks)
         .unwrap_or_default()
         .into_iter()
         .map(String::into_bytes)
         .chain([own])
         .collect();
+    let shim = folder.jail().ok().flatten().map(|jail| Identity {
+        pid: jail.pid,
+        start_time: jail.start_time,
+    });
     let table = processes::all()?;
     let mut left: Vec<Process> = table
         .iter()
-        .filter(|process| marks.iter().any(|mark| has_mark(process, mark)))
+        .filter(|process| {
+            shim == Some(process.id) || marks.iter().any(|mark| has_mark(process, mark))
+        })
         .copied()
         .collect();
     let roots = left.iter().map(|process| process.id.pid).collect();
@@ -116,10 +145,13 @@ fn left_behind(folder: &RunFolder) -> io::Result<Vec<Process>> {
 fn has_mark(process: &Process, mark: &[u8]) -> bool {
     // An environment that we cannot read belongs to another user, or to a process that is just
     // ending.
-    let environment = fs::read(format!("/proc/{}/environ", process.id.pid)).unwrap_or_default();
-    environment
-        .split(|byte| *byte == 0)
-        .any(|variable| is_marked(variable, mark))
+    let read =
+        |file: &str| fs::read(format!("/proc/{}/{file}", process.id.pid)).unwrap_or_default();
+    let (environment, command_line) = (read("environ"), read("cmdline"));
+    let variables = environment.split(|byte| *byte == 0);
+    // The program of a jail has the mark as its first word.
+    let words = command_line.split(|byte| *byte == 0).take(1);
+    variables.chain(words).any(|text| is_marked(text, mark))
 }
 
 /// Whether a variable is the mark of this run, or of a run in a folder inside this one: a run may

@@ -1,7 +1,7 @@
 //! The hidden command `keeper RUN_DIR` as a program of its own, for the tests.
 //!
 //! `launch RUN_DIR` launches a keeper and then stays alive, so that a test can kill the process
-//! that launched it. There are no other commands and no output: only the exit code.
+//! that launched it. `probe FILE` writes what a probe of bwrap found. There is no output.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,12 +10,29 @@ use std::{env, thread};
 use sandbox::{ExitOutcome, RunSpec, Watch};
 
 fn main() -> ExitCode {
+    let mut given = env::args_os().skip(1);
+    if given
+        .next()
+        .is_some_and(|command| command == sandbox::SHIM_COMMAND)
+    {
+        return sandbox::shim(given);
+    }
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["keeper", run_dir] => keep(Path::new(run_dir)),
         ["launch", run_dir] => launch_and_stay(Path::new(run_dir)),
+        ["probe", file] => probe(Path::new(file)),
         _ => ExitCode::from(2),
+    }
+}
+
+/// Writes what the probe of bwrap found, in a process whose `PATH` a test chose.
+fn probe(file: &Path) -> ExitCode {
+    let found = format!("{:?}", sandbox::probe(sandbox::JailKind::Bwrap));
+    match std::fs::write(file, found) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(70),
     }
 }
 

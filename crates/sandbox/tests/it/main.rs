@@ -6,7 +6,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod ending;
+mod jailed;
 mod losing;
 mod outputs;
 mod running;
 mod scene;
+mod wraps;

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// A folder for one run. Dropping it ends every process of the run.
 pub(crate) struct Scene {
     folder: TempDir,
+    work: PathBuf,
     pub(crate) spec: RunSpec,
 }
 
@@ -34,7 +36,7 @@ impl Scene {
             run_id: "login-1/1/implement".to_owned(),
             program: "sh".to_owned(),
             args: vec!["-c".to_owned(), script.to_owned()],
-            cwd: work,
+            cwd: work.clone(),
             env: BTreeMap::from([path]),
             pass_env: Vec::new(),
             pass_env_file: None,
@@ -47,8 +49,9 @@ impl Scene {
             output_bytes_max: 1 << 20,
             stop_signal: StopSignal::Term,
             stream: None,
+            jail: None,
         };
-        Self { folder, spec }
+        Self { folder, work, spec }
     }
 
     pub(crate) fn with(mut self, change: impl FnOnce(&mut RunSpec)) -> Self {
@@ -65,7 +68,7 @@ impl Scene {
     }
 
     pub(crate) fn work(&self, name: &str) -> PathBuf {
-        self.spec.cwd.join(name)
+        self.work.join(name)
     }
 
     pub(crate) fn prepare(self) -> Self {
@@ -76,6 +79,28 @@ impl Scene {
     pub(crate) fn launch(self) -> Self {
         let scene = self.prepare();
         sandbox::launch(Path::new(KEEPER), &scene.run_dir()).unwrap();
+        scene
+    }
+
+    /// Keeps the run in the foreground, as a user without any privileges.
+    pub(crate) fn keep_as_plain_user(self) -> Self {
+        let scene = self.prepare();
+        let program = scene.folder.path().join("keeper");
+        fs::copy(KEEPER, &program).unwrap();
+        let mut command = Command::new(&program);
+        if rustix::process::geteuid().is_root() {
+            let chown = Command::new("chown")
+                .args(["-R", "4242:4242"])
+                .arg(scene.folder.path())
+                .status();
+            assert!(chown.unwrap().success());
+            command = Command::new("setpriv");
+            command
+                .args(["--reuid=4242", "--regid=4242", "--clear-groups", "--"])
+                .arg(&program);
+        }
+        let status = command.arg("keeper").arg(scene.run_dir()).status().unwrap();
+        assert!(status.success(), "{status}");
         scene
     }
 
@@ -117,6 +142,28 @@ impl Scene {
 
     pub(crate) fn captured(&self, name: &str) -> String {
         fs::read_to_string(self.run_dir().join(name)).unwrap()
+    }
+
+    /// How many processes are left of this run's jail: those that see its work folder as their
+    /// workspace. The shim hides what it sees, so it is known by its parent or by its record.
+    pub(crate) fn n_jailed(&self) -> usize {
+        let run_dir = fs::canonicalize(self.run_dir()).unwrap();
+        let mark = format!("LOOPWRIGHT_RUN_DIR={}", run_dir.display());
+        let work = format!(" {} /workspace ", self.work.display());
+        let is_jailed = |entry: &fs::DirEntry| {
+            let read = |file: &str| fs::read(entry.path().join(file)).unwrap_or_default();
+            let mounts = String::from_utf8_lossy(&read("mountinfo")).into_owned();
+            // A mount on another file system shows its path without the mount point.
+            let tail = self.work.iter().rev().take(2).collect::<Vec<_>>();
+            let tail = format!("{}/{} /workspace ", tail[1].display(), tail[0].display());
+            let sees = mounts.contains(&work) || mounts.contains(&tail);
+            read("cmdline").starts_with(mark.as_bytes()) || sees
+        };
+        let shim = fs::read(self.run_dir().join("jail.json")).unwrap_or_default();
+        let shim = serde_json::from_slice::<sandbox::JailRecord>(&shim);
+        let n_shims = usize::from(shim.is_ok_and(|shim| is_alive(shim.pid)));
+        let entries = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+        entries.filter(is_jailed).count() + n_shims
     }
 
     /// How many processes carry this run's mark.

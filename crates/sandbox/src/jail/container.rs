@@ -1,0 +1,120 @@
+//! The command line of a container that is the same jail.
+//!
+//! The container has a name and a label of its run, so that a stray is found after a crash. The
+//! program's environment is not on the command line, nor in what `inspect` shows: the shim gets it
+//! over its line to the keeper.
+
+use std::path::Path;
+
+use super::command::{CommandSpec, Jail, text};
+use super::spec::{Access, HOME, JailKind, Network};
+
+/// The label of every container of ours; its value is the run folder.
+pub const CONTAINER_LABEL: &str = "dev.loopwright.run";
+
+/// The image of a container whose spec names none.
+pub const DEFAULT_IMAGE: &str = "localhost/loopwright-runner:1";
+
+pub(super) fn wrap(jail: &Jail<'_>, command: CommandSpec) -> CommandSpec {
+    let mut args = Args::default();
+    args.add(&["run", "--rm", "--pull=never", "--log-driver=none"]);
+    args.add(&["--name", jail.name]);
+    args.add(&[
+        "--label",
+        &format!("{CONTAINER_LABEL}={}", text(jail.run_dir)),
+    ]);
+    args.isolate(jail);
+    args.limits(jail);
+    for mount in &jail.spec.mounts {
+        args.mount(&mount.host, &text(&mount.inside), mount.access);
+    }
+    for (host, inside) in jail.own_files() {
+        args.mount(host, inside, Access::ReadOnly);
+    }
+    args.add(&["--workdir", &text(&command.cwd)]);
+    let line = jail.shim_line(&command);
+    args.add(&["--entrypoint", &line[0]]);
+    let image = jail.spec.image.as_deref().unwrap_or(DEFAULT_IMAGE);
+    args.add(&[image]);
+    args.0.extend(line.into_iter().skip(1));
+    CommandSpec {
+        program: text(jail.program),
+        args: args.0,
+        env: jail.client_env.clone(),
+        cwd: "/".into(),
+        options: None,
+        filter: None,
+        inside_env: Some(command.env),
+    }
+}
+
+#[derive(Default)]
+struct Args(Vec<String>);
+
+impl Args {
+    fn add(&mut self, args: &[&str]) {
+        self.0.extend(args.iter().map(|&arg| arg.to_owned()));
+    }
+
+    fn isolate(&mut self, jail: &Jail<'_>) {
+        match jail.spec.network {
+            Network::None | Network::Proxy(_) => self.add(&["--network=none"]),
+            Network::Open => self.add(&["--network=host"]),
+        }
+        self.add(&["--cap-drop=all", "--security-opt=no-new-privileges"]);
+        let filter = jail.container_filter.map(text).unwrap_or_default();
+        self.add(&["--security-opt", &format!("seccomp={filter}")]);
+        self.add(&["--read-only", "--hostname=jail", "--shm-size=256m"]);
+        self.add(&["--tmpfs", "/tmp:rw,exec,nosuid,nodev,size=2g,mode=1777"]);
+        self.add(&["--tmpfs", "/run:rw,nosuid,nodev,size=16m"]);
+        let has_home = |path: &Path| path == Path::new(HOME);
+        if !jail.spec.mounts.iter().any(|mount| has_home(&mount.inside)) {
+            self.add(&[
+                "--tmpfs",
+                &format!("{HOME}:rw,exec,nosuid,nodev,size=1g,mode=1777"),
+            ]);
+        }
+        if jail.spec.kind == JailKind::Podman {
+            // Otherwise it copies the proxy variables of this machine into the container.
+            self.add(&["--http-proxy=false"]);
+            if jail.abilities.is_rootless {
+                self.add(&["--userns=keep-id:uid=1000,gid=1000"]);
+            }
+        }
+        if let Some((user, group)) = jail.abilities.container_user {
+            self.add(&["--user", &format!("{user}:{group}")]);
+        }
+    }
+
+    fn limits(&mut self, jail: &Jail<'_>) {
+        if let Some(bytes) = jail.spec.limits.memory_bytes {
+            let bytes = bytes.to_string();
+            self.add(&["--memory", &bytes, "--memory-swap", &bytes]);
+        }
+        if let Some(processes) = jail.spec.limits.processes {
+            self.add(&["--pids-limit", &processes.to_string()]);
+        }
+    }
+
+    fn mount(&mut self, host: &Path, inside: &str, access: Access) {
+        let source = quoted(&format!("source={}", text(host)));
+        let target = quoted(&format!("target={inside}"));
+        let read_only = match access {
+            Access::ReadOnly => ",readonly",
+            Access::Writable => "",
+        };
+        self.add(&[
+            "--mount",
+            &format!("type=bind,{source},{target}{read_only}"),
+        ]);
+    }
+}
+
+/// A field of the comma-separated list that `--mount` takes.
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}

@@ -1,0 +1,96 @@
+//! Finds the program of a jail and what its version can do.
+
+use std::env;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::command::Abilities;
+use super::spec::JailKind;
+
+/// The first version of bwrap with `--disable-userns`.
+const DISABLE_USERNS_SINCE: (u32, u32) = (0, 8);
+
+/// Looks a jail's program up in our own `PATH`.
+pub(crate) fn find_program(kind: JailKind) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    let candidates = env::split_paths(&path).filter(|folder| folder.is_absolute());
+    candidates
+        .map(|folder| folder.join(kind.program()))
+        .find(|file| is_program(file))
+}
+
+fn is_program(file: &Path) -> bool {
+    let is_one = |data: std::fs::Metadata| data.is_file() && data.permissions().mode() & 0o111 != 0;
+    file.metadata().is_ok_and(is_one)
+}
+
+/// What a jail's program can do here.
+pub(crate) fn abilities(kind: JailKind, program: &Path) -> Abilities {
+    let is_root = rustix::process::geteuid().is_root();
+    match kind {
+        JailKind::Bwrap => Abilities {
+            disable_userns: version(program)
+                .is_some_and(|version| version.1 >= DISABLE_USERNS_SINCE),
+            ..Abilities::default()
+        },
+        JailKind::Podman => Abilities {
+            is_rootless: !is_root,
+            ..Abilities::default()
+        },
+        JailKind::Docker => {
+            let us = (
+                rustix::process::geteuid().as_raw(),
+                rustix::process::getegid().as_raw(),
+            );
+            Abilities {
+                container_user: (!is_root).then_some(us),
+                ..Abilities::default()
+            }
+        }
+    }
+}
+
+/// The version that a program reports, as text and as its first two numbers.
+pub(super) fn version(program: &Path) -> Option<(String, (u32, u32))> {
+    let mut command = Command::new(program);
+    command.arg("--version").stdin(Stdio::null());
+    let output = command.stderr(Stdio::null()).output().ok()?;
+    parse_version(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// Reads such as `bubblewrap 0.8.0` or `Docker version 20.10.24+dfsg1, build 297e128`.
+fn parse_version(text: &str) -> Option<(String, (u32, u32))> {
+    let starts_with_digit = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit());
+    let word = text.split_whitespace().find(starts_with_digit)?;
+    let word = word.trim_end_matches(',');
+    let mut numbers = word.split(|c: char| !c.is_ascii_digit());
+    let first = numbers.next()?.parse().ok()?;
+    let second = numbers.next().and_then(|number| number.parse().ok());
+    Some((word.to_owned(), (first, second.unwrap_or(0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read() {
+        for (text, expected) in [
+            ("bubblewrap 0.8.0\n", Some(("0.8.0", (0, 8)))),
+            ("bubblewrap 0.12.0", Some(("0.12.0", (0, 12)))),
+            ("podman version 4.3.1", Some(("4.3.1", (4, 3)))),
+            (
+                "Docker version 20.10.24+dfsg1, build 297e128",
+                Some(("20.10.24+dfsg1", (20, 10))),
+            ),
+            ("bubblewrap", None),
+        ] {
+            let found = parse_version(text);
+            let found = found
+                .as_ref()
+                .map(|(text, numbers)| (text.as_str(), *numbers));
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The keeper's end of the line to a jail's shim.
+//!
+//! The kernel closes the line when the keeper dies, however it dies, and then the shim ends and the
+//! whole jail with it. The line also carries what both say to each other, so that asking a program
+//! to end and learning how it ended work alike in every kind of jail.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use rustix::fs::OFlags;
+
+use super::words::{Order, Word};
+
+/// The length of a line that a shim may send.
+const LINE_BYTES_MAX: u64 = 64 * 1024;
+
+/// The line of one jail.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Lifeline(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    line: Option<UnixStream>,
+    said: Said,
+}
+
+/// The program's environment if the shim does not have it, or why the program may not start.
+pub(super) type Admission = Result<Option<BTreeMap<String, OsString>>, String>;
+
+/// What the shim has said so far.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Said {
+    /// The shim's process id as we see it, once it has connected.
+    pub(super) shim: Option<i32>,
+    pub(super) has_started: bool,
+    /// Why the program never ran, and whether a later try may succeed.
+    pub(super) refusal: Option<(String, bool)>,
+    /// How the program ended, how many processes it left behind, and how many tasks there were.
+    pub(super) ended: Option<(ExitStatus, u32, u64)>,
+}
+
+impl Lifeline {
+    /// Listens at `socket` for the shim. `admit` is called once with the shim's process id, before
+    /// the program may start. It returns the program's environment if the shim does not have it; its
+    /// error refuses the start.
+    pub(super) fn open(
+        socket: &Path,
+        admit: impl FnOnce(Option<i32>) -> Admission + Send + 'static,
+    ) -> io::Result<Self> {
+        let listener = listen(socket)?;
+        let lifeline = Self::default();
+        let ours = lifeline.clone();
+        let socket = socket.to_owned();
+        thread::Builder::new().spawn(move || {
+            let accepted = listener.accept();
+            // One connection is all there is: the jailed program finds nobody at the socket.
+            drop(listener);
+            let _ = fs::remove_file(&socket);
+            if let Ok((line, _)) = accepted {
+                ours.serve(line, admit);
+            }
+        })?;
+        Ok(lifeline)
+    }
+
+    /// What the shim has said so far.
+    pub(super) fn said(&self) -> Said {
+        self.state().said.clone()
+    }
+
+    /// Sends an order. Returns whether there was somebody to send it to.
+    pub(super) fn order(&self, order: &Order) -> bool {
+        let mut state = self.state();
+        let sent = state.line.as_mut().map(|line| send(line, order));
+        matches!(sent, Some(Ok(())))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn serve(&self, mut line: UnixStream, admit: impl FnOnce(Option<i32>) -> Admission) {
+        let peer = rustix::net::sockopt::socket_peercred(&line);
+        let shim = peer.ok().map(|peer| peer.pid.as_raw_nonzero().get());
+        let env = match admit(shim) {
+            Ok(env) => env,
+            Err(why) => {
+                self.state().said.refusal = Some((why, true));
+                return;
+            }
+        };
+        let Ok(reading) = line.try_clone() else {
+            return;
+        };
+        let sent = send(&mut line, &Order::Go { env });
+        {
+            let mut state = self.state();
+            state.line = Some(line);
+            state.said.shim = shim;
+        }
+        if sent.is_ok() {
+            self.listen(reading);
+        }
+    }
+
+    fn listen(&self, line: UnixStream) {
+        let mut line = BufReader::new(line);
+        loop {
+            let mut text = String::new();
+            let mut bounded = io::Read::take(&mut line, LINE_BYTES_MAX);
+            if !matches!(bounded.read_line(&mut text), Ok(1..)) {
+                return;
+            }
+            let Ok(word) = serde_json::from_str(&text) else {
+                return;
+            };
+            let mut state = self.state();
+            match word {
+                Word::Started => state.said.has_started = true,
+                Word::CannotStart { why, is_passing } => {
+                    state.said.refusal = Some((why, is_passing));
+                }
+                Word::Ended {
+                    status,
+                    n_left,
+                    n_tasks,
+                } => {
+                    state.said.ended = Some((ExitStatus::from_raw(status), n_left, n_tasks));
+                }
+            }
+        }
+    }
+}
+
+fn send(line: &mut UnixStream, order: &Order) -> io::Result<()> {
+    let mut text = serde_json::to_vec(order)?;
+    text.push(b'\n');
+    line.write_all(&text)
+}
+
+/// Listens on a socket file that only its owner can use.
+///
+/// The name of a socket has at most 107 bytes, and the path of a run folder may be longer. Through
+/// the folder's descriptor it is short.
+pub(super) fn listen(socket: &Path) -> io::Result<UnixListener> {
+    let (Some(folder), Some(name)) = (socket.parent(), socket.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    let flags = i32::try_from((OFlags::PATH | OFlags::DIRECTORY).bits());
+    let folder: File = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.unwrap_or_default())
+        .open(folder)?;
+    let short = format!("/proc/self/fd/{}", folder.as_raw_fd());
+    let listener = UnixListener::bind(Path::new(&short).join(name))?;
+    fs::set_permissions(socket, fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}

@@ -1,0 +1,269 @@
+//! Watches what a jail uses, and says when a limit was hit.
+//!
+//! What a control group or the kernel's own limits bound is only asked about. The rest is read from
+//! the process table: memory and processes without a group, processor time, and open files.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use super::cgroup::Cgroup;
+use super::disk::{Bounds, DiskWatch};
+use super::processes;
+use crate::{Access, JailSpec, LimitHit, Limits};
+
+/// How often the process table is read. A program can allocate a lot in a second.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// The signals by which the kernel ends a program at its own limits.
+const SIGXCPU: i32 = 24;
+const SIGXFSZ: i32 = 25;
+
+/// Watches one jail.
+#[derive(Debug)]
+pub(super) struct LimitWatch {
+    limits: Limits,
+    /// Set when the shim has been admitted.
+    cgroup: Arc<OnceLock<Cgroup>>,
+    disk: Option<DiskWatch>,
+    looked_at: Instant,
+    noted: Option<LimitHit>,
+}
+
+impl LimitWatch {
+    pub(super) fn start(spec: &JailSpec, cgroup: Arc<OnceLock<Cgroup>>) -> std::io::Result<Self> {
+        let limits = spec.limits;
+        let writable = spec
+            .mounts
+            .iter()
+            .filter(|mount| mount.access == Access::Writable);
+        let roots: Vec<PathBuf> = writable.map(|mount| mount.host.clone()).collect();
+        let is_bounded = limits.disk_bytes.is_some() || limits.disk_files.is_some();
+        let bounds = Bounds {
+            bytes: limits.disk_bytes.unwrap_or(u64::MAX),
+            files: limits.disk_files.unwrap_or(u64::MAX),
+        };
+        let disk = is_bounded.then(|| DiskWatch::start(roots, bounds));
+        Ok(Self {
+            limits,
+            cgroup,
+            disk: disk.transpose()?,
+            looked_at: Instant::now(),
+            noted: None,
+        })
+    }
+
+    /// Looks at what the jail of this shim uses, and returns whether it must be ended for it.
+    pub(super) fn must_end(&mut self, shim: Option<i32>) -> bool {
+        if self.disk.as_ref().is_some_and(DiskWatch::is_over) {
+            self.noted = Some(LimitHit::Disk);
+            return true;
+        }
+        let Some(shim) = shim.filter(|_| self.looked_at.elapsed() >= PAUSE) else {
+            return false;
+        };
+        self.looked_at = Instant::now();
+        if !self.needs_table() {
+            return false;
+        }
+        let used = Used::read(shim, self.limits.open_files.is_some());
+        self.judge(used)
+    }
+
+    fn needs_table(&self) -> bool {
+        let cgroup = self.cgroup.get();
+        let memory =
+            self.limits.memory_bytes.is_some() && !cgroup.is_some_and(Cgroup::bounds_memory);
+        let processes =
+            self.limits.processes.is_some() && !cgroup.is_some_and(Cgroup::bounds_processes);
+        memory || processes || self.limits.cpu_secs.is_some() || self.limits.open_files.is_some()
+    }
+
+    /// Notes a limit that was hit, and returns whether nobody else ends the run for it.
+    fn judge(&mut self, used: Used) -> bool {
+        let is_beyond = |used: u64, limit: Option<u64>| limit.is_some_and(|limit| used > limit);
+        let is_reached = |used: u64, limit: Option<u64>| limit.is_some_and(|limit| used >= limit);
+        if is_beyond(used.memory_bytes, self.limits.memory_bytes)
+            && !self.cgroup.get().is_some_and(Cgroup::bounds_memory)
+        {
+            self.noted = Some(LimitHit::Memory);
+            return true;
+        }
+        if is_reached(used.cpu_secs, self.limits.cpu_secs) {
+            self.noted = Some(LimitHit::Cpu);
+            return true;
+        }
+        // The kernel does not bound the processes of root's user, so more than the limit is ours to
+        // end. At the limit the kernel refuses further ones, and the program copes or not.
+        if is_beyond(used.processes, self.limits.processes)
+            && !self.cgroup.get().is_some_and(Cgroup::bounds_processes)
+        {
+            self.noted = Some(LimitHit::Processes);
+            return true;
+        }
+        if self.noted.is_none() && is_reached(used.processes, self.limits.processes) {
+            self.noted = Some(LimitHit::Processes);
+        }
+        if self.noted.is_none() && is_reached(used.open_files, self.limits.open_files) {
+            self.noted = Some(LimitHit::OpenFiles);
+        }
+        false
+    }
+
+    /// The limit that the run has hit, now that it has ended.
+    ///
+    /// `n_tasks` is how many tasks there were at its end: a program that cannot fork may have ended
+    /// before anybody looked.
+    pub(super) fn hit(&self, signal: Option<i32>, n_tasks: u64) -> Option<LimitHit> {
+        let by_signal = match signal {
+            Some(SIGXCPU) => Some(LimitHit::Cpu),
+            Some(SIGXFSZ) => Some(LimitHit::Disk),
+            _ => None,
+        };
+        let by_group = self.cgroup.get().and_then(Cgroup::hit);
+        let is_full = self.limits.processes.is_some_and(|limit| n_tasks >= limit);
+        let by_count = is_full.then_some(LimitHit::Processes);
+        by_signal.or(by_group).or(self.noted).or(by_count)
+    }
+}
+
+/// What a jail uses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Used {
+    memory_bytes: u64,
+    processes: u64,
+    cpu_secs: u64,
+    /// Of the process that has most.
+    open_files: u64,
+}
+
+impl Used {
+    /// Adds up the shim and the processes below it.
+    fn read(shim: i32, with_files: bool) -> Self {
+        let table = processes::all().unwrap_or_default();
+        let below = processes::descendants(&table, &BTreeSet::from([shim]));
+        let ticks_per_sec = rustix::param::clock_ticks_per_second().max(1);
+        let mut used = Self::default();
+        let mut ticks = 0;
+        let below = below.iter().filter(|process| !process.is_zombie);
+        for pid in below.map(|process| process.id.pid).chain([shim]) {
+            ticks += cpu_ticks(pid);
+            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            let number = |name: &str| {
+                let line = status.lines().find_map(|line| line.strip_prefix(name));
+                let word = line.and_then(|line| line.split_whitespace().next());
+                word.and_then(|word| word.parse::<u64>().ok())
+                    .unwrap_or_default()
+            };
+            used.memory_bytes += (number("RssAnon:") + number("RssShmem:")) * 1024;
+            used.processes += number("Threads:").max(1);
+            if with_files {
+                used.open_files = used.open_files.max(open_files(pid));
+            }
+        }
+        used.cpu_secs = ticks / ticks_per_sec;
+        used
+    }
+}
+
+/// The time of a process and of its children that were waited for.
+fn cpu_ticks(pid: i32) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    // Fields 14 to 17 of `man 5 proc`; the one after the name is the third.
+    let numbers = fields.split_ascii_whitespace().skip(11).take(4);
+    numbers
+        .filter_map(|number| number.parse::<u64>().ok())
+        .sum()
+}
+
+/// The size of the folder is the number of open files since Linux 6.2, and 0 before.
+fn open_files(pid: i32) -> u64 {
+    fs::metadata(format!("/proc/{pid}/fd")).map_or(0, |data| data.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_used_is_judged() {
+        let limits = Limits {
+            memory_bytes: Some(100),
+            processes: Some(10),
+            cpu_secs: Some(5),
+            open_files: Some(20),
+            ..Limits::default()
+        };
+        let calm = Used {
+            memory_bytes: 100,
+            processes: 9,
+            cpu_secs: 4,
+            open_files: 19,
+        };
+        for (name, used, expected) in [
+            ("calm", calm, (false, None)),
+            (
+                "memory",
+                Used {
+                    memory_bytes: 101,
+                    ..calm
+                },
+                (true, Some(LimitHit::Memory)),
+            ),
+            (
+                "cpu",
+                Used {
+                    cpu_secs: 5,
+                    ..calm
+                },
+                (true, Some(LimitHit::Cpu)),
+            ),
+            (
+                "processes",
+                Used {
+                    processes: 10,
+                    ..calm
+                },
+                (false, Some(LimitHit::Processes)),
+            ),
+            (
+                "a fork bomb",
+                Used {
+                    processes: 11,
+                    ..calm
+                },
+                (true, Some(LimitHit::Processes)),
+            ),
+            (
+                "files",
+                Used {
+                    open_files: 20,
+                    ..calm
+                },
+                (false, Some(LimitHit::OpenFiles)),
+            ),
+        ] {
+            let mut watch = LimitWatch {
+                limits,
+                cgroup: Arc::default(),
+                disk: None,
+                looked_at: Instant::now(),
+                noted: None,
+            };
+            assert_eq!((watch.judge(used), watch.hit(None, 0)), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn our_own_processor_time_is_read() {
+        let ours = i32::try_from(std::process::id()).unwrap();
+        let mut n = 0_u64;
+        while cpu_ticks(ours) == 0 {
+            n = std::hint::black_box(n + 1);
+        }
+        assert!(n > 0);
+    }
+}
