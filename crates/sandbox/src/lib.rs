@@ -14,6 +14,7 @@
 //! |
 //! | `stop` | worker, [`request_stop`] | its existence asks for a stop; the content is the reason |
 //! | `jail.json` | keeper | the first process of the run's jail; written before the program starts |
+//! | `network.jsonl` | keeper | what the proxy of the run's jail refused, a line each, bounded |
 //! | `exit.json` | keeper | how the run ended; written once, when the whole tree is gone |
 //!
 //! A run folder is for one run. Once `keeper.json` exists, no keeper starts the program again,
@@ -29,6 +30,8 @@ mod files;
 mod jail;
 mod moments;
 mod output;
+#[cfg(target_os = "linux")]
+mod proxy;
 mod records;
 mod request;
 mod room;

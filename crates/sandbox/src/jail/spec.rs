@@ -109,6 +109,10 @@ pub struct ProxySpec {
     /// through it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upstream_proxy: Option<String>,
+    /// Hosts that are reached without `upstream_proxy`, as in the person's `NO_PROXY`: names, which
+    /// stand for everything below them too, or `*`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub direct: Vec<String>,
     /// The access to all routes ends after so many requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests_max: Option<u64>,
@@ -146,8 +150,8 @@ pub struct Route {
     /// Headers that are set on every request.
     #[serde(default)]
     pub extra_headers: BTreeMap<String, String>,
-    /// The paths that may be asked for, without the query. A path that ends in `/*` allows
-    /// everything below it. An empty list allows every path.
+    /// The paths that may be asked for, without the query. A path that ends in `*` allows
+    /// everything that begins like it. An empty list allows every path.
     #[serde(default)]
     pub paths: Vec<String>,
 }

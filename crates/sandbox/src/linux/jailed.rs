@@ -19,18 +19,23 @@ use rustix::process::Pid;
 
 use super::cgroup::{self, Cgroup, Groups};
 use super::container;
-use super::lifeline::{Lifeline, Said};
+use super::lifeline::{Lifeline, Said, listen};
 use super::limits::LimitWatch;
 use super::processes;
+use super::secrets::Secrets;
 use super::tree::Tree;
 use super::words::Order;
 use crate::files::RunFolder;
 use crate::jail::{self, FILTER_FD, Jail, OPTIONS_FD};
+use crate::proxy::{Machine, Proxy, Traffic};
 use crate::{
-    CommandSpec, JailKind, JailRecord, JailSpec, LimitHit, RUN_DIR_VARIABLE, RunSpec, StopSignal,
+    CommandSpec, JailKind, JailRecord, JailSpec, LimitHit, Network, ProxySpec, RUN_DIR_VARIABLE,
+    RunSpec, StopSignal,
 };
 
 const ALIVE_NAME: &str = "alive.sock";
+
+const NET_NAME: &str = "net.sock";
 
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -45,6 +50,7 @@ pub(super) struct Jailed {
     lifeline: Lifeline,
     limits: LimitWatch,
     cgroup: Arc<OnceLock<Cgroup>>,
+    proxy: Option<Proxy>,
 }
 
 /// Why a jail was not made.
@@ -64,9 +70,14 @@ impl Jailed {
         run: &RunSpec,
         spec: &JailSpec,
         env: BTreeMap<String, OsString>,
+        secrets: &Secrets,
     ) -> Result<Self, NoJail> {
         let cgroup = Arc::new(OnceLock::new());
         let failed = |error: io::Error| format!("cannot prepare the jail: {error}");
+        let proxy = match &spec.network {
+            Network::Proxy(rules) => Some(open_proxy(folder, rules, secrets).map_err(failed)?),
+            Network::None | Network::Open => None,
+        };
         let command = command(folder, run, spec, env)?;
         let admit = {
             let (folder, spec, cgroup) = (folder.clone(), spec.clone(), Arc::clone(&cgroup));
@@ -81,6 +92,7 @@ impl Jailed {
             lifeline,
             limits,
             cgroup,
+            proxy,
         })
     }
 
@@ -170,15 +182,18 @@ impl Jailed {
             Some((status, ..)) => Some(status),
             None => status.map(unwrap_status),
         };
+        let limit = self.limits.hit(
+            status.and_then(|status| status.signal()),
+            ended.map_or(0, |(.., n_tasks)| n_tasks),
+        );
+        let traffic = self.proxy.as_ref().map(Proxy::traffic).unwrap_or_default();
         Ended {
             has_started: has_started || ended.is_some(),
             refusal,
             status,
             n_left: ended.map_or(0, |(_, n_left, _)| n_left),
-            limit: self.limits.hit(
-                status.and_then(|status| status.signal()),
-                ended.map_or(0, |(.., n_tasks)| n_tasks),
-            ),
+            limit: limit.or(traffic.is_used_up.then_some(LimitHit::Requests)),
+            traffic,
         }
     }
 
@@ -206,12 +221,23 @@ impl Jailed {
         if let Some(cgroup) = self.cgroup.get() {
             cgroup::remove(&cgroup.folders());
         }
-        let _ = fs::remove_file(folder.file(ALIVE_NAME));
+        for name in [ALIVE_NAME, NET_NAME] {
+            let _ = fs::remove_file(folder.file(name));
+        }
         if self.kind != JailKind::Bwrap {
             // `--rm` has removed it already, unless the program that does so was killed.
             let _ = container::remove(self.kind, folder);
         }
     }
+}
+
+/// Opens the proxy and its socket.
+fn open_proxy(folder: &RunFolder, rules: &ProxySpec, secrets: &Secrets) -> io::Result<Proxy> {
+    let key = |name: &str| secrets.value(name)?.into_string().ok();
+    let log = folder.file("network.jsonl");
+    let proxy = Proxy::new(rules, key, Box::new(Machine), &log)?;
+    proxy.listen(listen(&folder.file(NET_NAME))?)?;
+    Ok(proxy)
 }
 
 /// The command that makes the jail.
@@ -241,6 +267,7 @@ fn command(
             (our_environment(), Some(file))
         }
     };
+    let net = matches!(spec.network, Network::Proxy(_)).then(|| folder.file(NET_NAME));
     let (alive, name) = (folder.file(ALIVE_NAME), container::name(folder));
     let jail = Jail {
         spec,
@@ -248,7 +275,7 @@ fn command(
         abilities: jail::abilities(spec.kind, &program),
         shim: &shim,
         alive: &alive,
-        net: None,
+        net: net.as_deref(),
         stdin: run.stdin.as_deref(),
         run_dir: folder.path(),
         name: &name,
@@ -281,6 +308,7 @@ pub(super) struct Ended {
     /// How many processes the program left behind.
     pub(super) n_left: u32,
     pub(super) limit: Option<LimitHit>,
+    pub(super) traffic: Traffic,
 }
 
 /// A signal that killed the shim itself is an exit code of the jail's program.

@@ -18,6 +18,7 @@ mod look;
 mod processes;
 mod program;
 mod raw;
+mod secrets;
 mod shim;
 mod sweep;
 mod tree;

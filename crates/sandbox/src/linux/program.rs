@@ -17,12 +17,13 @@ use rustix::process::Pid;
 use super::capture::{Capture, Captured};
 use super::jailed::{Jailed, NoJail};
 use super::keeping::Keeping;
+use super::secrets::Secrets;
 use super::tree::Tree;
 use super::watcher::Watcher;
 use crate::files::RunFolder;
 use crate::moments::moment;
 use crate::room::has_room;
-use crate::{ExitCause, ExitRecord, RUN_DIR_VARIABLE, RunSpec, Watch};
+use crate::{ExitCause, ExitRecord, JailSpec, Network, RUN_DIR_VARIABLE, RunSpec, Watch};
 
 /// How often the program, its limits and the stop file are checked. A request to stop is a file, so
 /// that it outlives the worker that made it; there is no channel on which to wait for it.
@@ -126,10 +127,13 @@ impl<'a> Running<'a> {
                 io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory
             ),
         };
-        let env = passed(spec).map_err(refused)?;
+        let secrets = Secrets::read(spec).map_err(refused)?;
+        let env = secrets.passed(spec);
         let jailed = spec.jail.as_ref();
-        let jailed =
-            jailed.map(|jail| Jailed::prepare(folder, spec, jail, inside(spec, env.clone())));
+        let jailed = jailed.map(|jail| {
+            let env = inside(spec, jail, env.clone());
+            Jailed::prepare(folder, spec, jail, env, &secrets)
+        });
         let jailed = jailed.transpose()?;
         let [stdout, stderr] = streams;
         let (stdout, stdout_end) = capture(stdout).map_err(refused)?;
@@ -243,6 +247,8 @@ fn jailed_record(
     let swept = swept.saturating_add(ended.n_left);
     ExitRecord {
         limit: ended.limit,
+        refused: ended.traffic.refused,
+        requests: ended.traffic.n_requests,
         ..begun.record(cause, ended.status, streams, swept)
     }
 }
@@ -363,29 +369,20 @@ fn spawn(
 }
 
 /// The environment of a jailed program. It does not have our mark: the path would say where on this
-/// machine it runs.
-fn inside(spec: &RunSpec, mut passed: BTreeMap<String, OsString>) -> BTreeMap<String, OsString> {
+/// machine it runs. Nor does it have a key that the proxy holds, unless `env` gives it a placeholder.
+fn inside(
+    spec: &RunSpec,
+    jail: &JailSpec,
+    mut passed: BTreeMap<String, OsString>,
+) -> BTreeMap<String, OsString> {
+    if let Network::Proxy(proxy) = &jail.network {
+        for route in &proxy.routes {
+            passed.remove(&route.key_variable);
+        }
+    }
     let given = spec.env.iter();
     passed.extend(given.map(|(name, value)| (name.clone(), OsString::from(value))));
     passed
-}
-
-/// The variables that the program is passed. A file decides alone: the keeper's environment is that of
-/// whoever happened to start the worker.
-fn passed(spec: &RunSpec) -> io::Result<BTreeMap<String, OsString>> {
-    let given = match spec.pass_env_file.as_ref().map(std::fs::read) {
-        Some(Ok(bytes)) => Some(serde_json::from_slice::<BTreeMap<String, String>>(&bytes)?),
-        Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        Some(Err(_)) | None => None,
-    };
-    let value = |name: &String| match &given {
-        Some(given) => given.get(name).map(OsString::from),
-        None => std::env::var_os(name),
-    };
-    let names = spec.pass_env.iter();
-    Ok(names
-        .filter_map(|name| Some((name.clone(), value(name)?)))
-        .collect())
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 mod ending;
 mod jailed;
 mod losing;
+mod network;
 mod outputs;
 mod running;
 mod scene;

@@ -1,0 +1,139 @@
+//! What a jailed program reaches: its own loopback, and the list of the proxy.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::thread;
+
+use sandbox::{Allowed, ExitCause, LimitHit, Network, ProxySpec, Refusal, Route};
+
+use crate::jailed::jailed_with;
+
+/// A server on this machine's loopback that answers every request with its head.
+fn echo() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut request = Vec::new();
+            let mut byte = [0];
+            while !request.ends_with(b"\r\n\r\n") && matches!(stream.read(&mut byte), Ok(1)) {
+                request.push(byte[0]);
+            }
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
+            let _ = stream.write_all(&request);
+        }
+    });
+    port
+}
+
+/// Asks the bridge inside a jail for each target in turn.
+fn asking(targets: &[String]) -> String {
+    let ask = |target: &String| {
+        format!(
+            "exec 3<>/dev/tcp/127.0.0.1/8119; printf 'GET {target} HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3; echo;"
+        )
+    };
+    targets.iter().map(ask).collect()
+}
+
+#[test]
+fn the_only_way_out_is_the_list() {
+    let port = echo();
+    let targets = [
+        format!("http://localhost:{port}/listed"),
+        format!("http://127.0.0.1:{port}/address"),
+        "http://evil.example/".to_owned(),
+        "/~model/v1/messages".to_owned(),
+        "/~model/v1/messages".to_owned(),
+    ];
+    let direct =
+        format!("exec 4<>/dev/tcp/127.0.0.1/{port} && echo ESCAPED; env; cat /run/lw/net;");
+    let script = format!("{} {direct}", asking(&targets));
+    let scene = jailed_with("", |jail| {
+        let route = Route {
+            name: "model".to_owned(),
+            upstream: format!("http://127.0.0.1:{port}"),
+            header: "authorization".to_owned(),
+            value_prefix: "Bearer ".to_owned(),
+            key_variable: "MODEL_KEY".to_owned(),
+            extra_headers: BTreeMap::new(),
+            paths: vec!["v1/messages".to_owned()],
+        };
+        jail.network = Network::Proxy(ProxySpec {
+            allow: vec![Allowed {
+                host: "localhost".to_owned(),
+                port,
+                may_be_private: true,
+            }],
+            routes: vec![route],
+            requests_max: Some(1),
+            ..ProxySpec::default()
+        });
+    });
+    let keys = scene.folder().join("keys.json");
+    fs::write(&keys, r#"{"MODEL_KEY":"the-real-key","OTHER":"passed"}"#).unwrap();
+    let scene = scene.with(|spec| {
+        spec.program = "bash".to_owned();
+        spec.args[1] = script;
+        spec.pass_env = vec!["MODEL_KEY".to_owned(), "OTHER".to_owned()];
+        spec.pass_env_file = Some(keys);
+    });
+    let scene = scene.launch();
+    let exit = scene.exit();
+    let said = scene.captured("stdout");
+    assert!(said.contains("GET /listed HTTP/1.1"), "{said}");
+    assert!(
+        said.contains("authorization: Bearer the-real-key"),
+        "{said}"
+    );
+    assert_eq!(said.matches("HTTP/1.1 403").count(), 3, "{said}");
+    assert!(
+        said.contains("OTHER=passed") && !said.contains("MODEL_KEY"),
+        "{said}"
+    );
+    assert!(!said.contains("ESCAPED"), "{said}");
+    assert_eq!((exit.requests, exit.limit), (1, Some(LimitHit::Requests)));
+    let whys: Vec<Refusal> = exit.refused.iter().map(|refused| refused.why).collect();
+    assert_eq!(
+        whys,
+        [
+            Refusal::RequestsUsedUp,
+            Refusal::NotListed,
+            Refusal::IpLiteral
+        ]
+        .map(|why| why),
+        "{:?}",
+        exit.refused
+    );
+    assert_eq!(scene.captured("network.jsonl").lines().count(), 3);
+    assert!(!scene.captured("spec.json").contains("the-real-key"));
+    assert!(!scene.run_dir().join("net.sock").exists());
+}
+
+#[test]
+fn a_route_without_its_key_does_not_start() {
+    let scene = jailed_with("true", |jail| {
+        jail.network = Network::Proxy(ProxySpec {
+            routes: vec![Route {
+                name: "model".to_owned(),
+                upstream: "https://model.example".to_owned(),
+                header: "authorization".to_owned(),
+                value_prefix: String::new(),
+                key_variable: "NO_SUCH_KEY".to_owned(),
+                extra_headers: BTreeMap::new(),
+                paths: Vec::new(),
+            }],
+            ..ProxySpec::default()
+        });
+    });
+    let exit = scene.launch().exit();
+    let ExitCause::CannotStart { why, .. } = exit.cause else {
+        panic!("{:?}", exit.cause)
+    };
+    assert!(
+        why.ends_with("the variable `NO_SUCH_KEY` has no value"),
+        "{why}"
+    );
+}
