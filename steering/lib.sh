@@ -7,6 +7,7 @@ LW=$(readlink -f "$LW")
 for v in $(env | sed -n 's/^\(LOOPWRIGHT_[A-Z_]*\)=.*/\1/p') XDG_STATE_HOME XDG_CONFIG_HOME GIT_DIR GIT_WORK_TREE; do unset "$v"; done
 T=$(mktemp -d "${TMPDIR:-/tmp}/steer.XXXXXX")
 PYTHON=$(python3 -c 'import sys; print(sys.executable)'); python3() { "$PYTHON" "$@"; } # past any slow shim
+export LOOPWRIGHT_SANDBOX_KIND=host # scripted agents write their traces outside of their checkouts
 export HOME=$T/home LOOPWRIGHT_HOME=$T/state USER=petra LOGNAME=petra GIT_CONFIG_NOSYSTEM=1 NO_COLOR=1
 mkdir -p "$HOME" "$T/ctl" "$T/prompts" "$T/agents" "$T/pids"; : >"$T/calls"; : >"$T/judged"
 P=$T/p ID= RC=0 OUT=$T/out ACCEPTED=

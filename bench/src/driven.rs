@@ -108,6 +108,7 @@ impl Place {
             .current_dir(self.scratch.path())
             .env("HOME", self.scratch.path())
             .env("LOOPWRIGHT_HOME", self.path(home))
+            .env("LOOPWRIGHT_SANDBOX_KIND", "host")
             .stdin(Stdio::null());
         command
     }

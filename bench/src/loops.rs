@@ -263,6 +263,7 @@ fn answer(order: &Order, commit: Commit) -> Option<Event> {
             outcome: outcome(&order)?,
             run: order.place.run,
             usage: None,
+            walls: kernel::Walls::default(),
         },
         Deed::MakeCandidate(order) => Event::CandidateMade {
             story: order.place.run.story,

@@ -148,7 +148,8 @@ fn story(program: &Path, folder: &Path) -> Outcome<Duration> {
     command.args(["--foreground", "--json"]).current_dir(folder);
     command
         .env("HOME", folder)
-        .env("LOOPWRIGHT_HOME", folder.join("home"));
+        .env("LOOPWRIGHT_HOME", folder.join("home"))
+        .env("LOOPWRIGHT_SANDBOX_KIND", "host");
     let start = Instant::now();
     let output = command.output()?;
     let took = start.elapsed();

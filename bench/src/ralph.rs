@@ -117,6 +117,7 @@ fn our_loop(folder: &Path) -> Outcome<Duration> {
         .current_dir(&project);
     command
         .env("LOOPWRIGHT_HOME", folder.join("state"))
+        .env("LOOPWRIGHT_SANDBOX_KIND", "host")
         .env("LOOPWRIGHT_WAKE", "off");
     let status = command
         .stdin(Stdio::null())

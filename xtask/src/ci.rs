@@ -18,7 +18,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::invocation::Invocation;
 use crate::talk::{Talk, say};
-use crate::{agents, soak, tidy, tools};
+use crate::{agents, packages, soak, tidy, tools};
 
 /// Enough to notice a reader that breaks at once; `soak` is for the rest.
 const FUZZ_SECS: u32 = 10;
@@ -56,7 +56,7 @@ struct Session<'a> {
     tree_before: Option<String>,
 }
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     Step {
         name: "tools",
         summary: "find or install what the other steps need of cargo",
@@ -86,6 +86,11 @@ const STEPS: [Step; 12] = [
         name: "agents",
         summary: "install the real agent CLIs that tests drive",
         run: Beside(|s, talk| agents::prepare(talk, s.root)),
+    },
+    Step {
+        name: "packages",
+        summary: "install the programs that make jails, with the system's package manager",
+        run: Beside(|s, talk| packages::prepare(talk, s.root)),
     },
     Step {
         name: "test",

@@ -8,6 +8,7 @@ mod agents;
 mod ci;
 mod invocation;
 mod metadata;
+mod packages;
 mod soak;
 mod talk;
 mod tidy;

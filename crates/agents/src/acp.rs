@@ -49,6 +49,8 @@ pub(crate) fn facts() -> Facts {
         known_bad: &[],
         version_args: &[],
         login: LoginCheck::Unknown,
+        hosts: crate::facts::MODEL_HOSTS,
+        gateways: &[],
         install: "see its own page, and that `program` of its entry is its whole path",
         log_in: "its own command for that, or give it a key with `pass_env`",
     }

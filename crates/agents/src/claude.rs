@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::evidence::Evidence;
 use crate::exit::Exit;
-use crate::facts::{Facts, Family, LoginCheck, Sessions};
+use crate::facts::{Facts, Family, Gateway, LoginCheck, Sessions};
 use crate::json;
 use crate::parser::{Claim, Dialect};
 use crate::record::{Call, CallEnd, Record};
@@ -38,6 +38,34 @@ pub(crate) fn facts() -> Facts {
         known_bad: &[],
         version_args: &["--version"],
         login: LoginCheck::Command(&["auth", "status"]),
+        hosts: &[
+            "api.anthropic.com",
+            "console.anthropic.com",
+            "platform.claude.com",
+        ],
+        gateways: &[
+            Gateway {
+                key_variable: "ANTHROPIC_API_KEY",
+                url_variable: "ANTHROPIC_BASE_URL",
+                upstream: "https://api.anthropic.com",
+                header: "x-api-key",
+                value_prefix: "",
+            },
+            Gateway {
+                key_variable: "ANTHROPIC_AUTH_TOKEN",
+                url_variable: "ANTHROPIC_BASE_URL",
+                upstream: "https://api.anthropic.com",
+                header: "authorization",
+                value_prefix: "Bearer ",
+            },
+            Gateway {
+                key_variable: "CLAUDE_CODE_OAUTH_TOKEN",
+                url_variable: "ANTHROPIC_BASE_URL",
+                upstream: "https://api.anthropic.com",
+                header: "authorization",
+                value_prefix: "Bearer ",
+            },
+        ],
         install: "npm install -g @anthropic-ai/claude-code",
         log_in: "claude auth login",
     }

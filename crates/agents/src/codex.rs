@@ -39,6 +39,8 @@ pub(crate) fn facts() -> Facts {
         known_bad: &[],
         version_args: &["--version"],
         login: LoginCheck::Command(&["login", "status"]),
+        hosts: &["api.openai.com", "chatgpt.com", "auth.openai.com"],
+        gateways: &[],
         install: "npm install -g @openai/codex",
         log_in: "codex login",
     }

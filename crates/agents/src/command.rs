@@ -30,6 +30,8 @@ pub(crate) fn facts() -> Facts {
         known_bad: &[],
         version_args: &[],
         login: LoginCheck::Unknown,
+        hosts: crate::facts::MODEL_HOSTS,
+        gateways: &[],
         install: "",
         log_in: "",
     }

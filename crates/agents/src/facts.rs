@@ -36,10 +36,30 @@ pub struct Facts {
     pub version_args: &'static [&'static str],
     /// How to check whether it is logged in without spending a token.
     pub login: LoginCheck,
+    /// The hosts that it must reach to do its work: its makers' models and logins.
+    pub hosts: &'static [&'static str],
+    /// How its keys can stay outside of a jail.
+    pub gateways: &'static [Gateway],
     /// How a person installs it.
     pub install: &'static str,
     /// How a person logs in.
     pub log_in: &'static str,
+}
+
+/// A key that need not be where the CLI is: the CLI is told another address for its model, and whoever
+/// is there adds the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gateway {
+    /// The variable that holds the key.
+    pub key_variable: &'static str,
+    /// The variable that holds the address.
+    pub url_variable: &'static str,
+    /// The address where nobody sets that variable.
+    pub upstream: &'static str,
+    /// The header that carries the key.
+    pub header: &'static str,
+    /// What stands before the key in the header.
+    pub value_prefix: &'static str,
 }
 
 /// Says how far a CLI supports sessions.
@@ -99,6 +119,19 @@ pub enum Family {
     /// Llama.
     Meta,
 }
+
+/// The hosts of the makers whose models a CLI without a maker of its own may be told to use.
+pub(crate) const MODEL_HOSTS: &[&str] = &[
+    "api.anthropic.com",
+    "api.openai.com",
+    "generativelanguage.googleapis.com",
+    "openrouter.ai",
+    "api.x.ai",
+    "api.mistral.ai",
+    "api.deepseek.com",
+    "opencode.ai",
+    "models.dev",
+];
 
 /// Words in model names and who made the model. The maker of the weights counts, not who serves
 /// them.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::evidence::Evidence;
 use crate::exit::Exit;
-use crate::facts::{Facts, Family, LoginCheck, Sessions};
+use crate::facts::{Facts, Family, Gateway, LoginCheck, Sessions};
 use crate::json;
 use crate::parser::{Claim, Dialect};
 use crate::record::{Call, CallEnd, Record};
@@ -38,6 +38,19 @@ pub(crate) fn facts() -> Facts {
         known_bad: &[],
         version_args: &["--version"],
         login: LoginCheck::Credentials,
+        hosts: &[
+            "generativelanguage.googleapis.com",
+            "cloudcode-pa.googleapis.com",
+            "oauth2.googleapis.com",
+            "aiplatform.googleapis.com",
+        ],
+        gateways: &[Gateway {
+            key_variable: "GEMINI_API_KEY",
+            url_variable: "GOOGLE_GEMINI_BASE_URL",
+            upstream: "https://generativelanguage.googleapis.com",
+            header: "x-goog-api-key",
+            value_prefix: "",
+        }],
         install: "npm install -g @google/gemini-cli",
         log_in: "start gemini and choose how to log in, or set GEMINI_API_KEY",
     }

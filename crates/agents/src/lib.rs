@@ -40,7 +40,7 @@ mod version;
 
 pub use activity::Activity;
 pub use exit::{Clock, Ended, Exit};
-pub use facts::{Facts, Family, LoginCheck, LoginState, Sessions};
+pub use facts::{Facts, Family, Gateway, LoginCheck, LoginState, Sessions};
 pub use kind::Kind;
 pub use outcome::{Outcome, Remedy};
 pub use parser::Parser;

@@ -38,6 +38,8 @@ pub(crate) fn facts() -> Facts {
         known_bad: &[],
         version_args: &["--version"],
         login: LoginCheck::Credentials,
+        hosts: crate::facts::MODEL_HOSTS,
+        gateways: &[],
         install: "npm install -g opencode-ai",
         log_in: "opencode auth login",
     }

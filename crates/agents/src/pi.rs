@@ -50,6 +50,8 @@ pub(crate) fn facts() -> Facts {
         known_bad: &[],
         version_args: &["--version"],
         login: LoginCheck::Credentials,
+        hosts: crate::facts::MODEL_HOSTS,
+        gateways: &[],
         install: "npm install -g @earendil-works/pi-coding-agent",
         log_in: "start pi and type /login",
     }

@@ -465,6 +465,9 @@ pub(crate) struct StartArgs {
     /// Stop after this many stories have ended, passed or skipped
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<u32>,
+    /// The jail of agents and checks: auto, bwrap, podman, docker, or host for none
+    #[arg(long, value_name = "KIND")]
+    pub(crate) sandbox: Option<String>,
     /// Set a configuration key for this loop, such as `retry.wait=5m`; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,

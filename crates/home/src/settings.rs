@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::commit_subject::CommitSettings;
 use crate::role_settings::Roles;
+use crate::sandbox_settings::{SandboxKind, SandboxSettings};
 
 /// Everything that carrying out orders needs beside the order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +73,9 @@ pub struct Settings {
     /// A mark of the configuration files' text, by which an edit is noticed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config_mark: Option<String>,
+    /// How agents and checks are confined. A loop that was started before there were jails has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxSettings>,
 }
 
 /// A key of the configuration that was given with `start`.
@@ -168,6 +172,12 @@ pub struct CheckSettings {
 }
 
 impl Settings {
+    /// The jail that runs are put into; none where they run on the host.
+    pub fn jail(&self) -> Option<&SandboxSettings> {
+        let sandbox = self.sandbox.as_ref();
+        sandbox.filter(|sandbox| sandbox.kind != SandboxKind::Host)
+    }
+
     /// How long a run in a role may take with this agent.
     pub fn timeout_secs(&self, role: &str, agent: &str) -> u64 {
         let of_role = self.roles.get(role).and_then(|role| role.timeout_secs);

@@ -162,6 +162,7 @@ impl State {
                 run,
                 outcome,
                 usage,
+                ..
             } => self.take_end(run, outcome, usage.as_ref(), at_ms),
             Event::WaitEnded { run } => self.end_wait(run),
             Event::AgentSwitched { run, from, to } => self.switch_agent(run, from, to),

@@ -10,6 +10,7 @@ use crate::flow::{Flow, Stage};
 use crate::ids::{AgentName, StoryId};
 use crate::outcome::{RunOutcome, RunUsage};
 use crate::spec::{Cast, LoopSpec, StorySpec};
+use crate::walls::Walls;
 
 /// An event and when it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +75,9 @@ pub enum Event {
         /// What it used, where the agent reported that.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         usage: Option<RunUsage>,
+        /// What it met at the walls of its jail. Older records have none.
+        #[serde(default, skip_serializing_if = "Walls::is_untouched")]
+        walls: Walls,
     },
     /// A wait is over.
     WaitEnded {

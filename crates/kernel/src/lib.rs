@@ -31,6 +31,7 @@ mod spec;
 mod state;
 mod steer;
 mod verdict;
+mod walls;
 mod wishes;
 
 pub use apply::IllegalMove;
@@ -62,4 +63,5 @@ pub use spec::{
 };
 pub use state::{Choice, Question, Rewrite, Spent, State, StoryProgress, StoryStatus, Tests, Wait};
 pub use verdict::{Coverage, CriterionVerdict, Obliged, Proof, Review, Verdict};
+pub use walls::{JailLimit, RefusedHost, Walls};
 pub use wishes::{Acceptance, PersonsWork, Rejected, Source, Wish};

@@ -2,6 +2,7 @@
 //!
 //! Pure: a view is made from records and can be made again at any time. It decides nothing.
 
+mod confined;
 mod form;
 mod loop_report;
 mod loop_view;

@@ -73,8 +73,8 @@ pub struct LoopView {
     /// The same by role and agent, with their runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub used_by: Vec<UsedBy>,
-    /// Where agents run: on the `host`, as the user who started the worker.
-    pub isolation: &'static str,
+    /// The jail that agents and checks run in: `bwrap`, `podman`, `docker`, or `host` for none.
+    pub isolation: String,
     /// When it was started, in milliseconds since 1970.
     #[serde(rename = "startedAt", serialize_with = "moment")]
     pub started_at_ms: i64,
@@ -213,7 +213,7 @@ pub fn loop_view(state: &State) -> LoopView {
                 cost_usd: usd(spent),
             })
             .collect(),
-        isolation: "host",
+        isolation: jail_of(&spec.settings),
         started_at_ms: state.started_at_ms(),
         last_at_ms: state.last_at_ms(),
     }
@@ -325,4 +325,20 @@ fn story_view(story: &StoryProgress, ended: bool) -> StoryView {
             // A clock that was set back gives no negative time.
             .map(|(began, ended)| (ended - began).max(0)),
     }
+}
+
+/// The kind of jail that a loop's settings name. Loops that were started before there were jails have
+/// none.
+fn jail_of(settings: &str) -> String {
+    #[derive(serde::Deserialize)]
+    struct Settings {
+        sandbox: Option<Sandbox>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Sandbox {
+        kind: String,
+    }
+    let settings: Option<Settings> = serde_json::from_str(settings).ok();
+    let sandbox = settings.and_then(|settings| settings.sandbox);
+    sandbox.map_or_else(|| "host".to_owned(), |sandbox| sandbox.kind)
 }

@@ -10,6 +10,8 @@ use kernel::{
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::confined::{CONFINED, confined};
+
 /// One public event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PublicEvent {
@@ -61,7 +63,12 @@ impl PublicFold {
             return Vec::new();
         };
         self.remember_tool(&record.event, &after);
-        let told = public_of(record, before.as_ref(), &after, &self.tools);
+        let walls = confined(&record.event, &after.spec().loop_id);
+        let mut told: Vec<Told> = walls
+            .into_iter()
+            .flat_map(|data| one(CONFINED, data))
+            .collect();
+        told.extend(public_of(record, before.as_ref(), &after, &self.tools));
         let (number, loop_id) = (self.n_records, &after.spec().loop_id);
         let events = (1..)
             .zip(told)

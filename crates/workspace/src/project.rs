@@ -65,6 +65,22 @@ pub fn is_same_repository(folder: &Path, project: &Path) -> bool {
     here != there && common(&here).is_some() && common(&here) == common(&there)
 }
 
+/// Whether git tracks a file: whoever may push to the repository wrote it. A file outside of every
+/// repository is nobody else's. Where git cannot tell, the answer is yes: less is trusted then.
+pub fn is_tracked(file: &Path) -> bool {
+    let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else {
+        return false;
+    };
+    if let Err(GitError::NotARepository { .. }) = top_of(folder) {
+        return false;
+    }
+    let name = format!(":(literal){}", name.to_string_lossy());
+    let listed = Git::found_from(folder)
+        .args(["ls-files", "-z", "--", &name])
+        .run();
+    listed.map_or(true, |listed| !listed.is_empty())
+}
+
 /// The git folder of one work tree, which is not the common one in a linked worktree.
 pub(crate) fn git_dir(project: &Path) -> Result<PathBuf, GitError> {
     path_from(project, &["rev-parse", "--absolute-git-dir"])

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use home::Home;
 
+use super::jail;
 use crate::args::StartArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
@@ -29,9 +30,11 @@ pub(crate) fn run(keep: Option<&Path>, output: &mut Output) -> Result<Exit, Fail
         "== A small project with a PRD of three stories, in {}\n",
         project.display()
     ));
-    output.talk(
-        "== A loop on it: scripted agents, real git, real checks. Scripted agents run without a sandbox.\n",
-    );
+    let kind = jail::kind_for_demo();
+    output.talk(&format!(
+        "== A loop on it: scripted agents, real git, real checks. Agents and checks {}.\n",
+        jail::words(kind.word())
+    ));
     let home = Home::at(folder.join("state"));
     let prd = project.join("prd.json");
     let arguments = StartArgs {
@@ -39,6 +42,9 @@ pub(crate) fn run(keep: Option<&Path>, output: &mut Output) -> Result<Exit, Fail
         prd: Some(prd),
         max_retries: Some(1),
         foreground: true,
+        sandbox: Some(kind.word().to_owned()),
+        // The project's file is committed, so that it cannot name files of this machine.
+        set: vec![format!("sandbox.read={}", folder.join("agents").display())],
         ..StartArgs::default()
     };
     let exit = super::loops::start_in(&home, &arguments, output)?;

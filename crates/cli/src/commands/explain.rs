@@ -22,7 +22,7 @@ macro_rules! pages {
 }
 
 const TOPICS: &[Page] =
-    pages!("docs/": "running" "config" "flows" "facts" "prd" "events" "json" "screens");
+    pages!("docs/": "running" "config" "sandbox" "flows" "facts" "prd" "events" "json" "screens");
 
 /// Every code with its page; `tidy` sees to it that each code has one.
 const CODES: &[Page] = pages!("docs/errors/":

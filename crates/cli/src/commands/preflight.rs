@@ -38,29 +38,27 @@ pub(crate) struct Needs<'a> {
 pub(crate) fn of_machine(home: &Home) -> Vec<Finding> {
     let mut findings = vec![git()];
     findings.extend(state_folder(home));
-    findings.push(Finding::warning(
-        "sandbox",
-        "none yet: agents run on this host with your rights",
-        "use a machine, a container or a user of its own for work that you would not run yourself",
-    ));
     findings
 }
 
 /// Whether the configuration fits together.
 pub(crate) fn of_configuration(config: &Config) -> Vec<Finding> {
+    let mut findings = Vec::new();
     let names = agent_entries::names(config);
     if names.is_empty() {
-        return vec![agent_entries::none_is_there()];
+        findings.push(agent_entries::none_is_there());
+        return findings;
     }
     let unknown = unknown_agents(config, &names);
     if unknown.is_empty() {
-        return vec![Finding::well(
+        findings.push(Finding::well(
             "roles",
             "every role names an agent that is configured",
-        )];
+        ));
     }
     let one = |unknown: Unknown| Finding::bad("roles", unknown.message, unknown.hint);
-    unknown.into_iter().map(one).collect()
+    findings.extend(unknown.into_iter().map(one));
+    findings
 }
 
 /// What this loop needs: its agents and its checks.

@@ -7,6 +7,7 @@ use journal::Journal;
 use serde_json::json;
 
 use super::finding::{Finding, failure_of};
+use super::jail;
 use super::loops::found_checks::{self, Base};
 use super::preflight;
 use super::programs::find_program;
@@ -93,7 +94,8 @@ fn configuration(project: &Path) -> Vec<Finding> {
     match config::read(project, &[]) {
         Ok(config) => {
             let checks = checks_found(&config.checks, project);
-            let mut findings = preflight::of_configuration(&config);
+            let mut findings = vec![jail::finding(&config.sandbox)];
+            findings.extend(preflight::of_configuration(&config));
             findings.extend(preflight::of_loop(&preflight::Needs {
                 config: &config,
                 project,

@@ -44,6 +44,12 @@ pub(crate) const POLICIES: &[&str] = &["flag", "ask"];
 /// Authors with a meaning; anybody else is a `Name <mail>`.
 pub(crate) const AUTHORS: &[&str] = &["operator", "loopwright"];
 
+/// The kinds of jail.
+pub(crate) const JAILS: &[&str] = &["auto", "bwrap", "podman", "docker", "host"];
+
+/// What a run may reach.
+pub(crate) const NETWORKS: &[&str] = &["none", "model", "open"];
+
 pub(crate) const ON_LIMIT: &[&str] = &["wait", "failover"];
 
 pub(crate) const FLOWS: &[&str] = &["quartet", "tdd", "proof", "solo", "judged"];
@@ -59,18 +65,22 @@ pub(crate) const KEYS: &[Key] = &[
     key("roles.implementor.model", Kind::Text),
     key("roles.implementor.effort", Kind::Text),
     key("roles.implementor.timeout", Kind::Seconds),
+    key("roles.implementor.network", Kind::Choice(NETWORKS)),
     key("roles.reviewer.agent", Kind::Text),
     key("roles.reviewer.model", Kind::Text),
     key("roles.reviewer.effort", Kind::Text),
     key("roles.reviewer.timeout", Kind::Seconds),
+    key("roles.reviewer.network", Kind::Choice(NETWORKS)),
     key("roles.judge.agent", Kind::Text),
     key("roles.judge.model", Kind::Text),
     key("roles.judge.effort", Kind::Text),
     key("roles.judge.timeout", Kind::Seconds),
+    key("roles.judge.network", Kind::Choice(NETWORKS)),
     key("roles.prover.agent", Kind::Text),
     key("roles.prover.model", Kind::Text),
     key("roles.prover.effort", Kind::Text),
     key("roles.prover.timeout", Kind::Seconds),
+    key("roles.prover.network", Kind::Choice(NETWORKS)),
     key("retry.ladder", Kind::Words),
     key("retry.wait", Kind::Seconds),
     key("agents.*.command", Kind::Words),
@@ -95,6 +105,18 @@ pub(crate) const KEYS: &[Key] = &[
     key("policy.check_config", Kind::Choice(POLICIES)),
     key("policy.agent_config", Kind::Choice(POLICIES)),
     key("policy.on_limit", Kind::Choice(ON_LIMIT)),
+    key("sandbox.kind", Kind::Choice(JAILS)),
+    key("sandbox.network", Kind::Choice(NETWORKS)),
+    key("sandbox.allow", Kind::Words),
+    key("sandbox.read", Kind::Words),
+    key("sandbox.write", Kind::Words),
+    key("sandbox.image", Kind::Text),
+    key("sandbox.inject_keys", Kind::Truth),
+    key("sandbox.memory_mb", Kind::Count(64)),
+    key("sandbox.processes", Kind::Count(16)),
+    key("sandbox.cpu", Kind::Seconds),
+    key("sandbox.open_files", Kind::Count(64)),
+    key("sandbox.disk_mb", Kind::Count(16)),
     key("workspace.copy", Kind::Words),
     key("prd.write_back", Kind::Truth),
     key("commit.subject", Kind::Subject),

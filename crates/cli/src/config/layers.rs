@@ -73,7 +73,12 @@ pub(crate) fn settle(
             line_number,
         });
     }
-    if let Some((name, told)) = told_by(places.project.as_deref(), Whose::Project)? {
+    let whose = if places.project_is_committed {
+        Whose::Repository
+    } else {
+        Whose::Project
+    };
+    if let Some((name, told)) = told_by(places.project.as_deref(), whose)? {
         settled.take_file(told, |line_number| Origin::Project {
             file: name.clone(),
             line_number,
@@ -277,6 +282,7 @@ mod tests {
         let places = |variables| Places {
             user: Some(user.clone()),
             project: Some(project.clone()),
+            project_is_committed: false,
             variables,
         };
         let at = |layer: &str, path: &Path, line: u32| {

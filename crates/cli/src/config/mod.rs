@@ -19,7 +19,7 @@ pub(crate) use self::layers::{Entry, Flag, Origin, Settled, settle};
 pub(crate) use self::places::{Places, mark};
 pub(crate) use self::schema::schema;
 pub(crate) use self::typed::{
-    AgentConfig, ChecksConfig, CommitConfig, Config, PriceConfig, RoleConfig, read,
+    AgentConfig, ChecksConfig, CommitConfig, Config, PriceConfig, RoleConfig, SandboxConfig, read,
 };
 pub(crate) use self::value::Value;
 pub use self::worker_limits::{WorkerLimits, read_worker_limits};

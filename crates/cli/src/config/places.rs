@@ -14,14 +14,19 @@ pub(crate) const PROJECT_FILE: &str = "loopwright.toml";
 pub(crate) struct Places {
     pub(crate) user: Option<PathBuf>,
     pub(crate) project: Option<PathBuf>,
+    /// Whether the project's file is the repository's, so that its authors wrote it and not this
+    /// person.
+    pub(crate) project_is_committed: bool,
     pub(crate) variables: Vec<(String, String)>,
 }
 
 impl Places {
     /// Those of this person and this project.
     pub(crate) fn of_project(project: &Path) -> Self {
+        let file = project.join(PROJECT_FILE);
         Self {
-            project: Some(project.join(PROJECT_FILE)),
+            project_is_committed: file.exists() && workspace::is_tracked(&file),
+            project: Some(file),
             ..Self::of_person()
         }
     }
@@ -41,6 +46,7 @@ impl Places {
         Self {
             user,
             project: None,
+            project_is_committed: false,
             variables: std::env::vars_os().filter_map(text).collect(),
         }
     }

@@ -6,8 +6,9 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::complaint::failure_of;
-use super::layers::{Flag, Settled, settle};
+use super::layers::{Entry, Flag, Origin, Settled, settle};
 use super::places::Places;
+use super::value::Value;
 use crate::failure::Failure;
 
 /// All of it.
@@ -21,6 +22,7 @@ pub(crate) struct Config {
     pub(crate) agents: BTreeMap<String, AgentConfig>,
     pub(crate) checks: ChecksConfig,
     pub(crate) policy: PolicyConfig,
+    pub(crate) sandbox: SandboxConfig,
     pub(crate) workspace: WorkspaceConfig,
     pub(crate) prd: PrdConfig,
     pub(crate) commit: CommitConfig,
@@ -29,6 +31,9 @@ pub(crate) struct Config {
     pub(crate) prices: BTreeMap<String, PriceConfig>,
     pub(crate) retention: RetentionConfig,
     pub(crate) worker: WorkerConfig,
+    /// Files that the person's own configuration names in the commands of agents.
+    #[serde(skip)]
+    pub(crate) agent_scripts: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -72,6 +77,8 @@ pub(crate) struct RoleConfig {
     pub(crate) effort: Option<String>,
     /// Seconds; wins over the agent's own.
     pub(crate) timeout: Option<u64>,
+    /// `none`, `model` or `open`; wins over the sandbox's own.
+    pub(crate) network: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -132,6 +139,26 @@ pub(crate) struct PolicyConfig {
     pub(crate) agent_config: Option<String>,
     /// `wait` or `failover`.
     pub(crate) on_limit: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct SandboxConfig {
+    /// `auto`, `bwrap`, `podman`, `docker` or `host`.
+    pub(crate) kind: Option<String>,
+    /// `none`, `model` or `open`.
+    pub(crate) network: Option<String>,
+    pub(crate) allow: Vec<String>,
+    pub(crate) read: Vec<String>,
+    pub(crate) write: Vec<String>,
+    pub(crate) image: Option<String>,
+    pub(crate) inject_keys: Option<bool>,
+    pub(crate) memory_mb: Option<u64>,
+    pub(crate) processes: Option<u64>,
+    /// Seconds.
+    pub(crate) cpu: Option<u64>,
+    pub(crate) open_files: Option<u64>,
+    pub(crate) disk_mb: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -218,7 +245,34 @@ pub(crate) fn read_of_worker() -> Result<Config, Failure> {
 
 fn typed(places: &Places, flags: &[Flag]) -> Result<Config, Failure> {
     let settled: Settled = settle(places, flags)?.map_err(|complaints| failure_of(&complaints))?;
-    serde_json::from_value(settled.nested()).map_err(|error| {
+    let config: Result<Config, _> = serde_json::from_value(settled.nested());
+    let config = config.map_err(|error| {
         Failure::bad_input(format!("the configuration does not fit together: {error}"))
+    })?;
+    Ok(Config {
+        agent_scripts: agent_scripts(&settled, places),
+        ..config
     })
+}
+
+/// Files that the commands of agents name. What a committed file names does not count: a repository
+/// must not choose which files of this machine its agents see.
+fn agent_scripts(settled: &Settled, places: &Places) -> Vec<String> {
+    let is_persons = |entry: &Entry| {
+        !(places.project_is_committed && matches!(entry.origin, Origin::Project { .. }))
+    };
+    let commands = settled.entries.iter().filter(|(path, entry)| {
+        let is_command = matches!(&path[..], [agents, _, key]
+            if agents == "agents" && (key == "command" || key == "args"));
+        is_command && is_persons(entry)
+    });
+    let words = commands.filter_map(|(_, entry)| match &entry.value {
+        Value::Words(words) => Some(words),
+        _ => None,
+    });
+    let words = words.flatten();
+    words
+        .filter(|word| Path::new(word).is_absolute() && Path::new(word).is_file())
+        .cloned()
+        .collect()
 }

@@ -11,12 +11,14 @@ use home::CheckSettings;
 use sandbox::{ExitCause, ExitRecord, RunSpec, RunView, StopSignal, Stream};
 use workspace::TreeId;
 
+use super::confined::{self, Purpose, Seen};
 use super::lane::Lane;
 use crate::fault::Fault;
 use crate::ports::Repository;
 use crate::run::measurement::CheckPlan;
 use crate::run::project_tree::ProjectTree;
 use crate::run::untracked::is_plain;
+use crate::run::walls::limit_words;
 
 /// Bytes of a command's output that are kept and read.
 const OUTPUT_BYTES_MAX: u64 = 8 * 1024 * 1024;
@@ -62,12 +64,16 @@ impl Commands<'_> {
             return Ok(refused(check, "the project's folder is gone, or a link"));
         }
         self.lane.clear_report();
-        let report_file = self.lane.report();
-        let command = self.instrumented(tree, check, &report_file)?;
-        let mut spec = self.spec(&place, &inner, &command);
-        spec.env.extend(own_build_folder(&checkout, &inner));
+        let seen = Seen::of(self.plan, self.lane);
+        let command = self.instrumented(tree, check, &seen.report)?;
+        let mut spec = self.spec(&place, &seen, &command, Purpose::of(&check.name))?;
+        if needs_own_build_folder(&checkout, &inner) {
+            let folder = seen.inner.join("target").to_string_lossy().into_owned();
+            spec.env.insert("CARGO_TARGET_DIR".to_owned(), folder);
+        }
         let exit = self.keep(&place, &spec)?;
-        let measured = read_measured(check, &command, &place, &report_file, &checkout, &exit);
+        let report_file = self.lane.report();
+        let measured = read_measured(check, &command, &place, &report_file, &seen.checkout, &exit);
         say(sandbox::output(&place, Stream::Stdout)
             .unwrap_or_default()
             .text(SAID_BYTES_MAX, None)
@@ -81,6 +87,32 @@ impl Commands<'_> {
             ending(&exit)
         ));
         Ok(measured)
+    }
+
+    /// Fetches what a crate needs while the network may be used, where nobody names a setup: its checks
+    /// run without one. It decides nothing: what is missing then shows in the checks.
+    pub(super) fn fetch(&mut self, what: &str) -> Result<(), Fault> {
+        let inner = self.lane.tree().join(&self.plan.subdir);
+        let has_setup = self.plan.checks.iter().any(|check| check.name == "setup");
+        if self.plan.jail.is_none() || has_setup || !inner.join("Cargo.toml").exists() {
+            return Ok(());
+        }
+        self.n_run += 1;
+        say(&format!("== {what}: cargo fetch"));
+        let place = self
+            .run_folder
+            .join("commands")
+            .join(format!("{:02}", self.n_run));
+        fs::create_dir_all(&place).map_err(|error| Fault::io("make", &place, error))?;
+        let command = Instrumented {
+            line: "cargo fetch".to_owned(),
+            env: Vec::new(),
+            format: Format::ExitCode,
+        };
+        let seen = Seen::of(self.plan, self.lane);
+        let spec = self.spec(&place, &seen, &command, Purpose::Setup)?;
+        self.keep(&place, &spec)?;
+        Ok(())
     }
 
     fn instrumented(
@@ -105,15 +137,22 @@ impl Commands<'_> {
         })
     }
 
-    fn spec(&self, place: &Path, cwd: &Path, command: &Instrumented) -> RunSpec {
-        let mut env = self.lane.environment(&self.plan.env);
+    fn spec(
+        &self,
+        place: &Path,
+        seen: &Seen,
+        command: &Instrumented,
+        purpose: Purpose,
+    ) -> Result<RunSpec, Fault> {
+        let mut env = confined::environment(self.plan, self.lane, purpose);
         env.extend(command.env.iter().cloned());
-        RunSpec {
+        let jail = confined::jail(self.plan, self.lane, purpose, &env)?;
+        Ok(RunSpec {
             run_id: place.to_string_lossy().into_owned(),
             program: "/bin/sh".to_owned(),
             // One stream, so that what a runner says about a target stands before the tests of it.
             args: vec!["-c".to_owned(), format!("( {}\n) 2>&1", command.line)],
-            cwd: cwd.to_owned(),
+            cwd: seen.inner.clone(),
             env,
             pass_env: Vec::new(),
             pass_env_file: None,
@@ -128,8 +167,8 @@ impl Commands<'_> {
             output_bytes_max: OUTPUT_BYTES_MAX,
             stop_signal: StopSignal::Term,
             stream: None,
-            jail: None,
-        }
+            jail,
+        })
     }
 
     /// Runs one command to its end, with nothing left of it afterwards.
@@ -192,7 +231,10 @@ fn read_measured(
         exit_code: exit.exit_code.filter(|_| exit.cause == ExitCause::Exited),
         timed_out,
         results: read_results(format, &output, report.as_deref()),
-        excerpt: checks::excerpt(&output),
+        excerpt: match exit.limit {
+            Some(limit) => format!("{}\n{}", limit_words(limit), checks::excerpt(&output)),
+            None => checks::excerpt(&output),
+        },
         changed_files: Vec::new(),
         touched_files: Vec::new(),
         n_left_running: exit.swept,
@@ -204,23 +246,22 @@ fn read_measured(
     }
 }
 
-/// Where cargo builds, which must be a folder of this tree alone, whatever the operator's own
+/// Whether cargo must be told to build in a folder of this tree alone, whatever the operator's own
 /// configuration says.
 ///
 /// Cargo believes the times of files: in a shared folder it takes what it built of one tree for
 /// another one, and a red tree is green. What the project itself says about the folder is kept,
 /// since its scripts may count on it.
-fn own_build_folder(checkout: &Path, project: &Path) -> Option<(String, String)> {
+fn needs_own_build_folder(checkout: &Path, project: &Path) -> bool {
     if !project.join("Cargo.toml").exists() {
-        return None;
+        return false;
     }
     let places = [checkout, project]
         .into_iter()
         .flat_map(|folder| ["config.toml", "config"].map(|name| folder.join(".cargo").join(name)));
     let is_said =
         |path: PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains("target-dir"));
-    let folder = project.join("target").to_string_lossy().into_owned();
-    (!places.into_iter().any(is_said)).then(|| ("CARGO_TARGET_DIR".to_owned(), folder))
+    !places.into_iter().any(is_said)
 }
 
 fn refused(check: &CheckSettings, why: &str) -> Measured {
@@ -272,21 +313,16 @@ mod tests {
         let scratch = tempfile::tempdir().expect("a scratch folder");
         let (root, member) = (scratch.path(), scratch.path().join("member"));
         fs::create_dir_all(member.join(".cargo")).expect("made");
-        assert_eq!(own_build_folder(root, &member), None, "no crate");
+        assert!(!needs_own_build_folder(root, &member), "no crate");
         fs::write(member.join("Cargo.toml"), "").expect("written");
-        let folder = member.join("target").to_string_lossy().into_owned();
-        assert_eq!(
-            own_build_folder(root, &member),
-            Some(("CARGO_TARGET_DIR".to_owned(), folder))
-        );
+        assert!(needs_own_build_folder(root, &member));
         fs::write(
             member.join(".cargo/config.toml"),
             "[build]\ntarget-dir = \"out\"\n",
         )
         .expect("written");
-        assert_eq!(
-            own_build_folder(root, &member),
-            None,
+        assert!(
+            !needs_own_build_folder(root, &member),
             "the project says where"
         );
     }

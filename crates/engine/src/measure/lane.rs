@@ -11,6 +11,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use home::remove_folder;
+use sandbox::{Access, Mount};
 
 use crate::fault::Fault;
 
@@ -48,6 +49,9 @@ const HOME_FILES: [(&str, &str); 3] = [
     (".bashrc", "# ~/.bashrc\n"),
     (".bash_history", "ls\n"),
 ];
+
+/// Where a runner writes its report, in a jail.
+pub(super) const REPORTS: &str = "/reports";
 
 /// A place of our own until it is dropped.
 pub(super) struct Lane {
@@ -104,9 +108,30 @@ impl Lane {
         self.root.join("t")
     }
 
-    /// Where a runner writes its report.
+    /// Where a runner writes its report: a folder of its own, so that a jail can show it alone.
     pub(super) fn report(&self) -> PathBuf {
-        self.root.join("r")
+        self.root.join("o/r")
+    }
+
+    /// The home of commands.
+    pub(super) fn home(&self) -> PathBuf {
+        self.root.join("h")
+    }
+
+    /// The lane's folders as a jail shows them: at paths that are the same in every run.
+    pub(super) fn mounts(&self) -> Vec<Mount> {
+        let places = [
+            ("t", sandbox::WORKSPACE),
+            ("h", sandbox::HOME),
+            ("m", "/tmp"),
+            ("o", REPORTS),
+        ];
+        let mount = |(name, inside): (&str, &str)| Mount {
+            host: self.root.join(name),
+            inside: PathBuf::from(inside),
+            access: Access::Writable,
+        };
+        places.map(mount).into()
     }
 
     /// The variable by which the processes of commands are known.
@@ -117,7 +142,7 @@ impl Lane {
     /// Makes everything empty, for another tree.
     pub(super) fn clear(&self) -> Result<(), Fault> {
         remove(&self.root);
-        for name in ["h", "m"] {
+        for name in ["h", "m", "o"] {
             let path = self.root.join(name);
             fs::create_dir_all(&path).map_err(|error| Fault::io("make", &path, error))?;
         }

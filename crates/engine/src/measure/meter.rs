@@ -9,6 +9,7 @@ use kernel::{Finding, FlagKind};
 use workspace::TreeId;
 
 use super::command::Commands;
+use super::confined;
 use super::lane::remove;
 use super::tracked::Tracked;
 use crate::fault::Fault;
@@ -191,6 +192,7 @@ impl<'a> Meter<'a> {
         if is_plain(&folder, &inner) && inner.is_dir() {
             copy_untracked(&plan.copy, &plan.project, &folder, &plan.subdir);
         }
+        confined::fill_home(plan, lane);
         Ok(())
     }
 
@@ -199,7 +201,11 @@ impl<'a> Meter<'a> {
         let began = Instant::now();
         let id = TreeId::parse(tree)?;
         self.check_out(&id)?;
+        self.commands.fetch(what)?;
         let measurement = self.run_checks(what, &id)?;
+        if tree == self.plan().trees.base {
+            confined::keep_downloads(self.plan(), self.commands.lane);
+        }
         remove(&self.commands.lane.tree());
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.report.took_ms.insert(what.to_owned(), took_ms);

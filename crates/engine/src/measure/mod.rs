@@ -6,6 +6,7 @@
 //! its plan; what that means for a candidate is decided elsewhere.
 
 mod command;
+mod confined;
 mod lane;
 mod meter;
 mod plan_run;

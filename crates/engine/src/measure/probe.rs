@@ -101,6 +101,7 @@ impl Probing<'_, '_> {
             return Ok(true);
         }
         self.meter.check_out(&self.tree)?;
+        self.meter.commands.fetch("probe")?;
         for check in &self.meter.plan().checks {
             if check.name == "setup"
                 && !self

@@ -4,7 +4,7 @@
 //! only prepared is launched as it is.
 
 use kernel::{
-    Event, FaultCause, InterruptCause, Order, RunOrder, RunOutcome, RunUsage, Stage, Writes,
+    Event, FaultCause, InterruptCause, Order, RunOrder, RunOutcome, RunUsage, Stage, Walls, Writes,
 };
 
 use crate::fault::Fault;
@@ -13,6 +13,7 @@ use crate::run::credentials;
 use crate::run::files::{RunFiles, config_home, discard};
 use crate::run::outcome::EndedRun;
 use crate::run::preparing::Preparing;
+use crate::run::walls::walls_of;
 use crate::settings_of::settings_of;
 
 /// How many faults of ours in a row a run may meet before a person is asked. The waits between them
@@ -39,6 +40,7 @@ pub(crate) fn see_to_run(
         settings: &settings,
         ports,
     };
+    let mut walls = Walls::default();
     let (outcome, usage) = match ports.runs.look(&files.folder)? {
         Look::Running => return Ok(None),
         Look::Prepared => {
@@ -49,7 +51,10 @@ pub(crate) fn see_to_run(
             Some(known) => (known, None),
             None => return Ok(None),
         },
-        Look::Ended(exit) => ended.outcome(&exit),
+        Look::Ended(exit) => {
+            walls = walls_of(&exit);
+            ended.outcome(&exit)
+        }
         Look::Lost => {
             ports.runs.sweep(&files.folder)?;
             cut_short(&ended, InterruptCause::KeeperLost, "its keeper died")
@@ -60,7 +65,7 @@ pub(crate) fn see_to_run(
             "the machine was started anew",
         ),
     };
-    Ok(Some(end(&ended, outcome, usage)))
+    Ok(Some(end(&ended, outcome, usage, walls)))
 }
 
 /// Gets a run ready and launches it; a base that was measured before needs no run.
@@ -97,7 +102,7 @@ fn cut_short(
 }
 
 /// Clears up after a run and gives the record of its end.
-fn end(ended: &EndedRun<'_>, outcome: RunOutcome, usage: Option<RunUsage>) -> Event {
+fn end(ended: &EndedRun<'_>, outcome: RunOutcome, usage: Option<RunUsage>, walls: Walls) -> Event {
     let (order, run, ports) = (ended.order, ended.run, ended.ports);
     give_credentials_back(ended);
     // A prover's work counts although it says nothing usable of it.
@@ -117,6 +122,7 @@ fn end(ended: &EndedRun<'_>, outcome: RunOutcome, usage: Option<RunUsage>) -> Ev
         run: run.place.run.clone(),
         outcome,
         usage,
+        walls,
     }
 }
 
@@ -159,5 +165,6 @@ pub(crate) fn end_by_fault(run: &RunOrder, fault: &Fault) -> Option<Event> {
         run: run.place.run.clone(),
         outcome,
         usage: None,
+        walls: Walls::default(),
     })
 }

@@ -46,6 +46,7 @@ pub(crate) fn stop_run(
         run: stop.place.run.clone(),
         outcome: RunOutcome::Stopped,
         usage: None,
+        walls: kernel::Walls::default(),
     }))
 }
 

@@ -10,7 +10,7 @@ use workspace::TreeId;
 
 use crate::fault::Fault;
 use crate::ports::Repository;
-use crate::run::measurement::{CheckPlan, Probes, Trees};
+use crate::run::measurement::{CheckPlan, PlannedJail, Probes, Trees};
 use crate::run::preparing::Preparing;
 use crate::run::sorted::{Proving, Sorted};
 use crate::run::test_rules::{TestRules, read_text};
@@ -47,6 +47,11 @@ pub(crate) fn check_plan(
         files: measuring.files,
         flags: measuring.flags,
         probes: measuring.probes,
+        jail: settings.jail().map(|jail| PlannedJail {
+            settings: jail.clone(),
+            state_folder: home.root().to_owned(),
+            loop_folder: home.loop_folder(&preparing.order.loop_id),
+        }),
     })
 }
 

@@ -24,7 +24,7 @@ const CREDENTIALS_BYTES_MAX: u64 = 1024 * 1024;
 pub(crate) struct PersonsVariables(pub(crate) Option<home::Keys>);
 
 impl PersonsVariables {
-    fn get(&self, name: &str) -> Option<OsString> {
+    pub(crate) fn get(&self, name: &str) -> Option<OsString> {
         match &self.0 {
             Some(keys) => keys.get(name).map(OsString::from),
             None => std::env::var_os(name),
@@ -88,16 +88,26 @@ fn list_of(home: &Path) -> PathBuf {
 }
 
 fn place(home: &Path, link: &HomeLink, variables: &PersonsVariables) -> Option<Placed> {
+    operators_file(link, variables).map(|target| Placed {
+        at: home.join(&link.at),
+        target,
+    })
+}
+
+/// The operator's own file that a link leads to, where it is there.
+pub(crate) fn operators_file(link: &HomeLink, variables: &PersonsVariables) -> Option<PathBuf> {
     let set = link
         .folder_variable
         .and_then(|name| variables.get(name))
         .map(PathBuf::from);
     let own = || Some(PathBuf::from(std::env::var_os("HOME")?).join(link.folder));
     let target = set.or_else(own)?.join(link.file);
-    target.exists().then(|| Placed {
-        at: home.join(&link.at),
-        target,
-    })
+    target.exists().then_some(target)
+}
+
+/// Forgets which links were made, so that nothing is given back to the operator's files.
+pub(crate) fn forget_links(home: &Path) {
+    let _ = fs::remove_file(list_of(home));
 }
 
 fn is_newer(ours: &Path, theirs: &Path) -> bool {
@@ -111,7 +121,7 @@ fn is_newer(ours: &Path, theirs: &Path) -> bool {
 
 /// What a CLI wrote, if it can be credentials: all CLIs keep them as a small JSON object. Anything
 /// else never gets into the operator's file.
-fn read_credentials(path: &Path) -> Option<Vec<u8>> {
+pub(crate) fn read_credentials(path: &Path) -> Option<Vec<u8>> {
     let is_small = fs::metadata(path).is_ok_and(|found| found.len() <= CREDENTIALS_BYTES_MAX);
     let text = fs::read(path).ok().filter(|_| is_small)?;
     serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>(&text)

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use checks::compare::{ChangedFiles, Comparison, Evidence, Measurement, compare};
-use home::CheckSettings;
+use home::{CheckSettings, SandboxSettings};
 use kernel::{Flag, Mutants};
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,20 @@ pub struct CheckPlan {
     /// What the measurement is probed with.
     #[serde(default)]
     pub probes: Probes,
+    /// The jail that every command is put into; none where they run on the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jail: Option<PlannedJail>,
+}
+
+/// The jail of a plan's commands.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PlannedJail {
+    /// What was asked for.
+    pub settings: SandboxSettings,
+    /// The state folder.
+    pub state_folder: PathBuf,
+    /// The loop's own folder in it.
+    pub loop_folder: PathBuf,
 }
 
 /// What a measurement is probed with, to see whether it can be trusted.

@@ -16,6 +16,7 @@ use crate::run::login;
 use crate::run::measurement::{CheckPlan, PLAN_FILE, REPORT_FILE, Report, known};
 use crate::run::test_rules::TestRules;
 use crate::run::trees::commit_id;
+use crate::run::walls::limit_words;
 
 /// Bytes of an output's end that are looked at for an answer or for the last words.
 const ANSWER_BYTES: usize = 256 * 1024;
@@ -55,6 +56,12 @@ impl EndedRun<'_> {
                 | RunOutcome::BadAnswer { .. }
                 | RunOutcome::Checked { passed: false, .. }
         );
+        if let Some(limit) = exit.limit
+            && (has_failed || is_trouble(&outcome))
+        {
+            let why = limit_words(limit);
+            return (RunOutcome::Failed { why }, usage);
+        }
         if has_failed && exit.found_full {
             let fault = RunOutcome::fault(FaultCause::DiskFull, "the disk was full");
             return (fault, usage);
@@ -309,4 +316,14 @@ impl EndedRun<'_> {
             None => how,
         }
     }
+}
+
+/// Whether a run seems to have failed by no fault of its own.
+fn is_trouble(outcome: &RunOutcome) -> bool {
+    matches!(
+        outcome,
+        RunOutcome::Infrastructure { .. }
+            | RunOutcome::Interrupted { .. }
+            | RunOutcome::NeedsHuman { free: false, .. }
+    )
 }

@@ -10,11 +10,14 @@ use sandbox::{RunSpec, StopSignal};
 use workspace::CommitId;
 
 use crate::fault::Fault;
-use crate::run::agent_cli::{Turn, equip, put_command};
+use crate::run::agent_cli::{AgentHome, Turn, equip, put_command};
+use crate::run::cell::Cell;
 use crate::run::check_plan::check_plan;
 use crate::run::context::context;
 use crate::run::credentials::PersonsVariables;
+use crate::run::downloads::Downloads;
 use crate::run::files::config_home;
+use crate::run::jail::Ground;
 use crate::run::measurement::PLAN_FILE;
 use crate::run::preparing::Preparing;
 use crate::run::shown_tests::shown_tree;
@@ -94,17 +97,42 @@ impl Preparing<'_> {
             schema: roles::schema(stage),
             session,
         };
-        let config_home = config_home(&self.ports.home, self.order, self.agent_name()?);
-        let client = &self.ports.program;
-        let command = equip(&agent, &turn, &folder, &config_home, client, &self.keys()?)?;
+        let agent_home = AgentHome {
+            host: config_home(&self.ports.home, self.order, self.agent_name()?),
+            ground: self.ground(),
+        };
+        let seen = agent_home.seen(checkout, &folder, &self.ports.program)?;
+        let keys = self.keys()?;
+        let command = equip(&agent, &turn, &agent_home, &seen, &keys)?;
         if let Some(command) = command {
             put_command(&command, &agent, &mut spec);
             self.files.write("prompt.md", command.stdin.as_bytes())?;
         }
         spec.pass_env_file = Some(self.ports.home.keys_file(&self.order.loop_id));
         remove_what_runs_by_itself(&agent, checkout);
-        spec.cwd = folder;
+        spec.cwd.clone_from(&seen.folder);
+        if let Some(ground) = &agent_home.ground {
+            let loop_folder = self.ports.home.loop_folder(&self.order.loop_id);
+            Downloads::of(&loop_folder).fill(&agent_home.host);
+            let cell = Cell {
+                ground,
+                agent: &agent,
+                role: self.run.row.role.word(),
+                writes: self.run.row.writes,
+                checkout,
+                home: &agent_home.host,
+                client: &self.ports.program,
+                keys: &keys,
+            };
+            cell.confine(&mut spec)?;
+        }
         Ok(spec)
+    }
+
+    /// The jail that the loop's runs are put into, if they are put into one.
+    fn ground(&self) -> Option<Ground<'_>> {
+        let jail = self.settings.jail()?;
+        Some(Ground::of(jail, self.ports.home.root()))
     }
 
     /// What the person's shells gave this loop.

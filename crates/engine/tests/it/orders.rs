@@ -477,6 +477,7 @@ fn stop_and_wait(calm: &mut Stage) {
         run,
         outcome: kernel::RunOutcome::fault(kernel::FaultCause::Network, "away"),
         usage: None,
+        walls: kernel::Walls::default(),
     });
     let orders = decide(&waiting.state);
     let wait = orders

@@ -634,6 +634,7 @@ fn settings(scenario: &Scenario) -> Settings {
         }),
         flags: Vec::new(),
         config_mark: None,
+        sandbox: None,
     }
 }
 

@@ -284,6 +284,7 @@ impl World {
                         run,
                         outcome,
                         usage: None,
+                        walls: kernel::Walls::default(),
                     }),
                 }
             }
@@ -293,6 +294,7 @@ impl World {
                     run: stop.place.run,
                     outcome: RunOutcome::Stopped,
                     usage: None,
+                    walls: kernel::Walls::default(),
                 })
             }
             Deed::Wait(wait) => wait.event(clock_ms),

@@ -109,5 +109,6 @@ pub(crate) fn ended(run: RunKey, outcome: RunOutcome) -> Event {
         run,
         outcome,
         usage: None,
+        walls: kernel::Walls::default(),
     }
 }

@@ -412,6 +412,7 @@ fn cut_off(played: &mut Played, usage: RunUsage) {
         run,
         outcome: interrupted(),
         usage: Some(usage),
+        walls: kernel::Walls::default(),
     });
 }
 
@@ -487,6 +488,7 @@ fn a_stand_in_starts_from_the_beginning() {
         run,
         outcome: limit(Some(900_000)),
         usage: Some(session("s", 1)),
+        walls: kernel::Walls::default(),
     });
     assert!(resumes(&played).is_some());
     carry_out_first(&mut played);
@@ -501,6 +503,7 @@ fn a_wait_for_a_limit_keeps_the_session() {
         run,
         outcome: limit(Some(900_000)),
         usage: Some(session("s", 1)),
+        walls: kernel::Walls::default(),
     });
     carry_out_first(&mut played);
     assert_eq!(resumes(&played), Some(("s".to_owned(), 1, Some(1))));

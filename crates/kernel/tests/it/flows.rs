@@ -702,6 +702,7 @@ fn i10_tokens_and_money_are_one_falling_balance() {
             run,
             outcome: worked(),
             usage: usage.clone(),
+            walls: kernel::Walls::default(),
         });
         played.settle();
         assert_eq!(played.owed_words(), [expected], "checks cost no tokens");

@@ -468,6 +468,7 @@ fn i10_tokens_and_money_are_used_to_the_last_and_not_beyond() {
                     cost_micro_usd: Some(used),
                     ..kernel::RunUsage::default()
                 }),
+                walls: kernel::Walls::default(),
             });
             assert_eq!(
                 played.owed_words(),

@@ -294,6 +294,7 @@ impl Table {
                 resumable: true,
                 ..RunUsage::default()
             }),
+            walls: kernel::Walls::default(),
         });
     }
 

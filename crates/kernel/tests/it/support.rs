@@ -351,6 +351,7 @@ pub(crate) fn ended(run: RunKey, outcome: RunOutcome) -> Event {
         run,
         outcome,
         usage: None,
+        walls: kernel::Walls::default(),
     }
 }
 

@@ -603,6 +603,7 @@ fn outcome_of(played: &mut Played, order: &Order, random: &mut Random, seed: u64
                 resumable: random.chance(50),
                 ..RunUsage::default()
             }),
+            walls: kernel::Walls::default(),
         },
         Deed::StartRun { run } => Event::RunStarted { run: run.clone() },
         Deed::StopRun(order) => ended(order.place.run.clone(), RunOutcome::Stopped),

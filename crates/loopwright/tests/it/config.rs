@@ -65,6 +65,12 @@ fn config_show_says_where_each_value_comes_from() {
     retention.days           = 30          # default
     retention.keep_checkouts = false       # default
     retry.wait               = 120         # flag --set retry.wait
+    sandbox.disk_mb          = 20480       # default
+    sandbox.inject_keys      = true        # default
+    sandbox.kind             = "host"      # env LOOPWRIGHT_SANDBOX_KIND
+    sandbox.network          = "model"     # default
+    sandbox.open_files       = 65536       # default
+    sandbox.processes        = 4096        # default
     worker.max_agents        = 2           # user ~/.config/loopwright/config.toml:2
     worker.max_checks        = 1           # user ~/.config/loopwright/config.toml:3
     your own file: ~/.config/loopwright/config.toml

@@ -138,7 +138,7 @@ fn an_agent_that_takes_no_part_keeps_nobody_from_starting() {
     scene.configure("[agents.spare]\ncommand = [\"no-such-agent\"]\n");
     let started = scene.start(&["--dry-run"]);
     assert_eq!(started.exit, 0, "{}", started.whole());
-    let warned = "warning: sandbox: none yet: agents run on this host with your rights\n";
+    let warned = "note: agents and checks run on this host with your rights, in no sandbox\n";
     assert!(started.stderr.contains(warned), "{}", started.whole());
     let doctor = scene.env.run(&["doctor", "--project", "project"]);
     assert_eq!(doctor.exit, 3, "{}", doctor.whole());

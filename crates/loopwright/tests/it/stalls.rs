@@ -184,6 +184,7 @@ fn a_wait_ends_although_the_clock_was_set_back_two_days() {
         run: loaded.state.running()[0].clone(),
         outcome: RunOutcome::fault(FaultCause::Network, "the network was away"),
         usage: None,
+        walls: kernel::Walls::default(),
     };
     let record = NewRecord {
         at_ms: home::now_ms() + TWO_DAYS_MS,

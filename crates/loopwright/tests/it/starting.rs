@@ -66,7 +66,7 @@ fn a_dry_run_shows_order_casting_checks_limits_and_branch() {
         "1. early  Early\n2. late  Late\n3. mine  Mine  (by judge)\nfrom {}, onto a new branch night-work\n\
          flow judged, implementor builder, reviewer judge, judge judge, 3 attempts each\n\
          test: test -f README\nlimits: 240 minutes of runs, 3600 s for each check command\n\
-         agents run on this host with your rights; there is no sandbox around them yet\n",
+         agents and checks run on this host with your rights, in no sandbox\n",
         &base[..12]
     );
     assert_eq!(answer.stdout, expected, "{}", answer.whole());

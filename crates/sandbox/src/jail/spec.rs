@@ -145,7 +145,8 @@ pub struct Route {
     /// What stands before the key in the header, such as `Bearer `.
     #[serde(default)]
     pub value_prefix: String,
-    /// The variable in `pass_env_file` whose value is the key.
+    /// The variable in `pass_env_file` whose value is the key; empty for an upstream that needs none of
+    /// ours.
     pub key_variable: String,
     /// Headers that are set on every request.
     #[serde(default)]

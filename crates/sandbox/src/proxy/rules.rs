@@ -41,6 +41,8 @@ pub(super) struct Lane {
     pub(super) tls: Option<Arc<ClientConfig>>,
     /// The headers that are ours.
     pub(super) headers: Vec<(String, String)>,
+    /// Whether one of them is a key.
+    has_key: bool,
     paths: Vec<String>,
 }
 
@@ -71,13 +73,15 @@ impl Rules {
         }
         let mut routes = BTreeMap::new();
         for route in &spec.routes {
-            let secret = key(&route.key_variable).ok_or_else(|| {
-                invalid(format!(
-                    "the variable `{}` has no value",
-                    route.key_variable
-                ))
-            })?;
-            routes.insert(route.name.clone(), Lane::new(route, &secret, spec)?);
+            let secret = match route.key_variable.as_str() {
+                "" => None,
+                name => Some(
+                    key(name)
+                        .ok_or_else(|| invalid(format!("the variable `{name}` has no value")))?,
+                ),
+            };
+            let lane = Lane::new(route, secret.as_deref(), spec)?;
+            routes.insert(route.name.clone(), lane);
         }
         let upstream_proxy = spec.upstream_proxy.as_deref();
         Ok(Self {
@@ -120,7 +124,7 @@ impl Rules {
 }
 
 impl Lane {
-    fn new(route: &Route, secret: &str, spec: &ProxySpec) -> io::Result<Self> {
+    fn new(route: &Route, secret: Option<&str>, spec: &ProxySpec) -> io::Result<Self> {
         let invalid = || {
             let what = format!("the upstream of route `{}` is not a URL", route.name);
             io::Error::new(io::ErrorKind::InvalidInput, what)
@@ -134,13 +138,13 @@ impl Lane {
         };
         let default = if is_tls { 443 } else { 80 };
         let (host, port) = split_port(authority, default).ok_or_else(invalid)?;
-        let value = format!("{}{secret}", route.value_prefix);
+        let own = secret.map(|secret| {
+            let value = format!("{}{secret}", route.value_prefix);
+            (route.header.clone(), value)
+        });
         let extra = route.extra_headers.iter();
         let extra = extra.map(|(name, value)| (name.clone(), value.clone()));
-        let headers: Vec<(String, String)> = [(route.header.clone(), value)]
-            .into_iter()
-            .chain(extra)
-            .collect();
+        let headers: Vec<(String, String)> = own.into_iter().chain(extra).collect();
         let is_whole = |text: &String| !text.contains(['\r', '\n', '\0']);
         if !headers
             .iter()
@@ -162,6 +166,7 @@ impl Lane {
                 .then(|| tls::config(spec.extra_ca.as_deref()))
                 .transpose()?,
             headers,
+            has_key: secret.is_some(),
             paths: route
                 .paths
                 .iter()
@@ -184,7 +189,9 @@ impl Lane {
     /// The headers of the program that do not go upstream.
     pub(super) fn stripped(&self) -> Vec<&str> {
         let ours = self.headers.iter().map(|(name, _)| name.as_str());
-        ours.chain(KEY_HEADERS).collect()
+        // Where there is no key of ours, the program's own is meant for the upstream.
+        let keys = KEY_HEADERS.into_iter().filter(|_| self.has_key);
+        ours.chain(keys).collect()
     }
 }
 

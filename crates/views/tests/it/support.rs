@@ -132,6 +132,7 @@ impl Played {
             run,
             outcome,
             usage: None,
+            walls: kernel::Walls::default(),
         })
     }
 
@@ -147,6 +148,7 @@ impl Played {
             run,
             outcome,
             usage: Some(usage),
+            walls: kernel::Walls::default(),
         })
     }
 
@@ -250,6 +252,7 @@ impl Played {
                 run: order.place.run,
                 outcome: RunOutcome::Stopped,
                 usage: None,
+                walls: kernel::Walls::default(),
             },
             Deed::End { reason } => Event::LoopEnded { reason },
             Deed::Wait(wait) => wait.event(self.state.last_at_ms())?,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use home::Settings;
 use kernel::{LoopSpec, StorySpec, StoryStart};
 
+use crate::commands::jail;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::words::counted;
@@ -59,7 +60,10 @@ fn page(spec: &LoopSpec, settings: Option<&Settings>) -> String {
         let _ = writeln!(out, "{}: {}", check.name, check.command);
     }
     let _ = writeln!(out, "limits: {}", limits(spec, settings));
-    out.push_str("agents run on this host with your rights; there is no sandbox around them yet\n");
+    let kind = settings
+        .and_then(|settings| settings.jail())
+        .map_or("host", |jail| jail.kind.word());
+    let _ = writeln!(out, "agents and checks {}", jail::words(kind));
     out
 }
 

@@ -14,6 +14,7 @@ use super::marks;
 use super::overview::{self, Which};
 use super::publishing::{self, LostBranch};
 use super::story_table::story_table;
+use crate::commands::jail;
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
@@ -169,9 +170,7 @@ fn text(home: &Home, view: &LoopView, lost: Option<&LostBranch>, paper: Paper) -
     out.extend(view.waits.iter().map(wait_line));
     out.push_str(&used(view));
     if !is_over(view) {
-        out.push_str(
-            "agents  run on this host with your rights; there is no sandbox around them yet\n",
-        );
+        out.push_str(&format!("agents  {}\n", jail::words(&view.isolation)));
     }
     out
 }

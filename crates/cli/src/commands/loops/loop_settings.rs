@@ -9,6 +9,7 @@ use super::allowance::prices;
 use super::commit_settings::commit_settings;
 use super::found_checks;
 use super::promised::Whole;
+use crate::commands::jail;
 use crate::commands::programs::find_program;
 use crate::config::{self, Config};
 use crate::failure::Failure;
@@ -42,19 +43,10 @@ pub(super) fn settings(
     } = places;
     let machine = |program: &str| find_program(program).is_some();
     let checks = found_checks::find(&config.checks, &whole.checks, base, &machine, remarks)?;
-    let agent = |agent: &config::AgentConfig| AgentSettings {
-        command: agent.command.clone(),
-        pass_env: agent.pass_env.clone(),
-        env: agent.env.clone(),
-        timeout_secs: agent.timeout.unwrap_or(AGENT_TIMEOUT_SECS),
-        idle_secs: agent.idle,
-        kind: agent.kind.clone(),
-        program: agent.program.clone(),
-        args: agent.args.clone(),
-        model: agent.model.clone(),
-        effort: agent.effort.clone(),
-        files: agent.files.clone(),
-    };
+    let jail = jail::settle(config, project)?;
+    if jail.kind == home::SandboxKind::Host {
+        remarks.push(format!("agents and checks {}", jail::ON_HOST));
+    }
     inside_only("[workspace] copy", config.workspace.copy.iter())?;
     for (name, agent) in &config.agents {
         inside_only(&format!("[agents.{name}.files]"), agent.files.keys())?;
@@ -72,7 +64,7 @@ pub(super) fn settings(
             config
                 .agents
                 .iter()
-                .map(|(name, config)| (name.clone(), agent(config)))
+                .map(|(name, config)| (name.clone(), agent_settings(config)))
                 .collect()
         },
         checks,
@@ -92,6 +84,7 @@ pub(super) fn settings(
         commit: Some(commit_settings(&config.commit, project, remarks)?),
         flags: Vec::new(),
         config_mark: None,
+        sandbox: Some(jail),
         test_paths: config.checks.test_paths.clone(),
         prompts: own_prompts(project)?,
         prices: prices(config),
@@ -100,6 +93,22 @@ pub(super) fn settings(
             agent_config: policy(config.policy.agent_config.as_deref(), home::Policy::Ask),
         },
     })
+}
+
+fn agent_settings(agent: &config::AgentConfig) -> AgentSettings {
+    AgentSettings {
+        command: agent.command.clone(),
+        pass_env: agent.pass_env.clone(),
+        env: agent.env.clone(),
+        timeout_secs: agent.timeout.unwrap_or(AGENT_TIMEOUT_SECS),
+        idle_secs: agent.idle,
+        kind: agent.kind.clone(),
+        program: agent.program.clone(),
+        args: agent.args.clone(),
+        model: agent.model.clone(),
+        effort: agent.effort.clone(),
+        files: agent.files.clone(),
+    }
 }
 
 /// Names of files that are put into a folder of ours must stay in it.

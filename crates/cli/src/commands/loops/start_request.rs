@@ -136,6 +136,11 @@ fn flags(arguments: &StartArgs) -> Result<Vec<Flag>, Failure> {
         key: "loop.flow".to_owned(),
         value: flow.clone(),
     }));
+    flags.extend(arguments.sandbox.as_ref().map(|kind| Flag {
+        name: "--sandbox".to_owned(),
+        key: "sandbox.kind".to_owned(),
+        value: kind.clone(),
+    }));
     flags.extend(number(
         "--max-retries",
         "loop.max_retries",

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use home::{AgentSettings, Home, Loaded, RunName, Settings};
-use kernel::{Event, RunKey, RunOutcome, RunUsage, State, Verdict, iso};
+use kernel::{Event, RunKey, RunOutcome, RunUsage, State, Verdict, Walls, iso};
 use sandbox::{ExitRecord, Stream};
 use serde_json::{Value, json};
 use views::public_form;
@@ -31,6 +31,8 @@ pub(crate) struct Trace {
     ended_at_ms: Option<i64>,
     pub(crate) outcome: Option<RunOutcome>,
     pub(crate) usage: Option<RunUsage>,
+    /// What it met at the walls of its jail.
+    walls: Walls,
     pub(super) folder: std::path::PathBuf,
 }
 
@@ -123,11 +125,12 @@ pub(super) fn run(run_id: &str, output: &mut Output) -> Result<Exit, Failure> {
         format!("== left out of the prompt\n{cut}\n")
     };
     let text = format!(
-        "{}\n{}, agent {}\n{}\n\n== prompt\n{}\n{left_out}== stdout\n{}\n== stderr\n{}",
+        "{}\n{}, agent {}\n{}\n{}\n== prompt\n{}\n{left_out}== stdout\n{}\n== stderr\n{}",
         trace.id,
         trace.key,
         trace.agent,
         trace.ended(),
+        visible(&confined_text(&trace.walls)),
         visible(&file("prompt.md")),
         visible(&file("stdout")),
         visible(&file("stderr"))
@@ -229,6 +232,7 @@ pub(super) fn traces(home: &Home, loaded: &Loaded) -> Vec<Trace> {
                     ended_at_ms: None,
                     outcome: None,
                     usage: None,
+                    walls: Walls::default(),
                     folder,
                 });
             }
@@ -236,11 +240,13 @@ pub(super) fn traces(home: &Home, loaded: &Loaded) -> Vec<Trace> {
                 run,
                 outcome,
                 usage,
+                walls,
             } => {
                 if let Some(trace) = all.iter_mut().rev().find(|trace| trace.key == *run) {
                     (trace.ended_at_ms, trace.outcome) =
                         (Some(record.at_ms), Some(outcome.clone()));
                     trace.usage.clone_from(usage);
+                    trace.walls.clone_from(walls);
                 }
             }
             _ => {}
@@ -341,12 +347,33 @@ impl Trace {
         json!({
             "runId": self.id, "loopId": self.loop_id, "storyId": self.key.story, "attempt": self.key.attempt, "stage": self.key.stage.word(),
             "try": self.key.try_number, "agent": self.agent, "state": self.state().word(), "startedAt": iso(self.started_at_ms),
-            "endedAt": self.ended_at_ms.map(iso), "durationMs": self.duration_ms(), "outcome": public_form(json!(self.outcome)), "usage": self.usage.as_ref().map(usage),
+            "endedAt": self.ended_at_ms.map(iso), "durationMs": self.duration_ms(), "outcome": public_form(json!(self.outcome)), "usage": self.usage.as_ref().map(usage), "confined": confined(&self.walls),
         })
     }
 }
 
 /// What a run used; what its CLI did not tell is null, which is not the same as nothing.
+/// What a run met at the walls of its jail; nothing for most.
+fn confined(walls: &Walls) -> Value {
+    if walls.is_untouched() {
+        return Value::Null;
+    }
+    let limit = walls.limit.map(kernel::JailLimit::word);
+    json!({ "limit": limit, "refused": walls.refused })
+}
+
+/// The same for people, a line for each.
+fn confined_text(walls: &Walls) -> String {
+    let limit = walls
+        .limit
+        .map(|limit| format!("hit the sandbox's limit of {}\n", limit.word()));
+    let refused = walls.refused.iter().map(|refused| {
+        let (host, port, why) = (&refused.host, refused.port, &refused.why);
+        format!("was not let through to {host}:{port} ({why})\n")
+    });
+    limit.into_iter().chain(refused).collect()
+}
+
 fn usage(used: &RunUsage) -> Value {
     json!({
         "model": used.model, "inputTokens": used.input_tokens, "cachedTokens": used.cached_tokens,

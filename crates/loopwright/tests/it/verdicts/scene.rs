@@ -175,6 +175,7 @@ impl<'a> Scene<'a> {
         command
             .env("HOME", self.env.path("home"))
             .env("LOOPWRIGHT_HOME", self.env.path("state"))
+            .env("LOOPWRIGHT_SANDBOX_KIND", "host")
             .env("PATH", std::env::join_paths(folders).expect("a path"))
             .env("LANG", "C.UTF-8")
             .env("NO_COLOR", "1")

@@ -1,0 +1,115 @@
+//! How a check's command looks from where it runs: on the host as it is, in a jail at the paths that
+//! are the same for every tree.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use sandbox::{JailSpec, Network};
+
+use super::lane::{Lane, REPORTS};
+use crate::fault::Fault;
+use crate::run::downloads::Downloads;
+use crate::run::jail::{Ground, inside};
+use crate::run::measurement::CheckPlan;
+
+/// What a command is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// It gets the project ready, and may reach the registries.
+    Setup,
+    /// It measures, and reaches nothing.
+    Measure,
+}
+
+impl Purpose {
+    /// The purpose of a check.
+    pub(super) fn of(check: &str) -> Self {
+        if check == "setup" {
+            Self::Setup
+        } else {
+            Self::Measure
+        }
+    }
+}
+
+/// The paths of a command as its program sees them.
+pub(super) struct Seen {
+    /// The checkout.
+    pub(super) checkout: PathBuf,
+    /// The project's folder in it.
+    pub(super) inner: PathBuf,
+    /// Where the runner writes its report.
+    pub(super) report: PathBuf,
+}
+
+impl Seen {
+    pub(super) fn of(plan: &CheckPlan, lane: &Lane) -> Self {
+        let subdir = Path::new(&plan.subdir);
+        match plan.jail {
+            Some(_) => Self {
+                checkout: PathBuf::from(sandbox::WORKSPACE),
+                inner: inside(subdir),
+                report: Path::new(REPORTS).join("r"),
+            },
+            None => Self {
+                checkout: lane.tree(),
+                inner: lane.tree().join(subdir),
+                report: lane.report(),
+            },
+        }
+    }
+}
+
+/// The environment of a command.
+pub(super) fn environment(
+    plan: &CheckPlan,
+    lane: &Lane,
+    purpose: Purpose,
+) -> BTreeMap<String, String> {
+    let Some(jail) = &plan.jail else {
+        return lane.environment(&plan.env);
+    };
+    let mut env = plan.env.clone();
+    let ground = Ground::of(&jail.settings, &jail.state_folder);
+    ground.environment(&mut env);
+    match purpose {
+        Purpose::Setup => env.extend(sandbox::proxy_environment()),
+        // Where there is no network, cargo should not look for one.
+        Purpose::Measure => drop(env.insert("CARGO_NET_OFFLINE".to_owned(), "true".to_owned())),
+    }
+    env
+}
+
+/// The jail of a command with this environment, if there is one.
+pub(super) fn jail(
+    plan: &CheckPlan,
+    lane: &Lane,
+    purpose: Purpose,
+    env: &BTreeMap<String, String>,
+) -> Result<Option<JailSpec>, Fault> {
+    let Some(jail) = &plan.jail else {
+        return Ok(None);
+    };
+    let ground = Ground::of(&jail.settings, &jail.state_folder);
+    let network = match purpose {
+        Purpose::Setup => ground.registries(),
+        Purpose::Measure => Network::None,
+    };
+    let mut mounts = ground.mounts(env)?;
+    mounts.extend(lane.mounts());
+    Ok(ground.jail(mounts, network))
+}
+
+/// Gives a fresh home what package managers need, in a jail; on the host they use the operator's.
+pub(super) fn fill_home(plan: &CheckPlan, lane: &Lane) {
+    if let Some(jail) = &plan.jail {
+        Downloads::of(&jail.loop_folder).fill(&lane.home());
+    }
+}
+
+/// Keeps what the base's setup fetched, for all trees after it.
+pub(super) fn keep_downloads(plan: &CheckPlan, lane: &Lane) {
+    if let Some(jail) = &plan.jail {
+        Downloads::of(&jail.loop_folder).keep(&lane.home());
+    }
+}

@@ -1,0 +1,59 @@
+//! Whole loops with the real agent CLIs, each run in a jail of its own: the model is a service of the
+//! host that the person allows by its address, and nothing else can be reached.
+
+use serde_json::{Value, json};
+use testkit::ModelServer;
+
+use crate::real_agents::{Stage, mind};
+
+/// One rejection and one retry, and everything passes, in a jail.
+fn quartet(implementor: &str, reviewer: &str, judge: &str) -> Stage {
+    let stage = Stage::new();
+    let server = ModelServer::answering(0, mind);
+    let url = server.url();
+    let mut names = vec![implementor, reviewer, judge];
+    names.sort_unstable();
+    names.dedup();
+    let agents: Vec<String> = names.iter().map(|name| stage.agent(name, &url)).collect();
+    let address = url.trim_start_matches("http://");
+    let sandbox = format!("[sandbox]\nkind = \"bwrap\"\nallow = [\"{address}\"]\n");
+    stage.cast(implementor, reviewer, judge, &agents, &sandbox);
+    let started = stage.start(&["--sandbox", "bwrap"]);
+    assert_eq!(started.exit, 0, "{}", started.whole());
+    let view = stage.wait_for("completed");
+    assert_eq!(view["isolation"], "bwrap");
+    assert_eq!(view["stories"][0]["status"], "passed", "{view}");
+    assert_eq!(view["stories"][0]["attempts"], 2, "{view}");
+    assert_confined(&stage);
+    stage
+}
+
+/// Every run was in a jail, and its agent saw the one path that all see.
+fn assert_confined(stage: &Stage) {
+    let loops = std::fs::read_dir(stage.home().join("loops")).expect("loops");
+    let mut n_specs = 0;
+    for folder in loops.flatten() {
+        for run in std::fs::read_dir(folder.path().join("runs"))
+            .expect("runs")
+            .flatten()
+        {
+            let spec = std::fs::read(run.path().join("spec.json")).expect("a spec");
+            let spec: Value = serde_json::from_slice(&spec).expect("JSON");
+            let is_check = spec["args"][0] == json!("measure");
+            assert!(is_check || spec["cwd"] == json!("/workspace"), "{spec}");
+            assert!(is_check || spec["jail"]["kind"] == json!("bwrap"), "{spec}");
+            n_specs += 1;
+        }
+    }
+    assert!(n_specs > 5, "{n_specs} runs");
+}
+
+#[test]
+fn a_quartet_of_codex_claude_and_pi_in_jails() {
+    quartet("codex", "claude", "pi");
+}
+
+#[test]
+fn a_quartet_of_gemini_and_opencode_in_jails() {
+    quartet("opencode", "gemini", "codex");
+}
