@@ -135,6 +135,19 @@ pub(crate) enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// Print the manual page of a command, or write all of them into a folder
+    ///
+    /// To read one: loopwright man start | man -l -
+    ///
+    /// To install them: loopwright man --folder ~/.local/share/man/man1
+    Man {
+        /// The command, such as `start` or `prd check`; without one, the program itself
+        #[arg(conflicts_with = "folder")]
+        command: Vec<String>,
+        /// Write a page for every command into this folder, which is made if it is not there
+        #[arg(long, value_name = "FOLDER")]
+        folder: Option<PathBuf>,
+    },
     /// Say what the last of these words may become; asked by the scripts of `completions`
     #[command(hide = true)]
     Complete {

@@ -11,9 +11,9 @@ use crate::failure::Exit;
 const VARIABLE: &str = "LOOPWRIGHT_PANIC";
 
 /// Installs the report. The released program aborts on a panic, so this is its last word.
-pub(crate) fn install() {
-    std::panic::set_hook(Box::new(|panic| {
-        let report = report(panic);
+pub(crate) fn install(version: &'static str) {
+    std::panic::set_hook(Box::new(move |panic| {
+        let report = report(panic, version);
         let _ = std::io::stderr().write_all(report.as_bytes());
         std::process::exit(Exit::OurFault.number());
     }));
@@ -24,7 +24,7 @@ pub(crate) fn install() {
     }
 }
 
-fn report(panic: &PanicHookInfo<'_>) -> String {
+fn report(panic: &PanicHookInfo<'_>, version: &str) -> String {
     let payload = panic.payload();
     let what = payload
         .downcast_ref::<&str>()
@@ -39,7 +39,6 @@ fn report(panic: &PanicHookInfo<'_>) -> String {
         Ok(home) => home.root().display().to_string(),
         Err(_) => "unknown".to_owned(),
     };
-    let version = env!("CARGO_PKG_VERSION");
     format!(
         "error: this is a bug in loopwright: {what}\n  at {place}, version {version}\n  \
          journal: {state}/journal.db\n\

@@ -32,7 +32,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         "Machines",
         &["agents", "config", "worker", "service", "serve"],
     ),
-    ("Reference", &["explain", "schema", "completions"]),
+    ("Reference", &["explain", "schema", "completions", "man"]),
 ];
 
 /// Verbs with what one types most. The first of each is the plainest.

@@ -30,12 +30,21 @@ use crate::output::Style;
 pub use crate::state_folder::home;
 pub use crate::words::counted;
 
-/// Reads the command line and runs one command. `process` runs those that are processes of their
-/// own: the worker, a keeper, and what they start.
-pub fn main(process: fn(ProcessCommand, &mut Output) -> Result<Exit, Failure>) -> ExitCode {
-    crash_report::install();
+/// What the binary knows and the command line does not.
+#[derive(Debug, Clone, Copy)]
+pub struct Program {
+    /// The version with the commit that it was built from, as `--version` prints it.
+    pub long_version: &'static str,
+    /// Runs the commands that are processes of their own: the worker, a keeper, and what they start.
+    pub process: fn(ProcessCommand, &mut Output) -> Result<Exit, Failure>,
+}
+
+/// Reads the command line and runs one command.
+pub fn main(program: Program) -> ExitCode {
+    crash_report::install(program.long_version);
     let json_wanted = std::env::args_os().any(|arg| arg == "--json");
     let read = help::dressed(Args::command())
+        .long_version(program.long_version)
         .try_get_matches()
         .and_then(|matches| Args::from_arg_matches(&matches));
     let args = match read {
@@ -48,8 +57,8 @@ pub fn main(process: fn(ProcessCommand, &mut Output) -> Result<Exit, Failure>) -
     };
     let mut output = Output::new(style);
     let result = match args.command {
-        Command::Process(command) => process(command, &mut output),
-        command => run(command, &mut output),
+        Command::Process(command) => (program.process)(command, &mut output),
+        command => run(command, program.long_version, &mut output),
     };
     match result.and_then(|exit| output.finish().map(|()| exit)) {
         Ok(exit) => exit.code(),
@@ -57,14 +66,14 @@ pub fn main(process: fn(ProcessCommand, &mut Output) -> Result<Exit, Failure>) -
     }
 }
 
-fn run(command: Command, output: &mut Output) -> Result<Exit, Failure> {
+fn run(command: Command, long_version: &str, output: &mut Output) -> Result<Exit, Failure> {
     match command {
         Command::Prd(command) => commands::prd::run(command, output),
         Command::Loop(command) | Command::LoopVerb(command) => {
             commands::loops::run(command, output)
         }
         Command::Init { project, dry_run } => commands::init::init(&project, dry_run, output),
-        Command::Doctor { project } => commands::setup::doctor(&project, output),
+        Command::Doctor { project } => commands::setup::doctor(&project, long_version, output),
         Command::Agents { project } => commands::agents::run(&project, output),
         Command::Config(command) => commands::config::run(&command, output),
         Command::Service(command) => commands::service::run(&command, output),
@@ -73,6 +82,10 @@ fn run(command: Command, output: &mut Output) -> Result<Exit, Failure> {
         Command::Schema { name } => commands::schema::run(name, output),
         Command::Completions { shell } => {
             commands::complete::script(shell, &mut Args::command(), output)
+        }
+        Command::Man { command, folder } => {
+            let program = help::dressed(Args::command());
+            commands::man::run(program, &command, folder.as_deref(), output)
         }
         Command::Complete { words } => {
             let mut program = Args::command();

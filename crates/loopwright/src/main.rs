@@ -9,7 +9,7 @@ mod worker_log;
 
 use std::process::ExitCode;
 
-use cli::{Exit, Failure, Output, ProcessCommand};
+use cli::{Exit, Failure, Output, ProcessCommand, Program};
 
 fn main() -> ExitCode {
     // Before anything else: the first process of a jail must not own a file yet, nor read the
@@ -22,7 +22,11 @@ fn main() -> ExitCode {
         return sandbox::shim(args);
     }
     crash_switch::arm();
-    cli::main(run)
+    cli::main(Program {
+        // `build.rs` finds it out.
+        long_version: env!("LOOPWRIGHT_LONG_VERSION"),
+        process: run,
+    })
 }
 
 fn run(command: ProcessCommand, output: &mut Output) -> Result<Exit, Failure> {

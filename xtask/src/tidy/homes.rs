@@ -43,6 +43,11 @@ const HOMES: [Home; 12] = [
         in_tests: InTests::Bound,
     },
     Home {
+        dependency: "clap_mangen",
+        crates: &["cli"],
+        in_tests: InTests::Bound,
+    },
+    Home {
         dependency: "tokio",
         crates: &[
             "engine",

@@ -10,6 +10,7 @@ mod finding;
 pub(crate) mod init;
 mod jail;
 pub(crate) mod loops;
+pub(crate) mod man;
 pub(crate) mod prd;
 mod preflight;
 mod programs;
@@ -17,6 +18,7 @@ mod registries;
 pub(crate) mod schema;
 pub(crate) mod service;
 pub(crate) mod setup;
+mod system;
 pub(crate) mod worker;
 
 use std::ffi::OsString;

@@ -11,6 +11,7 @@ use super::jail;
 use super::loops::found_checks::{self, Base};
 use super::preflight;
 use super::programs::find_program;
+use super::system;
 use crate::config;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
@@ -26,10 +27,15 @@ pub(super) fn base_of(view: &workspace::ProjectView) -> Base<'_> {
     }
 }
 
-pub(crate) fn doctor(project: &Path, output: &mut Output) -> Result<Exit, Failure> {
+pub(crate) fn doctor(
+    project: &Path,
+    long_version: &str,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     output.command("doctor");
     let home = home()?;
-    let mut findings = preflight::of_machine(&home);
+    let mut findings = vec![system::finding(long_version)];
+    findings.extend(preflight::of_machine(&home));
     findings.push(preflight::repository(project));
     findings.push(preflight::clock(&home));
     findings.extend(damage(&home));

@@ -66,6 +66,7 @@ mod steering;
 mod story_page;
 mod support;
 mod verdicts;
+mod version;
 mod words;
 mod work;
 mod worker;

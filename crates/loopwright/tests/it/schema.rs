@@ -110,6 +110,8 @@ fn every_answer_fits_the_envelope() {
         "explain",
         "explain PRD004",
         "schema",
+        "man start",
+        "man --folder manual",
         "schema config",
         "schema envelope",
         "completions bash",
