@@ -113,6 +113,11 @@ const STEPS: [Step; 13] = [
         run: InTurn(doc),
     },
     Step {
+        name: "package",
+        summary: "every crate can be packaged",
+        run: InTurn(package),
+    },
+    Step {
         name: "deny",
         summary: "licences and advisories, where cargo-deny is installed",
         run: InTurn(deny),
@@ -276,6 +281,20 @@ fn doc(session: &Session<'_>) -> Result<()> {
     let doc = Invocation::cargo(&["doc", "--no-deps", "--workspace", "--locked"]);
     doc.with_env("RUSTDOCFLAGS", "-D warnings")
         .run(session.root)
+}
+
+/// Without building each package once more: that the sources compile is known by now. Uncommitted
+/// changes are packaged too, since CI also runs before a commit.
+fn package(session: &Session<'_>) -> Result<()> {
+    let arguments = [
+        "package",
+        "--workspace",
+        "--locked",
+        "--no-verify",
+        "--allow-dirty",
+        "--quiet",
+    ];
+    Invocation::cargo(&arguments).run(session.root)
 }
 
 fn typos(session: &Session<'_>, talk: &mut Talk) -> Result<()> {

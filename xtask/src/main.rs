@@ -2,10 +2,12 @@
 //! checks.
 //!
 //! This file reads the command line and hands over. It holds no task of its own. The command line
-//! is matched by hand, because three commands with three options do not earn a parser crate here.
+//! is matched by hand, because a few commands with a few options do not earn a parser crate here.
 
 mod agents;
+mod changelog;
 mod ci;
+mod dist;
 mod invocation;
 mod metadata;
 mod packages;
@@ -31,6 +33,9 @@ Commands:
   ci --list                       list the steps
   soak [--minutes N]              run the fuzz and property tests for long (30 minutes unless told)
   tidy                            check the house rules; print every complaint at once
+  dist [--try]                    make the archive and the Debian package for this machine's target;
+                                  with --try, run them on a bare root file system
+  changelog                       write CHANGELOG.md from changes/
 
 Exit codes: 0 passed, 1 failed, 2 the command line was not understood.";
 
@@ -66,11 +71,19 @@ enum Task {
     ListSteps,
     Soak { minutes: u32 },
     Tidy,
+    Dist,
+    DistAndTry,
+    Changelog,
 }
 
 fn parse(words: &[&str]) -> Result<Task> {
     Ok(match words {
-        [] | ["help" | "--help" | "-h"] | ["ci" | "soak" | "tidy", "--help" | "-h"] => Task::Help,
+        []
+        | ["help" | "--help" | "-h"]
+        | [
+            "ci" | "soak" | "tidy" | "dist" | "changelog",
+            "--help" | "-h",
+        ] => Task::Help,
         ["ci"] => Task::Ci(Selection::All),
         ["ci", "--list"] => Task::ListSteps,
         ["ci", "--from", step] => Task::Ci(Selection::From(ci::position(step)?)),
@@ -82,6 +95,9 @@ fn parse(words: &[&str]) -> Result<Task> {
             minutes: parse_minutes(minutes)?,
         },
         ["tidy"] => Task::Tidy,
+        ["dist"] => Task::Dist,
+        ["dist", "--try"] => Task::DistAndTry,
+        ["changelog"] => Task::Changelog,
         _ => bail!("`{}` is not understood", words.join(" ")),
     })
 }
@@ -101,6 +117,9 @@ fn carry_out(task: &Task) -> Result<()> {
         Task::ListSteps => hand_out(ci::list()),
         Task::Soak { minutes } => soak::run(&root, *minutes),
         Task::Tidy => tidy::run(&root),
+        Task::Dist => dist::run(&root),
+        Task::DistAndTry => dist::run_and_try(&root),
+        Task::Changelog => changelog::write(&root),
     }
 }
 
@@ -133,6 +152,9 @@ mod tests {
             ("soak", Ok(Task::Soak { minutes: 30 })),
             ("soak --minutes 5", Ok(Task::Soak { minutes: 5 })),
             ("tidy", Ok(Task::Tidy)),
+            ("dist", Ok(Task::Dist)),
+            ("dist --try", Ok(Task::DistAndTry)),
+            ("changelog", Ok(Task::Changelog)),
             (
                 "ci --from tidy --only doc",
                 Err("`ci --from tidy --only doc` is not understood"),

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
+use crate::dist;
 use crate::invocation::Invocation;
 use crate::metadata::package_name;
 use crate::talk::say;
@@ -29,7 +30,7 @@ const WORLD_STEPS: &str = "100000000";
 const KILLS: &str = "200";
 
 /// Runs the fuzz tests for two thirds of the given time, then everything that counts cases instead
-/// of time.
+/// of time, then what is handed out on a bare root file system.
 pub(crate) fn run(root: &Path, minutes: u32) -> Result<()> {
     say(format!(
         "soak: about {minutes} min; the tests print their seeds"
@@ -48,6 +49,7 @@ pub(crate) fn run(root: &Path, minutes: u32) -> Result<()> {
     }
     kills().run(root)?;
     galleries().run(root)?;
+    dist::run_and_try(root)?;
     say("soak passed");
     Ok(())
 }

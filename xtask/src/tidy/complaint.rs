@@ -23,6 +23,7 @@ pub(super) enum Rule {
     ProseBranches,
     StringErrors,
     DebugWords,
+    Changelog,
 }
 
 impl Rule {
@@ -43,6 +44,7 @@ impl Rule {
             Self::ProseBranches => "prose-branches",
             Self::StringErrors => "string-errors",
             Self::DebugWords => "debug-words",
+            Self::Changelog => "changelog",
         }
     }
 
@@ -81,6 +83,7 @@ impl Rule {
             Self::Decisions => {
                 "name the file `NNNN-words-with-dashes.md`, with the next free number"
             }
+            Self::Changelog => "run `cargo xtask changelog`",
             Self::Lockfiles => {
                 "generate the lock file again with `npm config set omit-lockfile-registry-resolved true`"
             }

@@ -5,6 +5,7 @@
 //! Each rule is a pure function over the files or over the declared dependencies, so it is tested
 //! without git and without cargo. No rule mends anything: it complains, and says how to mend.
 
+mod changelog;
 mod complaint;
 mod cycles;
 mod debug_words;

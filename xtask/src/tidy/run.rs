@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use super::complaint::{Complaint, Rule};
 use super::tree::Tree;
 use super::{
-    debug_words, decisions, edges, errors, header, homes, lockfiles, modules, paths,
+    changelog, debug_words, decisions, edges, errors, header, homes, lockfiles, modules, paths,
     prose_branches, sizes, string_errors, versions, words,
 };
 use crate::metadata::{Metadata, Package};
@@ -48,6 +48,7 @@ fn complaints(tree: &Tree, packages: &[Package]) -> BTreeSet<Complaint> {
         prose_branches::check,
         string_errors::check,
         debug_words::check,
+        changelog::check,
     ];
     let first = of_the_packages
         .into_iter()
