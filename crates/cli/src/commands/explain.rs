@@ -21,8 +21,11 @@ macro_rules! pages {
     };
 }
 
-const TOPICS: &[Page] =
-    pages!("docs/": "running" "config" "sandbox" "flows" "facts" "prd" "events" "json" "screens");
+/// In the order in which one reads them.
+const TOPICS: &[Page] = pages!("docs/":
+    "quickstart" "install" "first-loop" "real-agents" "reviewing" "when-it-asks" "when-it-fails"
+    "troubleshooting" "running" "config" "sandbox" "flows" "facts" "prd" "events" "json" "screens"
+);
 
 /// Every code with its page; `tidy` sees to it that each code has one.
 const CODES: &[Page] = pages!("docs/errors/":
@@ -76,8 +79,10 @@ fn is_code(page: &Page) -> bool {
 }
 
 fn list(output: &mut Output) -> Result<Exit, Failure> {
-    let line = |page: &Page| format!("{:<7}  {}\n", page.name, title(page));
-    output.data(&TOPICS.iter().chain(CODES).map(line).collect::<String>())?;
+    let all = || TOPICS.iter().chain(CODES);
+    let widest = all().map(|page| page.name.len()).max().unwrap_or_default();
+    let line = |page: &Page| format!("{:<widest$}  {}\n", page.name, title(page));
+    output.data(&all().map(line).collect::<String>())?;
     let listed = |key: &str, pages: &[Page]| -> Vec<_> {
         let one = |page: &Page| serde_json::json!({ key: page.name, "title": title(page) });
         pages.iter().map(one).collect()
@@ -156,7 +161,92 @@ mod tests {
         }
     }
 
-    /// The page for contributors speaks of files that only they have.
+    /// What a page tells people to type must be something that the program understands.
+    #[test]
+    fn every_command_of_the_documentation_is_understood() {
+        let mut seen = 0;
+        for page in TOPICS {
+            for block in page.text.split("```sh\n").skip(1) {
+                let (block, _) = block.split_once("```").expect("a closed block");
+                let lines = block
+                    .lines()
+                    .map(|line| line.split(" #").next().unwrap_or(line));
+                for line in lines.filter(|line| line.starts_with("loopwright ")) {
+                    // What a shell does with the output is not the program's business.
+                    let line = line.split(['>', '|']).next().unwrap_or(line);
+                    let words = line
+                        .split('"')
+                        .enumerate()
+                        .flat_map(|(at, part)| match at % 2 {
+                            0 => part.split_whitespace().collect(),
+                            _ => vec![part],
+                        });
+                    let read = <crate::args::Args as clap::CommandFactory>::command()
+                        .try_get_matches_from(words);
+                    let kind = read.err().map(|error| error.kind());
+                    let is_understood =
+                        kind.is_none_or(|kind| kind == clap::error::ErrorKind::DisplayVersion);
+                    assert!(is_understood, "{}: `{line}`: {kind:?}", page.name);
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen >= 50, "the pages have commands: {seen}");
+    }
+
+    /// A link that leads nowhere is a page that nobody finds.
+    #[test]
+    fn every_link_between_pages_leads_somewhere() {
+        let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs"));
+        let index = std::fs::read_to_string(folder.join("README.md")).expect("the index");
+        let pages = TOPICS.iter().map(|page| (page.name, page.text));
+        for (name, text) in pages.chain([("README", index.as_str())]) {
+            let targets = text
+                .split("](")
+                .skip(1)
+                .filter_map(|rest| rest.split(')').next());
+            for target in targets.filter(|target| !target.starts_with("http")) {
+                let (file, place) = target.split_once('#').unwrap_or((target, ""));
+                let path = folder.join(file);
+                assert!(file.is_empty() || path.exists(), "{name} leads to {target}");
+                if !place.is_empty() && !file.is_empty() {
+                    let page = std::fs::read_to_string(path).expect("a page");
+                    let has = page
+                        .lines()
+                        .any(|line| anchor(line).as_deref() == Some(place));
+                    assert!(
+                        has,
+                        "{name} leads to {target}, and there is no such heading"
+                    );
+                }
+            }
+        }
+        for page in TOPICS {
+            let link = format!("]({}.md)", page.name);
+            assert!(
+                index.contains(&link),
+                "docs/README.md does not lead to {}",
+                page.name
+            );
+        }
+    }
+
+    /// The name by which a heading is linked to.
+    fn anchor(line: &str) -> Option<String> {
+        let heading = line.strip_prefix('#')?.trim_start_matches('#').trim();
+        let kept = heading
+            .to_lowercase()
+            .chars()
+            .filter_map(|letter| match letter {
+                ' ' | '-' => Some('-'),
+                letter if letter.is_alphanumeric() || letter == '_' => Some(letter),
+                _ => None,
+            })
+            .collect();
+        Some(kept)
+    }
+
+    /// The page for contributors speaks of files that only they have, and the index is for the web.
     #[test]
     fn every_page_of_the_documentation_is_a_topic() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
@@ -164,7 +254,7 @@ mod tests {
             .expect("the documentation")
             .filter_map(|entry| entry.expect("an entry").file_name().into_string().ok())
             .filter_map(|name| Some(name.strip_suffix(".md")?.to_owned()))
-            .filter(|name| name != "map")
+            .filter(|name| name != "map" && name != "README")
             .collect();
         pages.sort();
         let mut topics: Vec<&str> = TOPICS.iter().map(|page| page.name).collect();

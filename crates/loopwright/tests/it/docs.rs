@@ -114,3 +114,37 @@ fn the_error_pages_show_real_complaints() {
         "most pages have an example that can be played: {played}"
     );
 }
+
+/// Plays every `sh` block of the quickstart in one shell, as somebody would who has never seen the
+/// program: a home without anything in it, and nothing but what the page says.
+#[test]
+fn the_quickstart_leads_to_a_first_loop() {
+    let page = std::fs::read_to_string(project().join("docs/quickstart.md")).expect("a page");
+    let mut script = "set -eux\n".to_owned();
+    for block in page.split("```sh\n").skip(1) {
+        script += block.split_once("```").expect("a closed block").0;
+    }
+    let env = TestEnv::new();
+    let bin = Path::new(env!("CARGO_BIN_EXE_loopwright")).parent();
+    let mut path = bin.expect("a folder").as_os_str().to_owned();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &script]).current_dir(env.path("."));
+    shell
+        .env_clear()
+        .env("HOME", env.path("."))
+        .env("PATH", path);
+    let output = env.output(&mut shell);
+    let (stdout, stderr) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(output.status.success(), "{stdout}\n{stderr}");
+    // The demonstration, the loop, and what the merged program says.
+    assert!(stderr.contains("2 passed, 1 skipped"), "{stderr}");
+    assert!(stderr.contains("1 passed, 0 skipped"), "{stderr}");
+    assert!(stdout.ends_with("Hello, world\n"), "{stdout}");
+    let prd = env.read("greeter/prd.json");
+    assert!(prd.contains("\"passes\": true"), "{prd}");
+}
