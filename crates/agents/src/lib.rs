@@ -9,7 +9,6 @@
 
 mod acp;
 mod activity;
-mod civil;
 mod classify;
 mod claude;
 mod codex;

@@ -115,11 +115,8 @@ mod tests {
             None => "nothing".to_owned(),
             Some(When::After(ms)) => format!("after {ms} ms"),
             Some(When::At(ms)) => {
-                let secs = i64::try_from(ms / 1000).unwrap();
-                let (year, month, day) = crate::civil::date(secs.div_euclid(86_400));
-                let second = secs.rem_euclid(86_400);
-                let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-                format!("{year}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+                let moment = jiff::Timestamp::from_millisecond(i64::try_from(ms).unwrap()).unwrap();
+                moment.strftime("%Y-%m-%d %H:%M:%S").to_string()
             }
         }
     }

@@ -1,7 +1,5 @@
 //! Numbers and texts as people read them.
 
-use std::collections::BTreeMap;
-
 use home::DiskUse;
 
 /// A size in the unit that fits it.
@@ -74,38 +72,6 @@ pub(crate) fn duration(milliseconds: i64) -> String {
         _ => format!("{} {name}", seconds / unit),
     }
 }
-
-/// Moments here, with their zone. A process is asked how far a day is ahead of UTC, so that it is asked
-/// as seldom as possible: no zone changes twice within four weeks.
-#[derive(Debug, Default)]
-pub(crate) struct LocalTimes {
-    /// By day, counted from 1970.
-    offsets_secs: BTreeMap<i64, i32>,
-}
-
-impl LocalTimes {
-    pub(crate) fn written(&mut self, at_ms: i64) -> String {
-        home::zoned(at_ms, self.offset_secs(at_ms.div_euclid(DAY_MS)))
-    }
-
-    fn offset_secs(&mut self, day: i64) -> i32 {
-        const DAYS: i64 = 28;
-        let begin = day.div_euclid(DAYS) * DAYS;
-        let (before, after) = (self.asked(begin), self.asked(begin + DAYS));
-        if before == after {
-            return before;
-        }
-        self.asked(day)
-    }
-
-    fn asked(&mut self, day: i64) -> i32 {
-        let ask =
-            || home::local_offset_secs(u64::try_from(day * DAY_MS / 1000).unwrap_or_default());
-        *self.offsets_secs.entry(day).or_insert_with(ask)
-    }
-}
-
-const DAY_MS: i64 = 86_400_000;
 
 /// So many of something.
 pub fn counted(number: usize, one: &str, many: &str) -> String {

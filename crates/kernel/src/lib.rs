@@ -9,7 +9,6 @@ mod answers;
 mod apply;
 mod attempt;
 mod budget;
-mod calendar;
 mod commit;
 mod criterion;
 mod decide;
@@ -39,7 +38,6 @@ pub use attempt::{
     Attempt, Author, Candidate, Checked, Code, Drafts, Lane, LastTry, Material, Resume, Run,
     RunFault, RunState, Step, TestsDraft,
 };
-pub use calendar::{date, iso};
 pub use commit::{Commit, NotACommit};
 pub use criterion::{criteria_left_out, criterion_named, quotes_criterion};
 pub use decide::decide;

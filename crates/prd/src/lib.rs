@@ -31,7 +31,7 @@ pub use mark::{Mark, Marked, mark, mark_for_review};
 pub use near::nearest;
 pub use order::{Order, order};
 pub use read::{Format, Input, Options, Reading, read};
-pub use render::{Paint, render};
+pub use render::{Paint, render, render_place};
 pub use source::{Position, Source, Sources, Span};
 pub use story::{
     Check, Criterion, Extra, Group, Prd, Priority, Story, StoryId, StoryState, UnusableId,

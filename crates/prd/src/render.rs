@@ -4,11 +4,12 @@
 //! lines are cut to a window. Colour never carries meaning alone.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use unicode_width::UnicodeWidthChar as _;
 
 use crate::diagnostic::{Diagnostic, Severity, visible};
-use crate::source::{Sources, Span};
+use crate::source::{Position, Source, Sources};
 
 /// Whether to use terminal colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +45,10 @@ pub fn render(diagnostic: &Diagnostic, sources: &Sources, paint: Paint) -> Strin
     out.push_str(&paint.wrap("1", &format!(": {}", diagnostic.message)));
     out.push('\n');
     let margin = match diagnostic.at {
-        Some(at) => draw_source(&mut out, diagnostic, at, sources, paint, colour),
+        Some(at) => sources.file(at).map_or(0, |source| {
+            let ink = Ink { paint, colour };
+            draw_place(&mut out, source, at.range(), &diagnostic.label, ink)
+        }),
         None => 0,
     };
     let more: Vec<String> = diagnostic
@@ -62,35 +66,49 @@ pub fn render(diagnostic: &Diagnostic, sources: &Sources, paint: Paint) -> Strin
     out
 }
 
-/// Draws the place, the source line and the marker. Returns the width of the line number.
-fn draw_source(
-    out: &mut String,
-    diagnostic: &Diagnostic,
-    at: Span,
-    sources: &Sources,
-    paint: Paint,
-    colour: &str,
-) -> usize {
-    let Some(source) = sources.file(at) else {
-        return 0;
+/// Draws a place in any text as a diagnostic of a PRD is drawn, without colours: name, line and column,
+/// the source line, and a marker with a label below it. Configuration is shown like this too.
+pub fn render_place(source: &Source, range: Range<usize>, label: &str) -> String {
+    let mut out = String::new();
+    let ink = Ink {
+        paint: Paint::Plain,
+        colour: "",
     };
-    let line_number = source.position(at.start as usize).line_number.to_string();
+    draw_place(&mut out, source, range, label, ink);
+    out
+}
+
+/// What a drawing is drawn with: the colour is that of the marker.
+#[derive(Clone, Copy)]
+struct Ink<'a> {
+    paint: Paint,
+    colour: &'a str,
+}
+
+/// Draws the place, the source line and the marker. Returns the width of the line number.
+fn draw_place(
+    out: &mut String,
+    source: &Source,
+    range: Range<usize>,
+    label: &str,
+    Ink { paint, colour }: Ink<'_>,
+) -> usize {
+    let Position {
+        line_number,
+        column_number,
+    } = source.position(range.start);
+    let place = format!("{}:{line_number}:{column_number}", source.name());
+    let line_number = line_number.to_string();
     let margin = line_number.len();
     let bar = paint.wrap("1;34", "|");
-    let (line_start, line) = source.line_at(at.start as usize);
+    let (line_start, line) = source.line_at(range.start);
     // A span may reach over the end of its line; the marker then covers only this line.
-    let from = line.floor_char_boundary(at.start as usize - line_start);
+    let from = line.floor_char_boundary(range.start - line_start);
     let to = line
-        .floor_char_boundary((at.end as usize).saturating_sub(line_start))
+        .floor_char_boundary(range.end.saturating_sub(line_start))
         .max(from);
     let window = Window::around(line, from, to);
-    let _ = writeln!(
-        out,
-        "{:margin$}{} {}",
-        "",
-        paint.wrap("1;34", "-->"),
-        sources.place(at)
-    );
+    let _ = writeln!(out, "{:margin$}{} {place}", "", paint.wrap("1;34", "-->"));
     let _ = writeln!(out, "{:margin$} {bar}", "");
     let _ = writeln!(
         out,
@@ -98,7 +116,7 @@ fn draw_source(
         paint.wrap("1;34", &line_number),
         window.text
     );
-    let marker = format!("{} {}", "^".repeat(window.marker_width), diagnostic.label);
+    let marker = format!("{} {label}", "^".repeat(window.marker_width));
     let _ = writeln!(
         out,
         "{:margin$} {bar} {:offset$}{}",

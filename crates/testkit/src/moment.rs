@@ -2,21 +2,8 @@
 
 /// Milliseconds since 1970 of a moment such as `2026-11-17T05:00:00.000Z`.
 pub fn ms_of(moment: &str) -> i64 {
-    let number = |range: std::ops::Range<usize>| -> i64 {
-        let digits = moment.get(range).expect("a moment as ISO 8601 writes it");
-        digits.parse().expect("digits")
-    };
-    let (year, month, day) = (number(0..4), number(5..7), number(8..10));
-    // Years begin in March, so that the leap day is the last.
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    let leap_days = year / 4 - year / 100 + year / 400;
-    let days = 365 * year + leap_days + (153 * month + 2) / 5 + day - 719_469;
-    let secs = (number(11..13) * 60 + number(14..16)) * 60 + number(17..19);
-    (days * 86_400 + secs) * 1000 + number(20..23)
+    let moment: jiff::Timestamp = moment.parse().expect("a moment as ISO 8601 writes it");
+    moment.as_millisecond()
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 //!
 //! Public events are a contract of their own and do not come through here.
 
-use kernel::iso;
 use serde::Serializer;
 use serde_json::{Map, Value};
+
+use crate::moment::iso;
 
 /// Objects whose keys are names of somebody else's, so that they stay as they are: of agents, of
 /// files, of variables, of what was measured.

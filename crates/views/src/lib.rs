@@ -6,6 +6,7 @@ mod confined;
 mod form;
 mod loop_report;
 mod loop_view;
+mod moment;
 mod public;
 mod root_cause;
 mod story_report;
@@ -13,6 +14,7 @@ mod story_report;
 pub use form::public_form;
 pub use loop_report::{Caught, LoopReport, loop_report};
 pub use loop_view::{LoopView, QuestionView, StoryView, UsedBy, WaitView, loop_view};
+pub use moment::iso;
 pub use public::{PublicEvent, PublicFold, public_events};
 pub use story_report::{
     AnswerReport, AttemptReport, CriterionReport, ObligationReport, StoryReport, story_report,

@@ -4,7 +4,8 @@
 //! Only the log's own lines are read, and of those only the fields that name an error. Standard
 //! error may also hold what other programs printed.
 
-use crate::civil;
+use jiff::Timestamp;
+
 use crate::evidence::Evidence;
 
 /// The error behind a reference, which the stream gives in place of a message.
@@ -48,13 +49,10 @@ fn field(line: &str, name: &str) -> Option<String> {
     }
 }
 
-/// Reads `2026-11-16T03:42:12.705Z` as milliseconds since 1970.
-fn iso_ms(text: &str) -> Option<u64> {
-    let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<u32>().ok();
-    let days = civil::days(i64::from(number(0..4)?), number(5..7)?, number(8..10)?)?;
-    let secs = number(11..13)? * 3600 + number(14..16)? * 60 + number(17..19)?;
-    let ms = u64::from(secs) * 1000 + u64::from(number(20..23)?);
-    Some(u64::try_from(days).ok()? * 86_400_000 + ms)
+/// Reads the moment `2026-11-16T03:42:12.705Z` that a line begins with, as milliseconds since 1970.
+fn iso_ms(line: &str) -> Option<u64> {
+    let moment: Timestamp = line.split(' ').next()?.parse().ok()?;
+    u64::try_from(moment.as_millisecond()).ok()
 }
 
 #[cfg(test)]

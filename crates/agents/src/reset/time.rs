@@ -1,13 +1,15 @@
 //! Reads a point in time as people write it: a day, a time of day and a zone, each of which may be
 //! missing.
 
+use jiff::civil::{Date, DateTime, Time, Weekday};
+use jiff::tz::Offset;
+use jiff::{Timestamp, ToSpan as _};
+
 use super::scan::Scan;
-use crate::civil;
 use crate::exit::Clock;
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3600;
-const DAY: i64 = 86_400;
 
 const MONTHS: [&str; 12] = [
     "january",
@@ -65,12 +67,12 @@ enum Day {
     Any,
     /// Days from today: 0 for `today`, 1 for `tomorrow`.
     Ahead(i64),
-    /// The next day with this name, counted from Monday as 0.
-    Weekday(i64),
+    /// The next day with this name.
+    Weekday(Weekday),
     /// A month and a day without a year: this year's or the next one's.
     OfMonth(u32, u32),
-    /// A full date, in days since 1970.
-    Date(i64),
+    /// A full date.
+    Date(Date),
 }
 
 /// Reads a point in time, in milliseconds since 1970.
@@ -90,44 +92,56 @@ pub(super) fn read(scan: &mut Scan<'_>, passed: Passed, clock: &Clock) -> Option
     if time.is_none() && !matches!(day, Day::Date(_) | Day::OfMonth(..)) {
         return None;
     }
-    let offset = read_zone(scan, clock)?;
-    let now = i64::try_from(clock.now_ms / 1000).ok()?;
-    let at = settle(&day, time.unwrap_or(0), now + offset, passed)? - offset;
-    u64::try_from(at).ok()?.checked_mul(1000)
+    let offset = Offset::from_seconds(i32::try_from(read_zone(scan, clock)?).ok()?).ok()?;
+    let now = Timestamp::from_second(i64::try_from(clock.now_ms / 1000).ok()?).ok()?;
+    let time = time.unwrap_or(Time::midnight());
+    let at = settle(&day, time, offset.to_datetime(now), passed)?;
+    u64::try_from(offset.to_timestamp(at).ok()?.as_millisecond()).ok()
 }
 
-/// Combines a day and a time of day into seconds of local time.
-fn settle(day: &Day, time: i64, now: i64, passed: Passed) -> Option<i64> {
-    let today = now.div_euclid(DAY);
-    let at = |day: i64| day * DAY + time;
+/// Combines a day and a time of day into a moment of the same zone as `now`.
+fn settle(day: &Day, time: Time, now: DateTime, passed: Passed) -> Option<DateTime> {
+    let today = now.date();
+    let at = |day: Date| day.to_datetime(time);
     match *day {
         Day::Date(day) => Some(at(day)),
-        Day::Ahead(n) => Some(at(today + n)),
+        Day::Ahead(n) => today.checked_add(n.days()).ok().map(at),
         Day::Weekday(name) => {
-            let ahead = (name - civil::weekday(today)).rem_euclid(7);
-            let next = at(today + ahead);
-            Some(if next > now { next } else { next + 7 * DAY })
+            let is_today = today.weekday() == name && at(today) > now;
+            let next = || today.nth_weekday(1, name).ok();
+            (if is_today { Some(today) } else { next() }).map(at)
         }
         Day::OfMonth(month, day) => {
-            let (year, ..) = civil::date(today);
-            let this_year = civil::days(year, month, day).map(at).filter(|&at| at > now);
-            this_year.or_else(|| civil::days(year + 1, month, day).map(at))
+            let year = u32::try_from(today.year()).ok()?;
+            let this_year = date(year, month, day).map(at).filter(|&at| at > now);
+            this_year.or_else(|| date(year + 1, month, day).map(at))
         }
         Day::Any if passed == Passed::IsOver => Some(at(today)),
-        Day::Any => Some(next_time_of_day(at(today), now)),
+        Day::Any => next_time_of_day(at(today), now),
     }
 }
 
 /// The next time it is this time of day. Within the named minute the time has not passed yet:
 /// seconds are not written, so the minute's end is meant at the latest.
-fn next_time_of_day(today: i64, now: i64) -> i64 {
+fn next_time_of_day(today: DateTime, now: DateTime) -> Option<DateTime> {
+    let end_of_minute = today.checked_add(1.minute()).ok()?;
     if today > now {
-        today
-    } else if now < today + MINUTE {
-        today + MINUTE
+        Some(today)
+    } else if now < end_of_minute {
+        Some(end_of_minute)
     } else {
-        today + DAY
+        today.checked_add(1.day()).ok()
     }
+}
+
+/// A date, if there is such a day.
+fn date(year: u32, month: u32, day: u32) -> Option<Date> {
+    let (year, month, day) = (
+        year.try_into().ok()?,
+        month.try_into().ok()?,
+        day.try_into().ok()?,
+    );
+    Date::new(year, month, day).ok()
 }
 
 fn read_day(scan: &mut Scan<'_>) -> Day {
@@ -158,7 +172,8 @@ fn try_day(scan: &mut Scan<'_>) -> Option<Day> {
             if date.is_some() {
                 *scan = ahead;
             }
-            return date.or(Some(Day::Weekday(name)));
+            let weekday = Weekday::from_monday_zero_offset(i8::try_from(name).ok()?).ok()?;
+            return date.or(Some(Day::Weekday(weekday)));
         }
     }
     read_written_date(scan)
@@ -180,7 +195,7 @@ fn read_iso_date(scan: &mut Scan<'_>) -> Option<Day> {
     };
     ahead.take('t');
     *scan = ahead;
-    civil::days(i64::from(year), month, day).map(Day::Date)
+    date(year, month, day).map(Day::Date)
 }
 
 /// Reads `Sep 29th, 2026` or `29 September 2026`, with or without the year.
@@ -207,7 +222,7 @@ fn read_written_date(scan: &mut Scan<'_>) -> Option<Day> {
     let year = beyond.number(4).filter(|year| *year >= 1970);
     *scan = if year.is_some() { beyond } else { ahead };
     match year {
-        Some(year) => civil::days(i64::from(year), month, day).map(Day::Date),
+        Some(year) => date(year, month, day).map(Day::Date),
         None => Some(Day::OfMonth(month, day)),
     }
 }
@@ -229,18 +244,14 @@ fn name_index(names: &[&str], word: &str) -> Option<i64> {
     i64::try_from(at).ok()
 }
 
-/// Reads a time of day in seconds: `9:26 pm`, `3pm`, `15:00`, `00:46:00.123`. A bare number is not
+/// Reads a time of day: `9:26 pm`, `3pm`, `15:00`, `00:46:00.123`. A bare number is not
 /// a time.
-fn read_time(scan: &mut Scan<'_>) -> Option<i64> {
-    let hour = i64::from(scan.number(2)?);
+fn read_time(scan: &mut Scan<'_>) -> Option<Time> {
+    let hour = scan.number(2)?;
     let has_minutes = scan.take(':');
-    let minute = if has_minutes {
-        i64::from(scan.number(2)?)
-    } else {
-        0
-    };
+    let minute = if has_minutes { scan.number(2)? } else { 0 };
     let second = if has_minutes && scan.take(':') {
-        i64::from(scan.number(2)?)
+        scan.number(2)?
     } else {
         0
     };
@@ -261,8 +272,9 @@ fn read_time(scan: &mut Scan<'_>) -> Option<i64> {
         _ if has_minutes => hour,
         _ => return None,
     };
-    let is_time = hour < 24 && minute < 60 && second < 60;
-    is_time.then_some(hour * HOUR + minute * MINUTE + second)
+    let part = |number: u32| i8::try_from(number).ok();
+    // A leap second is not a time that a limit ends at.
+    (second < 60).then(|| Time::new(part(hour)?, part(minute)?, part(second)?, 0).ok())?
 }
 
 /// The offset of the zone that follows, in seconds: the machine's own if none is named, `None` if

@@ -1,7 +1,11 @@
 //! Files by which agents are configured. A candidate that brings its own would instruct the next
 //! agent.
 
-use super::glob::matches;
+use std::sync::LazyLock;
+
+use globset::GlobSet;
+
+use super::glob::set;
 
 const CONFIG: [&str; 16] = [
     "**/.claude/**",
@@ -21,6 +25,8 @@ const CONFIG: [&str; 16] = [
     "**/loopwright.toml",
     "**/.pi/**",
 ];
+static CONFIG_SET: LazyLock<GlobSet> = LazyLock::new(|| set(&CONFIG));
+
 const GUIDANCE: [&str; 5] = [
     "AGENTS.md",
     "CLAUDE.md",
@@ -32,7 +38,7 @@ const GUIDANCE: [&str; 5] = [
 /// Says whether a file configures an agent: its tools, hooks, permissions.
 pub fn is_agent_config(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
-    CONFIG.iter().any(|pattern| matches(pattern, &path))
+    CONFIG_SET.is_match(&path)
 }
 
 /// Says whether a file tells agents about the project. People may want such a change, so it is
@@ -42,4 +48,30 @@ pub fn is_agent_guidance(path: &str) -> bool {
     GUIDANCE
         .iter()
         .any(|known| known.eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::glob::Pattern;
+
+    #[test]
+    fn what_configures_an_agent() {
+        for pattern in CONFIG {
+            assert!(Pattern::parse(pattern).is_ok(), "{pattern}");
+        }
+        for (path, expected) in [
+            (".claude/settings.json", true),
+            ("sub/.Claude/agents/a.md", true),
+            // A link in the folder's place.
+            (".claude", true),
+            ("sub/.mcp.json", true),
+            (".loopwright/prompts/judge.md", true),
+            ("loopwright.toml", true),
+            ("src/claude/a.rs", false),
+            ("docs/mcp.json", false),
+        ] {
+            assert_eq!(is_agent_config(path), expected, "{path}");
+        }
+    }
 }

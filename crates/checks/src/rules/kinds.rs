@@ -3,7 +3,11 @@
 //! Only source and data can ever count as product code, and only where nothing else speaks against
 //! it. Every other list here can only make a file less trusted.
 
-use super::glob::matches;
+use std::sync::LazyLock;
+
+use globset::GlobSet;
+
+use super::glob::set;
 use crate::text::extension;
 
 /// Extensions of program text.
@@ -194,6 +198,9 @@ pub(super) fn is_document(path: &str) -> bool {
     DOCUMENTS.contains(&extension(path).to_ascii_lowercase().as_str())
 }
 
+static LOOKED_FOR_SET: LazyLock<GlobSet> =
+    LazyLock::new(|| set(&[&LOOKED_FOR[..], &STARTED[..]].concat()));
+
 /// Says whether a file is data of a product, if it lies among its source.
 pub(super) fn is_data(path: &str) -> bool {
     DATA.contains(&extension(path).to_ascii_lowercase().as_str()) || is_either(path)
@@ -210,10 +217,7 @@ pub(super) fn is_looked_for(path: &str) -> bool {
     if path.ends_with("src/build.rs") || (path.ends_with("/build.rs") && path.contains("src/")) {
         return false;
     }
-    LOOKED_FOR
-        .iter()
-        .chain(&STARTED)
-        .any(|pattern| matches(pattern, path))
+    LOOKED_FOR_SET.is_match(path)
 }
 
 /// Says whether a name or a folder of the path begins with a dot, or describes an installed package,
@@ -228,6 +232,16 @@ pub(super) fn is_hidden(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_pattern_of_ours_can_be_read() {
+        for pattern in LOOKED_FOR.iter().chain(&STARTED) {
+            assert!(
+                super::super::glob::Pattern::parse(pattern).is_ok(),
+                "{pattern}"
+            );
+        }
+    }
 
     #[test]
     fn names_that_tools_look_for() {

@@ -16,7 +16,7 @@ mod suspicion;
 mod test_paths;
 
 pub use agents::{is_agent_config, is_agent_guidance};
-pub use glob::matches;
+pub use glob::{BadPattern, Pattern};
 pub use manifest::{is_manifest, with_new_dependencies};
 pub use shadows::{Shadow, shadows};
 pub use source_text::reads_source_text;

@@ -1,6 +1,10 @@
 //! Which files are tests, so that a test writer may touch them and nothing else.
 
-use super::glob::matches;
+use std::sync::LazyLock;
+
+use globset::GlobSet;
+
+use super::glob::{Pattern, set};
 use crate::detect::Ecosystem;
 use crate::text::extension;
 
@@ -8,7 +12,9 @@ use crate::text::extension;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestPaths {
     ecosystems: Vec<Ecosystem>,
-    configured: Vec<String>,
+    configured: Vec<Pattern>,
+    /// Whether the project says itself where its tests are, also with words that mean nothing.
+    is_configured: bool,
 }
 
 /// Folders in which nothing is the project's own.
@@ -22,11 +28,17 @@ const FOREIGN: [&str; 6] = [
 ];
 
 impl TestPaths {
-    /// The rules of these ecosystems; patterns that the project configures replace them.
+    /// The rules of these ecosystems; patterns that the project configures replace them. The
+    /// configuration refuses patterns that cannot be read, but a journal may still hold one: it
+    /// matches nothing, as it did when it was written.
     pub fn of(ecosystems: &[Ecosystem], configured: &[String]) -> Self {
         Self {
             ecosystems: ecosystems.to_vec(),
-            configured: configured.to_vec(),
+            configured: configured
+                .iter()
+                .filter_map(|pattern| Pattern::parse(pattern).ok())
+                .collect(),
+            is_configured: !configured.is_empty(),
         }
     }
 
@@ -40,8 +52,8 @@ impl TestPaths {
         {
             return false;
         }
-        if !self.configured.is_empty() {
-            return self.configured.iter().any(|pattern| matches(pattern, path));
+        if self.is_configured {
+            return self.configured.iter().any(|pattern| pattern.matches(path));
         }
         // A Rust source is a test by Rust's rule alone, whatever else the project is.
         if self.ecosystems.contains(&Ecosystem::Cargo) && extension(path) == "rs" {
@@ -151,17 +163,20 @@ fn is_go_test(parts: &[&str]) -> bool {
     name.ends_with("_test.go") || folders.contains(&"testdata")
 }
 
+/// Names of tests where nothing else tells.
+const PLAIN: [&str; 6] = [
+    "*_test.*", "test_*.*", "*-test.*", "test-*.*", "*.test.*", "*.bats",
+];
+
+static PLAIN_SET: LazyLock<GlobSet> = LazyLock::new(|| set(&PLAIN));
+
 fn is_plain_test(parts: &[&str]) -> bool {
     let (name, folders) = split(parts);
     folders
         .iter()
         .any(|folder| ["test", "tests", "spec"].contains(folder))
         || is_called_test(name)
-        || [
-            "*_test.*", "test_*.*", "*-test.*", "test-*.*", "*.test.*", "*.bats",
-        ]
-        .iter()
-        .any(|pattern| matches(pattern, name))
+        || PLAIN_SET.is_match(name)
 }
 
 /// `test.js`, `tests.py`, `spec.rb`: a whole suite in one file.

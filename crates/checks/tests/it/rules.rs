@@ -52,6 +52,18 @@ fn tests_are_known_by_their_paths() {
     }
     let configured = TestPaths::of(&[Cargo], &["qa/**".to_owned()]);
     assert!(configured.is_test("qa/a.rs") && !configured.is_test("tests/a.rs"));
+    let braces = TestPaths::of(&[Cargo], &["**/*.{test,spec}.ts".to_owned()]);
+    for (path, expected) in [
+        ("src/a.test.ts", true),
+        ("a.spec.ts", true),
+        ("src/a.ts", false),
+        ("node_modules/x/a.test.ts", false),
+    ] {
+        assert_eq!(braces.is_test(path), expected, "{path}");
+    }
+    // A journal of an older version may hold a pattern that nobody can read.
+    let unreadable = TestPaths::of(&[Cargo], &["a[b".to_owned()]);
+    assert!(!unreadable.is_test("tests/a.rs") && !unreadable.is_test("a[b"));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! What is wrong with the configuration, drawn with its place. All complaints are said at once.
+//! What is wrong with the configuration, drawn with its place as the complaints about a PRD are. All
+//! complaints are said at once.
 
 use std::fmt::Write as _;
 
@@ -15,7 +16,7 @@ pub(crate) struct Complaint {
     pub(crate) place: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) help: Option<String>,
-    /// The source line with a marker under it; empty where there is no file.
+    /// The place, and in a file also the source line with a marker under it.
     #[serde(skip)]
     pub(super) drawing: String,
     /// Where it is in its file, for the order.
@@ -29,11 +30,12 @@ pub(crate) struct Complaint {
 impl Complaint {
     /// A complaint about a place that is no file.
     pub(crate) fn about(place: impl Into<String>, message: impl Into<String>) -> Self {
+        let place = place.into();
         Self {
             message: message.into(),
-            place: place.into(),
+            drawing: format!(" --> {place}\n"),
+            place,
             help: None,
-            drawing: String::new(),
             offset: 0,
             unknown: None,
         }
@@ -50,13 +52,12 @@ impl Complaint {
             column_number,
         } = source.position(span.start);
         let place = format!("{}:{line_number}:{column_number}", source.name());
-        let drawing = draw(source, line_number, column_number, span.clone());
         Self {
             message: message.into(),
             place,
             help: None,
-            drawing,
             offset: span.start,
+            drawing: prd::render_place(source, span, ""),
             unknown: None,
         }
     }
@@ -67,7 +68,7 @@ impl Complaint {
     }
 
     fn text(&self) -> String {
-        let mut out = format!("{}\n --> {}\n{}", self.message, self.place, self.drawing);
+        let mut out = format!("{}\n{}", self.message, self.drawing);
         if let Some(help) = &self.help {
             // Writing to a String cannot fail.
             let _ = writeln!(out, "help: {help}");
@@ -76,38 +77,10 @@ impl Complaint {
     }
 }
 
-/// The line, and a marker under what is meant; a range over several lines is marked to the end of
-/// its first.
-fn draw(
-    source: &Source,
-    line_number: usize,
-    column_number: usize,
-    span: std::ops::Range<usize>,
-) -> String {
-    const MARKED_CHARS_MAX: usize = 60;
-    const SHOWN_CHARS_MAX: usize = 120;
-    let visible = |letter: char| if letter.is_control() { ' ' } else { letter };
-    let line = source
-        .text()
-        .lines()
-        .nth(line_number - 1)
-        .unwrap_or_default();
-    let marked = source
-        .text()
-        .get(span)
-        .and_then(|text| text.lines().next())
-        .unwrap_or_default();
-    let width = marked.chars().count().clamp(1, MARKED_CHARS_MAX);
-    let margin = " ".repeat(line_number.to_string().len());
-    let shown: String = line.chars().take(SHOWN_CHARS_MAX).map(visible).collect();
-    let carets = " ".repeat(column_number - 1) + &"^".repeat(width);
-    format!("{margin} |\n{line_number} | {shown}\n{margin} | {carets}\n")
-}
-
 /// All complaints as one failure.
 pub(crate) fn failure_of(complaints: &[Complaint]) -> Failure {
     let texts: Vec<String> = complaints.iter().map(Complaint::text).collect();
-    let message = texts.join("error: ");
+    let message = texts.join("\nerror: ");
     Failure::bad_input(message.trim_end())
         .hint("`loopwright explain config` lists every table and key")
 }

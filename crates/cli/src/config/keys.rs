@@ -20,6 +20,8 @@ pub(crate) enum Kind {
     Truth,
     /// A list of texts.
     Words,
+    /// A list of patterns over paths.
+    Globs,
     /// A length of time, kept in seconds.
     Seconds,
     /// The template of a commit's subject.
@@ -101,7 +103,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("checks.timeout", Kind::Seconds),
     key("checks.mutants", Kind::Count(0)),
     key("checks.detect", Kind::Truth),
-    key("checks.test_paths", Kind::Words),
+    key("checks.test_paths", Kind::Globs),
     key("policy.check_config", Kind::Choice(POLICIES)),
     key("policy.agent_config", Kind::Choice(POLICIES)),
     key("policy.on_limit", Kind::Choice(ON_LIMIT)),

@@ -77,7 +77,7 @@ fn of_kind(kind: Kind) -> Value {
         Kind::Serial => json!({ "const": 1 }),
         Kind::Number => json!({ "type": "number", "minimum": 0 }),
         Kind::Truth => json!({ "type": "boolean" }),
-        Kind::Words => json!({ "type": "array", "items": { "type": "string" } }),
+        Kind::Words | Kind::Globs => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Seconds => json!({
             "description": "seconds, or a text such as 90s, 15m or 2h",
             "anyOf": [

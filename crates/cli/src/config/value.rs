@@ -47,11 +47,11 @@ fn quoted(text: &str) -> String {
 /// Reads a value as a file has it.
 pub(crate) fn of_toml(value: &DeValue<'_>, kind: Kind) -> Result<Value, Misfit> {
     match (kind, value) {
-        (Kind::Words, DeValue::Array(items)) => {
+        (Kind::Words | Kind::Globs, DeValue::Array(items)) => {
             let text =
                 |item: &toml::Spanned<DeValue<'_>>| item.get_ref().as_str().map(str::to_owned);
             let words: Option<Vec<String>> = items.iter().map(text).collect();
-            words.map(Value::Words).ok_or_else(|| wanted(kind))
+            listed(words.ok_or_else(|| wanted(kind))?, kind)
         }
         (Kind::Truth, DeValue::Boolean(truth)) => Ok(Value::Truth(*truth)),
         (
@@ -74,20 +74,52 @@ pub(crate) fn of_toml(value: &DeValue<'_>, kind: Kind) -> Result<Value, Misfit> 
 /// Reads a value as a variable or a flag has it.
 pub(crate) fn of_text(text: &str, kind: Kind) -> Result<Value, Misfit> {
     match kind {
-        Kind::Words if text.trim_start().starts_with('[') => {
+        Kind::Words | Kind::Globs if is_array(text, kind) => {
             let array = DeValue::parse(text).map_err(|error| error.message().to_owned())?;
             of_toml(array.get_ref(), kind)
         }
-        Kind::Words => {
-            let words = text
-                .split(',')
-                .map(str::trim)
-                .filter(|word| !word.is_empty());
-            Ok(Value::Words(words.map(str::to_owned).collect()))
+        Kind::Words | Kind::Globs => {
+            let words = between_commas(text).into_iter().map(str::trim);
+            let words = words.filter(|word| !word.is_empty());
+            listed(words.map(str::to_owned).collect(), kind)
         }
         Kind::Truth => text.parse().map(Value::Truth).map_err(|_| wanted(kind)),
         _ => fitting(text, kind),
     }
+}
+
+/// A list of texts, each of which must be a pattern where patterns are wanted.
+fn listed(words: Vec<String>, kind: Kind) -> Result<Value, Misfit> {
+    if kind == Kind::Globs {
+        for word in &words {
+            checks::rules::Pattern::parse(word)
+                .map_err(|error| format!("`{word}` is no pattern that can be used: {error}"))?;
+        }
+    }
+    Ok(Value::Words(words))
+}
+
+/// Whether a text is meant as a list of TOML. A pattern may begin with a bracket too, so that there
+/// a quote must follow.
+fn is_array(text: &str, kind: Kind) -> bool {
+    let Some(inner) = text.trim_start().strip_prefix('[') else {
+        return false;
+    };
+    kind != Kind::Globs || inner.trim_start().starts_with(['"', '\'', ']'])
+}
+
+/// The parts between commas; a comma between braces belongs to its pattern.
+fn between_commas(text: &str) -> Vec<&str> {
+    let mut depth = 0_usize;
+    text.split(|letter| {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        letter == ',' && depth == 0
+    })
+    .collect()
 }
 
 fn fitting(text: &str, kind: Kind) -> Result<Value, Misfit> {
@@ -132,7 +164,7 @@ fn fitting(text: &str, kind: Kind) -> Result<Value, Misfit> {
                 .then(|| Value::Text(text.to_owned()))
                 .ok_or_else(misfit)
         }
-        Kind::Truth | Kind::Words => Err(misfit()),
+        Kind::Truth | Kind::Words | Kind::Globs => Err(misfit()),
     }
 }
 
@@ -161,6 +193,9 @@ fn wanted(kind: Kind) -> String {
         Kind::Serial => "stories of a loop run one after the other: it can only be 1".to_owned(),
         Kind::Number => "it wants a number that is not negative".to_owned(),
         Kind::Truth => "it wants true or false".to_owned(),
+        Kind::Globs => {
+            "it wants a list of patterns such as [\"tests/**\", \"**/*.{test,spec}.ts\"]".to_owned()
+        }
         Kind::Words => "it wants a list of texts such as [\"one\", \"two\"]".to_owned(),
         Kind::Seconds => {
             "it wants seconds, or a text such as \"90s\", \"15m\" or \"2h\"".to_owned()
@@ -208,6 +243,17 @@ mod tests {
             (Kind::Number, "nan", None),
             (Kind::Words, "a, b", Some("[\"a\", \"b\"]")),
             (Kind::Words, "[\"a b\", \"c\"]", Some("[\"a b\", \"c\"]")),
+            (Kind::Words, "[a", None),
+            (
+                Kind::Globs,
+                "tests/**, **/*.{test,spec}.ts",
+                Some("[\"tests/**\", \"**/*.{test,spec}.ts\"]"),
+            ),
+            (Kind::Globs, "[\"a[0-9].rs\"]", Some("[\"a[0-9].rs\"]")),
+            (Kind::Globs, "[ab].rs", Some("[\"[ab].rs\"]")),
+            (Kind::Globs, "[]", Some("[]")),
+            (Kind::Globs, "*.{test,spec", None),
+            (Kind::Globs, "a[b", None),
             (Kind::Subject, "{title}", Some("\"{title}\"")),
             (Kind::Subject, "{name}", None),
             (Kind::Author, "operator", Some("\"operator\"")),

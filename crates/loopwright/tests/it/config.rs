@@ -126,44 +126,59 @@ fn everything_that_is_wrong_is_said_at_once_with_its_place() {
       |
     2 | max_agent = 2
       | ^^^^^^^^^
+      |
     help: did you mean `max_agents`?
+
     error: unknown key `max_retry` in [loop]
      --> project/loopwright.toml:2:1
       |
     2 | max_retry = 3
       | ^^^^^^^^^
+      |
     help: did you mean `max_retries`?
+
     error: `loop.parallel` does not fit: stories of a loop run one after the other: it can only be 1
      --> project/loopwright.toml:3:12
       |
     3 | parallel = 2
       |            ^
+      |
+
     error: `loop.flow` does not fit: it wants one of quartet, tdd, proof, solo, judged; did you mean `solo`?
      --> project/loopwright.toml:4:8
       |
     4 | flow = "sole"
       |        ^^^^^^
+      |
+
     error: `agents.a.timeout` does not fit: it wants seconds, or a text such as "90s", "15m" or "2h"
      --> project/loopwright.toml:7:11
       |
     7 | timeout = "1d"
       |           ^^^^
+      |
+
     error: [worker] is not a project's to set
      --> project/loopwright.toml:9:2
       |
     9 | [worker]
       |  ^^^^^^
+      |
     help: one worker serves all projects: put it into your own file
+
     error: unknown variable `LOOPWRIGHT_LOOP_MAX_RETRY`
      --> LOOPWRIGHT_LOOP_MAX_RETRY
     help: did you mean `LOOPWRIGHT_LOOP_MAX_RETRIES`?
+
     error: `many` does not fit `loop.max_retries`: it wants a whole number
      --> --set loop.max_retries
+
     error: the agent `a` has no command
      --> project/loopwright.toml:6:9
       |
     6 | [agents.a]
       |         ^
+      |
     help: give it one: command = ["program", "argument"]
     help: `loopwright explain config` lists every table and key
     "#);
@@ -176,6 +191,43 @@ fn everything_that_is_wrong_is_said_at_once_with_its_place() {
         json.whole()
     );
     assert_eq!(json.json()["error"]["kind"], "bad_input");
+}
+
+/// A pattern that nobody can use matched nothing, without a word.
+#[test]
+fn a_bad_pattern_is_shown_where_it_stands() {
+    let env = TestEnv::new();
+    let config = "[checks]\ntest_paths = [\"tests/**\", \"*.{test,spec\"]\n";
+    env.write("project/loopwright.toml", config);
+    let (exit, _, stderr) = with_variables(&env, &["config", "show", "--project", "project"], &[]);
+    let seen = format!("exit {exit}\n{stderr}");
+    insta::assert_snapshot!(seen, @r#"
+    exit 2
+    error: `checks.test_paths` does not fit: `*.{test,spec` is no pattern that can be used: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)
+     --> project/loopwright.toml:2:14
+      |
+    2 | test_paths = ["tests/**", "*.{test,spec"]
+      |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+    help: `loopwright explain config` lists every table and key
+    "#);
+}
+
+/// Both are drawn by the same function: a wide character before the marker shows it.
+#[test]
+fn a_place_in_the_configuration_is_drawn_like_one_in_a_prd() {
+    let env = TestEnv::new();
+    env.write("project/loopwright.toml", "[prices]\n\"漢\" = 1\n");
+    let shown = with_variables(&env, &["config", "show", "--project", "project"], &[]).2;
+    env.write(
+        "p.json",
+        "{\"stories\": [{\"title\": \"漢\", \"tool\": \"cluade\"}]}",
+    );
+    let prd = env.run(&["prd", "check", "p.json"]).stderr;
+    for (text, columns, marked) in [(&shown, 7, 1), (&prd, 37, 8)] {
+        let marker = format!("\n  | {}{}", " ".repeat(columns), "^".repeat(marked));
+        assert!(text.contains(&marker), "{text}");
+    }
 }
 
 #[test]
@@ -191,6 +243,7 @@ fn a_file_that_is_no_toml_is_shown_where_it_breaks() {
       |
     1 | [loop
       |      ^
+      |
     help: `loopwright explain config` lists every table and key
     "#);
 }

@@ -9,7 +9,7 @@ use super::lookup::{load, open};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
-use crate::words::{LocalTimes, counted, room, size};
+use crate::words::{counted, room, size};
 
 /// One loop whose files may go, or may not although it is old enough.
 struct Candidate {
@@ -32,16 +32,15 @@ pub(super) fn run(
         .iter()
         .partition(|candidate| candidate.stays.is_some());
     let word = if dry_run { "would remove" } else { "removed" };
-    let mut times = LocalTimes::default();
     for candidate in &going {
         if !dry_run {
             remove(&home, &candidate.loop_id)?;
         }
-        output.data(&format!("{word}  {}\n", candidate.text(&mut times)))?;
+        output.data(&format!("{word}  {}\n", candidate.text()))?;
     }
     for candidate in &staying {
         let why = candidate.stays.as_deref().unwrap_or_default();
-        output.data(&format!("kept  {}: {why}\n", candidate.text(&mut times)))?;
+        output.data(&format!("kept  {}: {why}\n", candidate.text()))?;
     }
     let bytes: u64 = going.iter().map(|candidate| candidate.disk.bytes).sum();
     output.talk(&match going.len() {
@@ -106,16 +105,16 @@ fn remove(home: &Home, loop_id: &str) -> Result<(), Failure> {
 }
 
 impl Candidate {
-    fn text(&self, times: &mut LocalTimes) -> String {
+    fn text(&self) -> String {
         format!(
             "{}  ended {}  {}",
             self.loop_id,
-            times.written(self.ended_at_ms),
+            home::local(self.ended_at_ms),
             room(self.disk)
         )
     }
 
     fn json(&self) -> Value {
-        json!({ "loopId": self.loop_id, "endedAt": kernel::iso(self.ended_at_ms), "bytes": self.disk.bytes, "why": self.stays })
+        json!({ "loopId": self.loop_id, "endedAt": views::iso(self.ended_at_ms), "bytes": self.disk.bytes, "why": self.stays })
     }
 }

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use home::{DiskUse, ENTRIES_MAX, Ended, Home, disk_use, progress};
 use journal::Journal;
-use kernel::{State, decide, iso};
+use kernel::{State, decide};
 use serde_json::{Value, json};
-use views::{LoopView, PublicEvent, WaitView, loop_view, public_events};
+use views::{LoopView, PublicEvent, WaitView, iso, loop_view, public_events};
 
 use super::answer_words;
 use super::lookup::{find, find_or_newest, load, open};
@@ -19,7 +19,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
 use crate::table::{Paper, Tint, painted};
-use crate::words::{LocalTimes, room};
+use crate::words::room;
 use crate::worker_trouble::{Trouble, as_json, trouble};
 
 pub(super) fn status(id: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {
@@ -68,8 +68,7 @@ pub(super) fn result_of(
     let lost = publishing::lost_branch(home, &loaded.state);
     output.data(&text(home, &view, lost.as_ref(), output.paper()))?;
     if !ended.is_empty() {
-        let mut times = LocalTimes::default();
-        let line = |ended: &Ended| ended.line_at(&times.written(ended.at_ms));
+        let line = |ended: &Ended| ended.line_at(&home::local(ended.at_ms));
         let lines: Vec<String> = ended.iter().map(line).collect();
         let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
         output.data(&format!("progress\n{lines}"))?;

@@ -21,7 +21,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::state_folder::home;
 use crate::table::{Cell, Fit, Table};
-use crate::words::{LocalTimes, counted, first_line, room};
+use crate::words::{counted, first_line, room};
 use crate::worker_trouble::{Trouble, as_json, trouble};
 
 /// Loops that are over and that `status` shows.
@@ -97,9 +97,8 @@ fn table(entries: &[Entry]) -> Table {
         ("last", Fit::Spare),
         ("project", Fit::Path),
     ]);
-    let mut times = LocalTimes::default();
     for entry in entries {
-        table.row(entry.row(&mut times));
+        table.row(entry.row());
     }
     table
 }
@@ -187,14 +186,14 @@ impl Entry {
         }
     }
 
-    fn row(&self, times: &mut LocalTimes) -> Vec<Cell> {
+    fn row(&self) -> Vec<Cell> {
         let id = Cell::new(&self.loop_id);
         match &self.what {
             What::Over { brief, .. } | What::Live { brief, .. } => {
                 let mut parts = brief.splitn(4, SEPARATOR);
                 let mut part = || parts.next().unwrap_or_default();
                 let (status, passed, last, project) = (part(), part(), part(), part());
-                let last = last.parse().map(|at_ms| times.written(at_ms));
+                let last = last.parse().map(home::local);
                 vec![
                     id,
                     Cell::state(status),

@@ -11,7 +11,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
 use crate::table::{Cell, Fit, Table};
-use crate::words::{LocalTimes, counted, duration, first_line};
+use crate::words::{counted, duration, first_line};
 
 /// Runs that are shown where no loop is named.
 const RUNS_MAX: usize = 50;
@@ -110,7 +110,6 @@ fn table(shown: &[Trace], of_all_loops: bool) -> Table {
         ("started", Fit::Spare),
         ("says", Fit::Cut),
     ]);
-    let mut times = LocalTimes::default();
     for trace in shown {
         table.row(vec![
             Cell::new(short(trace, of_all_loops)),
@@ -118,7 +117,7 @@ fn table(shown: &[Trace], of_all_loops: bool) -> Table {
             Cell::new(&trace.agent),
             Cell::state(trace.state().word()),
             Cell::new(trace.duration_ms().map(duration).unwrap_or_default()),
-            Cell::new(times.written(trace.started_at_ms)),
+            Cell::new(home::local(trace.started_at_ms)),
             Cell::new(first_line(&trace.says())),
         ]);
     }

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use home::{AgentSettings, Home, Loaded, RunName, Settings};
-use kernel::{Event, RunKey, RunOutcome, RunUsage, State, Verdict, Walls, iso};
+use kernel::{Event, RunKey, RunOutcome, RunUsage, State, Verdict, Walls};
 use sandbox::{ExitRecord, Stream};
 use serde_json::{Value, json};
-use views::public_form;
+use views::{iso, public_form};
 
 use super::lookup::{find, find_or_newest, load, open};
 use super::rendering::Rendering;
