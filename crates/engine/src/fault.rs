@@ -83,9 +83,12 @@ impl Fault {
                 Self::DiskFull
             }
             GitError::TooManyFiles { .. }
+            | GitError::TooManyBytes { .. }
+            | GitError::TooManyRules { .. }
+            | GitError::NotAFolder { .. }
             | GitError::Changed { .. }
             | GitError::FilterRefused { .. } => Self::BadTree {
-                why: source.to_string(),
+                why: tree_words(&source),
             },
             _ if !sandbox::has_room(folder) => Self::DiskFull,
             other => match other.remedy() {
@@ -126,6 +129,28 @@ impl Fault {
     /// The whole chain in one line, for people.
     pub fn words(&self) -> String {
         home::words_of(self)
+    }
+}
+
+/// What is wrong with the files of a checkout, for whoever left them. They know their folder by
+/// another name than we do.
+fn tree_words(error: &GitError) -> String {
+    match error {
+        GitError::TooManyFiles { entries_max, .. } => format!(
+            "it left more than {entries_max} new files and folders; remove what no story needs, or \
+             have `.gitignore` name it"
+        ),
+        GitError::TooManyBytes { bytes_max, .. } => format!(
+            "it left new files of more than {bytes_max} bytes altogether; remove what no story needs, \
+             or have `.gitignore` name it"
+        ),
+        GitError::TooManyRules { bytes_max, .. } => {
+            format!("its new `.gitignore` files have more than {bytes_max} bytes altogether")
+        }
+        GitError::NotAFolder { .. } => {
+            "the project's folder is gone, and something else is in its place".to_owned()
+        }
+        other => other.to_string(),
     }
 }
 

@@ -9,6 +9,7 @@ use std::process::{Child, ChildStdin, ChildStdout};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use crate::entry::Entries;
 use crate::error::GitError;
 use crate::id::ObjectId;
 use crate::loop_repo::LoopRepo;
@@ -146,4 +147,17 @@ fn garbled() -> GitError {
     GitError::Garbled {
         command: COMMAND.to_owned(),
     }
+}
+
+/// The size of the file that the base has at a path, zero if there is none. It costs a process, so it
+/// is only asked for files beyond a limit.
+pub(crate) fn base_size(repo: &LoopRepo, base: &Entries, path: &[u8]) -> Result<u64, GitError> {
+    let Some(entry) = base.get(path).filter(|entry| !entry.is_gitlink()) else {
+        return Ok(0);
+    };
+    let git = repo.git().args(["cat-file", "-s", entry.id.as_str()]);
+    let command = git.command_line();
+    git.line()?
+        .parse()
+        .map_err(|_| GitError::Garbled { command })
 }

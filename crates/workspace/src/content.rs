@@ -340,7 +340,7 @@ fn fold_submodules(
     gathered: &mut Gathered,
 ) -> Result<(), GitError> {
     for (path, link) in &before.submodules {
-        let Got::It(_) = tree.list(path)? else {
+        let Got::It(_) = tree.list(path, 0)? else {
             continue;
         };
         let now: Vec<(Vec<u8>, Entry)> = below(&gathered.entries, path)

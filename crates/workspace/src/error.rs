@@ -209,6 +209,28 @@ pub enum GitError {
         /// The largest number of files that we read.
         entries_max: usize,
     },
+    /// The files of the checkout are larger than we read.
+    #[error("`{path}` holds more than {bytes_max} bytes")]
+    TooManyBytes {
+        /// The top of the checkout.
+        path: PathBuf,
+        /// The most that we read of it.
+        bytes_max: u64,
+    },
+    /// The `.gitignore` files of the checkout are larger than we read.
+    #[error("the `.gitignore` files in `{path}` have more than {bytes_max} bytes")]
+    TooManyRules {
+        /// The top of the checkout.
+        path: PathBuf,
+        /// The most that we read of them.
+        bytes_max: u64,
+    },
+    /// Something else is where the checkout was.
+    #[error("`{path}` is no folder any more")]
+    NotAFolder {
+        /// The top of the checkout.
+        path: PathBuf,
+    },
     /// A system call failed.
     #[error("cannot {attempt} `{path}`")]
     Io {

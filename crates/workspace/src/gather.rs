@@ -4,27 +4,20 @@
 //! It descends level by level, so that one call of git per level tells which names are ignored. An
 //! ignored folder is not entered unless the base tracks something in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
+use std::path::PathBuf;
 
+use crate::blobs::base_size;
 use crate::entry::{Entries, below};
 use crate::error::{GitError, failed};
-use crate::ignore::{Ignored, RULES_BYTES_MAX, Rules, Untracked};
-use crate::left_out::{LeftOut, Reason};
+use crate::ignore::{Ignored, RULES_BYTES_MAX, Rules, Same, Untracked};
+use crate::left_out::{LeftOut, Oddity, Reason};
+use crate::limits::Limits;
 use crate::loop_repo::LoopRepo;
 use crate::reserved::is_reserved;
 use crate::scratch::Scratch;
-use crate::walk::{Got, Kind, Tree, split};
-
-/// A checkout with more names is refused before it exhausts our memory.
-const ENTRIES_MAX: usize = 2_000_000;
-
-/// The longest path inside a checkout that is read.
-///
-/// We descend one folder at a time, as the agent may have done, so no depth stops us. But git and
-/// our shadow folders use whole paths, which the system limits. The difference to that limit is
-/// left for the path of the checkout itself.
-const PATH_BYTES_MAX: usize = if cfg!(target_os = "macos") { 700 } else { 3000 };
+use crate::walk::{Got, Kind, Opened, Tree, split};
 
 /// Folders that package managers and test runners fill, for projects that do not ignore them. No
 /// honest source lies in a folder of such a name; `dist`, `build` or `target` may well hold some.
@@ -75,6 +68,8 @@ pub(crate) struct Gathered {
     pub(crate) left_out: Vec<LeftOut>,
     /// Paths that the checkout's rules ignore and the base's rules do not.
     pub(crate) newly_ignored: Vec<Vec<u8>>,
+    /// What the tree does not show of the files in it.
+    pub(crate) odd: Vec<(PathBuf, Oddity)>,
 }
 
 /// Searches the whole checkout.
@@ -83,30 +78,27 @@ pub(crate) fn gather(
     tree: &Tree,
     base: &Entries,
     scratch: &Scratch,
+    limits: &Limits,
 ) -> Result<Gathered, GitError> {
     let rules = Rules::new(repo, base, scratch)?;
     let mut gathering = Gathering {
+        repo,
         tree,
         base,
         rules,
+        limits,
+        // A tree has fewer folders than files.
+        names_left: limits.names_max.saturating_add(base.len() * 2),
+        rules_bytes_left: limits.rules_bytes_max,
         source_folders: Vec::new(),
         gathered: Gathered::default(),
     };
-    let mut n_seen = 0;
     let mut level = vec![Vec::new()];
     while !level.is_empty() {
         let mut found = Vec::new();
         for folder in &level {
             gathering.look_into(folder, &mut found)?;
-            // Checked after each folder, because one level alone may have too many.
-            if n_seen + found.len() > ENTRIES_MAX {
-                return Err(GitError::TooManyFiles {
-                    path: tree.shown(b""),
-                    entries_max: ENTRIES_MAX,
-                });
-            }
         }
-        n_seen += found.len();
         level = gathering.sort_out(found)?;
     }
     Ok(gathering.gathered)
@@ -114,9 +106,15 @@ pub(crate) fn gather(
 
 #[derive(Debug)]
 struct Gathering<'a> {
+    repo: &'a LoopRepo,
     tree: &'a Tree,
     base: &'a Entries,
     rules: Rules<'a>,
+    limits: &'a Limits,
+    /// How many more names are read.
+    names_left: usize,
+    /// How many more bytes of rules are read that the base does not have.
+    rules_bytes_left: u64,
     /// Folders of source that a rule about build folders meets by name; no rule counts in them.
     source_folders: Vec<Vec<u8>>,
     gathered: Gathered,
@@ -124,7 +122,7 @@ struct Gathering<'a> {
 
 impl Gathering<'_> {
     fn look_into(&mut self, folder: &[u8], found: &mut Vec<Found>) -> Result<(), GitError> {
-        let entries = match self.tree.list(folder)? {
+        let entries = match self.tree.list(folder, self.names_left)? {
             Got::It(entries) => entries,
             Got::Unreadable => {
                 self.leave_out(folder, Reason::Unreadable);
@@ -138,6 +136,14 @@ impl Gathering<'_> {
                 });
             }
         };
+        // Counted folder by folder, because one level alone may have too many.
+        let Some(names_left) = self.names_left.checked_sub(entries.len()) else {
+            return Err(GitError::TooManyFiles {
+                path: self.tree.shown(b""),
+                entries_max: self.limits.names_max,
+            });
+        };
+        self.names_left = names_left;
         // Only a regular file has rules: git does not follow a `.gitignore` that is a link either.
         let has_rules = entries
             .iter()
@@ -147,7 +153,10 @@ impl Gathering<'_> {
         } else {
             None
         };
-        self.rules.enter(folder, rules.as_deref())?;
+        if self.rules.enter(folder, rules.as_deref())? == Same::No {
+            let n_bytes = rules.map_or(0, |rules| rules.len() as u64);
+            self.rules_bytes_left = self.rules_bytes_left.saturating_sub(n_bytes);
+        }
         for (name, kind) in entries {
             let path = join(folder, &name);
             if name == b".git" {
@@ -158,21 +167,35 @@ impl Gathering<'_> {
                 self.leave_out(&path, Reason::ReservedName);
                 continue;
             }
-            // A tracked path has been through git already, so git can handle its length.
-            if path.len() > PATH_BYTES_MAX && !self.is_tracked(&path) {
-                self.leave_out(&path, Reason::Unreadable);
-                continue;
+            match self.too_far_down(&path) {
+                // A tracked path has been through git already, so git can handle it.
+                Some(reason) if !self.is_tracked(&path) => self.leave_out(&path, reason),
+                _ => found.push(Found { path, kind }),
             }
-            found.push(Found { path, kind });
         }
         Ok(())
     }
 
+    /// Whether a path is too long or goes through too many folders.
+    fn too_far_down(&self, path: &[u8]) -> Option<Reason> {
+        if path.len() > self.limits.path_bytes_max {
+            return Some(Reason::Unreadable);
+        }
+        let n_names = path.split(|byte| *byte == b'/').count();
+        (n_names > self.limits.depth_max).then_some(Reason::TooDeep)
+    }
+
     /// The content of a `.gitignore` in the checkout.
     fn rules_at(&self, path: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
-        let Got::It((file, ..)) = self.tree.file(path)? else {
+        let Got::It(Opened { file, size, .. }) = self.tree.file(path)? else {
             return Ok(None);
         };
+        if size > self.rules_bytes_left && size > base_size(self.repo, self.base, path)? {
+            return Err(GitError::TooManyRules {
+                path: self.tree.shown(b""),
+                bytes_max: self.limits.rules_bytes_max,
+            });
+        }
         let mut rules = Vec::new();
         let read = file.take(RULES_BYTES_MAX as u64).read_to_end(&mut rules);
         read.map_err(failed("read", &self.tree.shown(path)))?;
@@ -201,11 +224,15 @@ impl Gathering<'_> {
         self.gathered
             .newly_ignored
             .extend(newly_ignored(&found, &ignored));
+        let clashing = self.clashing(&found, &ignored);
         let mut folders = Vec::new();
         for found in found {
             match (ignored.get(&found.path), found.kind) {
                 (Some(Ignored::Rightly | Ignored::Newly), _) => {}
                 (Some(Ignored::BuildFolder), _) => self.leave_out(&found.path, Reason::BuildFolder),
+                (None, _) if clashing.contains(&found.path) => {
+                    self.leave_out(&found.path, Reason::CaseClash);
+                }
                 (None, Kind::Folder) if self.keep_gitlink(&found.path)? => {}
                 (None, Kind::Folder) => folders.push(found.path),
                 (None, Kind::File | Kind::Link) => self.gathered.files.push(found),
@@ -213,6 +240,19 @@ impl Gathering<'_> {
             }
         }
         Ok(folders)
+    }
+
+    /// The new names beside which there is another one that differs only in case. The base may have
+    /// such names, and keeps them.
+    fn clashing(&self, found: &[Found], ignored: &BTreeMap<Vec<u8>, Ignored>) -> BTreeSet<Vec<u8>> {
+        let counted = found
+            .iter()
+            .map(|found| &found.path)
+            .filter(|path| !ignored.contains_key(*path));
+        let (tracked, new): (Vec<_>, Vec<_>) = counted.partition(|path| self.is_tracked(path));
+        let mut taken: BTreeSet<Vec<u8>> = tracked.into_iter().map(|path| folded(path)).collect();
+        let is_clash = |path: &&Vec<u8>| !taken.insert(folded(path));
+        new.into_iter().filter(is_clash).cloned().collect()
     }
 
     /// Whether a tool filled this folder. A link counts too: it stands for a folder elsewhere.
@@ -273,7 +313,7 @@ impl Gathering<'_> {
             return Ok(false);
         };
         self.gathered.entries.insert(path.to_vec(), entry.clone());
-        if !matches!(self.tree.list(path)?, Got::It(inside) if inside.is_empty()) {
+        if !matches!(self.tree.list(path, 0)?, Got::It(inside) if inside.is_empty()) {
             self.leave_out(path, Reason::InSubmodule);
         }
         Ok(true)
@@ -282,6 +322,17 @@ impl Gathering<'_> {
     fn leave_out(&mut self, path: &[u8], reason: Reason) {
         self.gathered.left_out.push(LeftOut::new(path, reason));
     }
+}
+
+/// The path with its last name in lower case. Names of folders above it are as they are: of two that
+/// clash only one is entered.
+fn folded(path: &[u8]) -> Vec<u8> {
+    let (folder, name) = split(path);
+    let name = match std::str::from_utf8(name) {
+        Ok(name) => name.to_lowercase().into_bytes(),
+        Err(_) => name.to_ascii_lowercase(),
+    };
+    join(folder, &name)
 }
 
 pub(crate) fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {

@@ -36,6 +36,13 @@ pub(crate) enum Ignored {
     BuildFolder,
 }
 
+/// Whether a folder's rules are those of the base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Same {
+    Yes,
+    No,
+}
+
 /// A name that the base does not track.
 #[derive(Debug)]
 pub(crate) struct Untracked<'a> {
@@ -73,23 +80,24 @@ impl<'a> Rules<'a> {
         })
     }
 
-    /// Enters a folder, where `now` is the checkout's `.gitignore`. A folder must be entered after
-    /// the one it is in.
-    pub(crate) fn enter(&mut self, folder: &[u8], now: Option<&[u8]>) -> Result<(), GitError> {
+    /// Enters a folder, where `now` is the checkout's `.gitignore`, and says whether the base has the
+    /// same one. A folder must be entered after the one it is in.
+    pub(crate) fn enter(&mut self, folder: &[u8], now: Option<&[u8]>) -> Result<Same, GitError> {
         let path = if folder.is_empty() {
             b".gitignore".to_vec()
         } else {
             [folder, b"/.gitignore"].concat()
         };
         let before = self.in_base(&path)?;
-        self.differ |= before.as_deref() != now;
+        let differs = before.as_deref() != now;
+        self.differ |= differs;
         for (shadow, rules) in [(&self.before, before.as_deref()), (&self.now, now)] {
             shadow.add_folder(folder)?;
             if let Some(rules) = rules {
                 shadow.add_rules(&path, rules)?;
             }
         }
-        Ok(())
+        Ok(if differs { Same::No } else { Same::Yes })
     }
 
     /// The base's `.gitignore` at a path.

@@ -1,4 +1,4 @@
-//! Paths of a checkout that are not in its tree, and why.
+//! Paths of a checkout that are not in its tree, and why; and what of a file is not in its entry.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ pub struct LeftOut {
 pub enum Reason {
     /// A pipe, a socket or a device.
     Special,
-    /// A file of more than 100 MB.
+    /// A file that is larger than we store.
     TooLarge,
     /// A name that git would take for its own metadata on some system.
     ReservedName,
@@ -26,6 +26,11 @@ pub enum Reason {
     InSubmodule,
     /// We may not read it, or its path is too long for the system.
     Unreadable,
+    /// It lies in too many folders inside each other.
+    TooDeep,
+    /// Beside it is a name that differs from it only in upper and lower case. Many file systems can
+    /// hold only one of the two, so whoever checks both out there loses one.
+    CaseClash,
     /// It is a file where a path that is kept from the base needs a folder.
     InTheWay,
     /// No rule of the checkout ignores it, but a tool filled it, and the base tracks nothing in it.
@@ -33,6 +38,16 @@ pub enum Reason {
     BuildFolder,
     /// It is a new or changed link whose target will not be there; see [`crate::Snapshot::bad_links`].
     BadLink,
+}
+
+/// Something about a file that its entry in the tree does not show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Oddity {
+    /// It had the setuid, setgid or sticky bit, which no tree records.
+    SpecialBits,
+    /// It has a further name that is not in the tree: a hard link. Its content may be that of a file
+    /// elsewhere.
+    HardLink,
 }
 
 impl LeftOut {

@@ -21,7 +21,8 @@ use crate::entry::{Entries, above, below, git_path};
 use crate::error::GitError;
 use crate::gather::gather;
 use crate::id::{CommitId, TreeId};
-use crate::left_out::{LeftOut, Reason};
+use crate::left_out::{LeftOut, Oddity, Reason};
+use crate::limits::Limits;
 use crate::links::BadLink;
 use crate::loop_repo::LoopRepo;
 use crate::scratch::{Scratch, absolute};
@@ -50,6 +51,8 @@ pub struct Snapshot {
     pub n_newly_ignored: usize,
     /// The links among the left-out paths, with their targets: the first thousand, sorted.
     pub bad_links: Vec<BadLink>,
+    /// What the tree does not show of the files in it: the first thousand, sorted.
+    pub odd: Vec<(PathBuf, Oddity)>,
 }
 
 impl LoopRepo {
@@ -64,6 +67,17 @@ impl LoopRepo {
         base: &CommitId,
         keep_from_base: &[PathBuf],
     ) -> Result<Snapshot, GitError> {
+        self.snapshot_within(dir, base, keep_from_base, &Limits::default())
+    }
+
+    /// Reads the files under `dir` into a tree, as far as these limits let it.
+    pub fn snapshot_within(
+        &self,
+        dir: &Path,
+        base: &CommitId,
+        keep_from_base: &[PathBuf],
+        limits: &Limits,
+    ) -> Result<Snapshot, GitError> {
         let dir = absolute(dir)?;
         // Beside the checkout: inside it, our own files would become part of the snapshot.
         let scratch = Scratch::beside(&dir, "snapshot")?;
@@ -75,8 +89,8 @@ impl LoopRepo {
         let given = unfolded
             .as_ref()
             .map_or(&base_entries, |unfolded| &unfolded.entries);
-        let mut gathered = gather(self, &tree, given, &scratch)?;
-        store(self, &tree, given, &scratch, &mut gathered)?;
+        let mut gathered = gather(self, &tree, given, &scratch, limits)?;
+        store(self, &tree, given, &scratch, limits, &mut gathered)?;
         self.fold(&tree, unfolded.as_ref(), &mut gathered, &scratch)?;
         // Last, so that nothing from the checkout can replace what the base has there.
         for path in keep_from_base {
@@ -100,6 +114,7 @@ impl LoopRepo {
             newly_ignored,
             n_newly_ignored,
             bad_links: first(bad_links).0,
+            odd: first(gathered.odd).0,
         })
     }
 }

@@ -7,20 +7,20 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{Read as _, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::blobs::base_size;
 use crate::entry::{Entries, Entry, Mode};
 use crate::error::{GitError, failed};
 use crate::gather::{Found, Gathered};
 use crate::git::{Git, pipe_broke};
 use crate::id::ObjectId;
-use crate::left_out::{LeftOut, Reason};
+use crate::left_out::{LeftOut, Oddity, Reason};
+use crate::limits::Limits;
 use crate::loop_repo::LoopRepo;
 use crate::scratch::Scratch;
-use crate::walk::{Got, Kind, Tree};
+use crate::walk::{Got, Kind, Opened, Tree, as_path};
 
-/// The largest file that is stored, unless the base has one at least as large at that path.
-const FILE_BYTES_MAX: u64 = 100 * 1024 * 1024;
 const CHUNK_BYTES: usize = 16 * 1024;
 
 /// Stores the contents of everything in `gathered.files` and moves it to `gathered.entries`.
@@ -29,11 +29,21 @@ pub(crate) fn store(
     tree: &Tree,
     base: &Entries,
     scratch: &Scratch,
+    limits: &Limits,
     gathered: &mut Gathered,
 ) -> Result<(), GitError> {
     let marks = scratch.path().join("marks");
     let files = std::mem::take(&mut gathered.files);
-    let source = Source { repo, tree, base };
+    let mut source = Source {
+        repo,
+        tree,
+        base,
+        limits,
+        bytes_left: limits.total_bytes_max,
+        has_base_bytes: false,
+        shared: BTreeMap::new(),
+        special: Vec::new(),
+    };
     let mut modes = BTreeMap::new();
     fast_import(repo, &marks).run_fed(|pipe| {
         // Marks start at 1, because git reserves 0.
@@ -47,6 +57,7 @@ pub(crate) fn store(
         // not take that for the end.
         pipe.write_all(b"done\n").map_err(pipe_broke)
     })?;
+    gathered.odd = source.odd();
     let ids = if modes.is_empty() {
         BTreeMap::new()
     } else {
@@ -103,15 +114,32 @@ enum Sent {
     Not(Reason),
 }
 
+/// A file that has several names.
+#[derive(Default)]
+struct Shared {
+    n_names: u64,
+    /// The names at which it was sent.
+    paths: Vec<Vec<u8>>,
+}
+
 /// The checkout that files are sent from.
 struct Source<'a> {
     repo: &'a LoopRepo,
     tree: &'a Tree,
     base: &'a Entries,
+    limits: &'a Limits,
+    /// How many more bytes are sent.
+    bytes_left: u64,
+    /// Whether the size of the base is part of that already.
+    has_base_bytes: bool,
+    /// The files with several names, by their device and number on it.
+    shared: BTreeMap<(u64, u64), Shared>,
+    /// The files with special bits.
+    special: Vec<Vec<u8>>,
 }
 
 impl Source<'_> {
-    fn send(&self, mark: usize, found: &Found, pipe: &mut dyn Write) -> Result<Sent, GitError> {
+    fn send(&mut self, mark: usize, found: &Found, pipe: &mut dyn Write) -> Result<Sent, GitError> {
         let sent = match found.kind {
             Kind::Link => match self.tree.link(&found.path)? {
                 Got::It(target) => {
@@ -138,23 +166,81 @@ impl Source<'_> {
     }
 
     fn send_file(
-        &self,
+        &mut self,
         mark: usize,
         path: &[u8],
-        (file, size, executable): (File, u64, bool),
+        opened: Opened,
         pipe: &mut dyn Write,
     ) -> Result<Sent, GitError> {
-        if size > FILE_BYTES_MAX && size > self.base_size(path)? {
+        let size = opened.size;
+        let is_large = size > self.limits.file_bytes_max;
+        if is_large && size > base_size(self.repo, self.base, path)? {
             return Ok(Sent::Not(Reason::TooLarge));
         }
+        self.count(size)?;
+        if opened.has_special_bits {
+            self.special.push(path.to_vec());
+        }
+        if opened.n_names > 1 {
+            let shared = self.shared.entry(opened.identity).or_default();
+            shared.n_names = opened.n_names;
+            shared.paths.push(path.to_vec());
+        }
         write!(pipe, "blob\nmark :{mark}\ndata {size}\n").map_err(pipe_broke)?;
-        self.copy(file, size, path, pipe)?;
+        self.copy(opened.file, size, path, pipe)?;
         pipe.write_all(b"\n").map_err(pipe_broke)?;
-        Ok(Sent::As(if executable {
+        Ok(Sent::As(if opened.is_executable {
             Mode::Executable
         } else {
             Mode::File
         }))
+    }
+
+    /// Counts the bytes of a file. What the base has is free; asking git for it takes a process, so
+    /// that is done once and only if it matters.
+    fn count(&mut self, size: u64) -> Result<(), GitError> {
+        if size > self.bytes_left && !self.has_base_bytes {
+            self.has_base_bytes = true;
+            self.bytes_left = self.bytes_left.saturating_add(self.base_bytes()?);
+        }
+        let left = self.bytes_left.checked_sub(size);
+        self.bytes_left = left.ok_or_else(|| GitError::TooManyBytes {
+            path: self.tree.shown(b""),
+            bytes_max: self.limits.total_bytes_max,
+        })?;
+        Ok(())
+    }
+
+    /// The size of all files of the base.
+    fn base_bytes(&self) -> Result<u64, GitError> {
+        let files = self.base.values().filter(|entry| !entry.is_gitlink());
+        let git = self
+            .repo
+            .git()
+            .args(["cat-file", "--batch-check=%(objectsize)"]);
+        let command = git.command_line();
+        let sizes = git.run_fed(|pipe| {
+            files
+                .into_iter()
+                .try_for_each(|entry| writeln!(pipe, "{}", entry.id).map_err(pipe_broke))
+        })?;
+        let sizes = String::from_utf8_lossy(&sizes);
+        let parsed = sizes.lines().map(str::parse::<u64>).sum::<Result<u64, _>>();
+        parsed.map_err(|_| GitError::Garbled { command })
+    }
+
+    /// What the tree will not show of the files that were sent.
+    fn odd(&mut self) -> Vec<(PathBuf, Oddity)> {
+        let special = std::mem::take(&mut self.special).into_iter();
+        let special = special.map(|path| (path, Oddity::SpecialBits));
+        let shared = std::mem::take(&mut self.shared).into_values();
+        // A file all of whose names are in the tree is what its author made.
+        let shared = shared.filter(|shared| shared.n_names > shared.paths.len() as u64);
+        let shared = shared.flat_map(|shared| shared.paths);
+        let shared = shared.map(|path| (path, Oddity::HardLink));
+        let all = special.chain(shared);
+        all.map(|(path, odd)| (as_path(&path).to_owned(), odd))
+            .collect()
     }
 
     /// Sends exactly as many bytes as were announced. If the file grew meanwhile the rest is left
@@ -184,19 +270,6 @@ impl Source<'_> {
             left -= n_read as u64;
         }
         Ok(())
-    }
-
-    /// The size of the file that the base has at a path, zero if there is none. It costs a process,
-    /// so it is only asked for files beyond the limit.
-    fn base_size(&self, path: &[u8]) -> Result<u64, GitError> {
-        let Some(entry) = self.base.get(path).filter(|entry| !entry.is_gitlink()) else {
-            return Ok(0);
-        };
-        let git = self.repo.git().args(["cat-file", "-s", entry.id.as_str()]);
-        let command = git.command_line();
-        git.line()?
-            .parse()
-            .map_err(|_| GitError::Garbled { command })
     }
 }
 

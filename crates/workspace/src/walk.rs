@@ -1,8 +1,9 @@
 //! Reads a folder that an agent wrote: names, kinds and contents, without ever following a link.
 //!
-//! Each folder is opened relative to the one above it, without following links. So no path can lead
-//! out of the tree, even if somebody replaces a folder with a link while we read. Nothing here
-//! changes a file.
+//! The kernel is asked to resolve every path beneath the top folder and through no link
+//! (`openat2`). Where it cannot, each folder is opened relative to the one above it, without
+//! following links. So no path can lead out of the tree, even if somebody replaces a folder with a
+//! link while we read. Nothing here changes a file.
 
 use std::fs::File;
 use std::io;
@@ -32,6 +33,32 @@ pub(crate) type Names = Vec<(Vec<u8>, Kind)>;
 pub(crate) struct Tree {
     top: PathBuf,
     fd: OwnedFd,
+    way: Way,
+}
+
+/// How a path is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// At once; the kernel keeps it beneath the top and off links.
+    #[cfg(target_os = "linux")]
+    Beneath,
+    /// Name by name.
+    NameByName,
+}
+
+/// A regular file that was opened.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) file: File,
+    pub(crate) size: u64,
+    /// Whether its owner may execute it; git records no other right.
+    pub(crate) is_executable: bool,
+    /// Whether it has the setuid, setgid or sticky bit.
+    pub(crate) has_special_bits: bool,
+    /// Its device and number on it, by which hard links are recognised.
+    pub(crate) identity: (u64, u64),
+    /// How many names it has.
+    pub(crate) n_names: u64,
 }
 
 /// The result of reading one path.
@@ -57,10 +84,17 @@ const FILE: OFlags = OFlags::RDONLY
 
 impl Tree {
     pub(crate) fn open(top: &Path) -> Result<Self, GitError> {
-        let fd = openat(CWD, top, FOLDER, Mode::empty()).map_err(failed("open", top))?;
+        let fd = openat(CWD, top, FOLDER, Mode::empty()).map_err(|error| match error {
+            Errno::LOOP | Errno::NOTDIR => GitError::NotAFolder {
+                path: top.to_owned(),
+            },
+            error => failed("open", top)(error),
+        })?;
+        let way = Way::of(&fd);
         Ok(Self {
             top: top.to_owned(),
             fd,
+            way,
         })
     }
 
@@ -69,15 +103,19 @@ impl Tree {
         self.top.join(as_path(path))
     }
 
-    /// The names in a folder (the empty path is the top) and their kinds, sorted.
-    pub(crate) fn list(&self, folder: &[u8]) -> Result<Got<Names>, GitError> {
-        self.got("look into", folder, self.try_list(folder))
+    /// The names in a folder (the empty path is the top) and their kinds, sorted. Of more than
+    /// `names_max` only one more is listed.
+    pub(crate) fn list(&self, folder: &[u8], names_max: usize) -> Result<Got<Names>, GitError> {
+        self.got("look into", folder, self.try_list(folder, names_max))
     }
 
-    fn try_list(&self, folder: &[u8]) -> Result<Names, Errno> {
+    fn try_list(&self, folder: &[u8], names_max: usize) -> Result<Names, Errno> {
         let fd = self.folder(folder)?;
         let mut found = Vec::new();
         for entry in Dir::read_from(&fd)? {
+            if found.len() > names_max {
+                break;
+            }
             let entry = entry?;
             let name = entry.file_name();
             if matches!(name.to_bytes(), b"." | b"..") {
@@ -94,26 +132,27 @@ impl Tree {
         Ok(found)
     }
 
-    /// Opens a regular file; returns it with its size and whether its owner may execute it.
-    pub(crate) fn file(&self, path: &[u8]) -> Result<Got<(File, u64, bool)>, GitError> {
+    /// Opens a regular file.
+    pub(crate) fn file(&self, path: &[u8]) -> Result<Got<Opened>, GitError> {
         self.got("open", path, self.try_file(path))
     }
 
-    fn try_file(&self, path: &[u8]) -> Result<(File, u64, bool), Errno> {
-        let (folder, name) = split(path);
-        let fd = openat(self.folder(folder)?, name, FILE, Mode::empty())?;
+    fn try_file(&self, path: &[u8]) -> Result<Opened, Errno> {
+        let fd = self.open_at(path, FILE)?;
         // Checked on what was opened: the name may have been replaced since it was listed.
         let stat = fstat(&fd)?;
         if kind_of(stat.st_mode) != Kind::File {
             return Err(Errno::NOENT);
         }
-        let size = u64::try_from(stat.st_size).unwrap_or(0);
-        // Git records one executable bit, the owner's.
-        Ok((
-            File::from(fd),
-            size,
-            Mode::from_raw_mode(stat.st_mode).contains(Mode::XUSR),
-        ))
+        let mode = Mode::from_raw_mode(stat.st_mode);
+        Ok(Opened {
+            file: File::from(fd),
+            size: u64::try_from(stat.st_size).unwrap_or(0),
+            is_executable: mode.contains(Mode::XUSR),
+            has_special_bits: mode.intersects(Mode::SUID | Mode::SGID | Mode::SVTX),
+            identity: (widened(stat.st_dev), widened(stat.st_ino)),
+            n_names: widened(stat.st_nlink),
+        })
     }
 
     /// The target of a link, as it is recorded in it.
@@ -125,17 +164,38 @@ impl Tree {
         self.got("read", path, target.map(std::ffi::CString::into_bytes))
     }
 
-    /// Opens a folder, one component at a time: `NOFOLLOW` protects only the last component of a
-    /// path, so a longer one would follow links on its way.
     fn folder(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
-        let mut fd = openat(&self.fd, ".", FOLDER, Mode::empty())?;
-        for name in path
-            .split(|byte| *byte == b'/')
-            .filter(|name| !name.is_empty())
-        {
-            fd = openat(&fd, name, FOLDER, Mode::empty())?;
+        self.open_at(path, FOLDER)
+    }
+
+    /// Opens what is at a path below the top; the empty path is the top itself.
+    fn open_at(&self, path: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+        match self.way {
+            #[cfg(target_os = "linux")]
+            Way::Beneath => match open_beneath(&self.fd, path, flags) {
+                // The path is longer than the kernel takes at once.
+                Err(Errno::NAMETOOLONG) => self.open_by_names(path, flags),
+                opened => opened,
+            },
+            Way::NameByName => self.open_by_names(path, flags),
         }
-        Ok(fd)
+    }
+
+    /// Opens a path one name at a time: `NOFOLLOW` protects only the last name of a path, so a
+    /// longer one would follow links on its way.
+    fn open_by_names(&self, path: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+        if path.is_empty() {
+            return openat(&self.fd, ".", flags, Mode::empty());
+        }
+        let (folders, name) = split(path);
+        let mut fd = openat(&self.fd, ".", FOLDER, Mode::empty())?;
+        for folder in folders
+            .split(|byte| *byte == b'/')
+            .filter(|folder| !folder.is_empty())
+        {
+            fd = openat(&fd, folder, FOLDER, Mode::empty())?;
+        }
+        openat(&fd, name, flags, Mode::empty())
     }
 
     fn got<T>(
@@ -148,13 +208,59 @@ impl Tree {
             Ok(it) => Ok(Got::It(it)),
             Err(Errno::ACCESS | Errno::PERM | Errno::NAMETOOLONG) => Ok(Got::Unreadable),
             // A link where a file or a folder was gives `ELOOP`, anything else in the place of a
-            // link `EINVAL`, and a socket `ENXIO`.
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::INVAL | Errno::NXIO) => {
-                Ok(Got::Gone)
-            }
+            // link `EINVAL`, and a socket or a device without a driver `ENXIO` or `ENODEV`.
+            Err(
+                Errno::NOENT
+                | Errno::NOTDIR
+                | Errno::LOOP
+                | Errno::XDEV
+                | Errno::INVAL
+                | Errno::NXIO
+                | Errno::NODEV,
+            ) => Ok(Got::Gone),
             Err(error) => Err(failed(attempt, &self.shown(path))(io::Error::from(error))),
         }
     }
+}
+
+impl Way {
+    /// Asks the kernel whether it can resolve a path beneath a folder. It may be too old, or a filter
+    /// of system calls may refuse what it does not know.
+    #[cfg(target_os = "linux")]
+    fn of(top: &OwnedFd) -> Self {
+        match open_beneath(top, b"", FOLDER) {
+            Ok(_) => Self::Beneath,
+            Err(_) => Self::NameByName,
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn of(_: &OwnedFd) -> Self {
+        Self::NameByName
+    }
+}
+
+/// Opens a path through no link of any kind, and nothing outside the folder.
+#[cfg(target_os = "linux")]
+fn open_beneath(top: &OwnedFd, path: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+    use rustix::fs::{ResolveFlags, openat2};
+    /// Somebody renames folders at this very moment. That is over soon.
+    const TRIES_MAX: u32 = 100;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    let path = if path.is_empty() { b"." } else { path };
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match openat2(top, path, flags, Mode::empty(), resolve) {
+            Err(Errno::AGAIN) if tries < TRIES_MAX => {}
+            opened => return opened,
+        }
+    }
+}
+
+/// A number of the system's, whose width differs between systems.
+fn widened(number: impl TryInto<u64>) -> u64 {
+    number.try_into().unwrap_or(u64::MAX)
 }
 
 pub(crate) fn as_path(path: &[u8]) -> &Path {
@@ -176,5 +282,105 @@ fn kind_of(mode: rustix::fs::RawMode) -> Kind {
         FileType::RegularFile => Kind::File,
         FileType::Symlink => Kind::Link,
         _ => Kind::Special,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+    use std::process::Command;
+
+    use super::*;
+
+    /// What came of reading a path, in a word.
+    fn word<T>(got: Result<Got<T>, GitError>) -> &'static str {
+        match got.expect("no fault") {
+            Got::It(_) => "it",
+            Got::Unreadable => "unreadable",
+            Got::Gone => "gone",
+        }
+    }
+
+    #[test]
+    fn no_way_of_opening_follows_a_link_or_waits_for_anybody() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let (top, outside) = (scratch.path().join("top"), scratch.path().join("outside"));
+        for folder in [&top, &top.join("a"), &top.join("a/b"), &outside] {
+            fs::create_dir(folder).expect("made");
+        }
+        fs::write(top.join("a/b/file"), "x").expect("written");
+        fs::write(outside.join("secret"), "x").expect("written");
+        symlink(&outside, top.join("out")).expect("linked");
+        symlink("../../../outside", top.join("a/b/up")).expect("linked");
+        symlink("a", top.join("inside")).expect("linked");
+        symlink("file", top.join("a/b/to-file")).expect("linked");
+        let made = Command::new("mkfifo").arg(top.join("a/pipe")).status();
+        assert!(made.expect("mkfifo runs").success());
+        let _socket = UnixListener::bind(top.join("a/socket")).expect("bound");
+        let best = Tree::open(&top).expect("opened");
+        let by_names = Tree {
+            way: Way::NameByName,
+            ..Tree::open(&top).expect("opened")
+        };
+        // The kernel of a machine that tests run on is not older than 5.6.
+        #[cfg(target_os = "linux")]
+        assert_eq!(best.way, Way::Beneath);
+        for tree in [best, by_names] {
+            for (path, file, folder) in [
+                ("", "gone", "it"),
+                ("a/b/file", "it", "gone"),
+                ("a/b", "gone", "it"),
+                ("out", "gone", "gone"),
+                ("out/secret", "gone", "gone"),
+                ("a/b/up/secret", "gone", "gone"),
+                ("inside/b/file", "gone", "gone"),
+                ("inside/b", "gone", "gone"),
+                ("a/b/to-file", "gone", "gone"),
+                ("a/pipe", "gone", "gone"),
+                ("a/socket", "gone", "gone"),
+                ("a/nothing", "gone", "gone"),
+                ("../outside", "gone", "gone"),
+            ] {
+                // Only names that were listed are ever asked for, and none of them is `..`.
+                if tree.way == Way::NameByName && path.starts_with("..") {
+                    continue;
+                }
+                let path = path.as_bytes();
+                let seen = (word(tree.file(path)), word(tree.list(path, 10)));
+                assert_eq!(seen, (file, folder), "{:?} {:?}", tree.way, as_path(path));
+            }
+        }
+    }
+
+    #[test]
+    fn only_so_many_names_are_listed() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        for number in 0..10 {
+            fs::write(scratch.path().join(number.to_string()), "").expect("written");
+        }
+        let tree = Tree::open(scratch.path()).expect("opened");
+        for (names_max, expected) in [(0, 1), (5, 6), (9, 10), (10, 10), (100, 10)] {
+            let Got::It(names) = tree.list(b"", names_max).expect("listed") else {
+                panic!("it is there")
+            };
+            assert_eq!(names.len(), expected, "{names_max}");
+        }
+    }
+
+    #[test]
+    fn pipes_sockets_and_devices_are_special() {
+        for (kind, expected) in [
+            (FileType::RegularFile, Kind::File),
+            (FileType::Directory, Kind::Folder),
+            (FileType::Symlink, Kind::Link),
+            (FileType::Fifo, Kind::Special),
+            (FileType::Socket, Kind::Special),
+            (FileType::CharacterDevice, Kind::Special),
+            (FileType::BlockDevice, Kind::Special),
+        ] {
+            assert_eq!(kind_of(kind.as_raw_mode() | 0o644), expected, "{kind:?}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use home::Settings;
 use kernel::Commit;
-use workspace::{CommitId, LinkTrouble, Reason, Snapshot, TreeId};
+use workspace::{CommitId, LinkTrouble, Oddity, Reason, Snapshot, TreeId};
 
 use crate::fault::Fault;
 use crate::ports::Repository;
@@ -103,6 +103,10 @@ fn message_of(subject: &str, left: &Snapshot) -> String {
         let path = one_line(&path.to_string_lossy());
         notes.push(format!("its own new rules ignore `{path}`"));
     }
+    for (path, odd) in left.odd.iter().take(NOTES_MAX) {
+        let path = one_line(&path.to_string_lossy());
+        notes.push(format!("`{path}` {}", odd_words(*odd)));
+    }
     let subject = subject.trim_end().replace('\n', " ");
     format!("{subject}\n\n{}\n", notes.join("\n"))
 }
@@ -114,9 +118,23 @@ fn words_of(reason: Reason) -> &'static str {
         Reason::ReservedName => "a name of git's own",
         Reason::InSubmodule => "in a submodule",
         Reason::Unreadable => "it cannot be read",
+        Reason::TooDeep => "it lies in too many folders inside each other",
+        Reason::CaseClash => {
+            "beside it is a name that differs only in upper and lower case, and many systems can hold \
+             only one of the two"
+        }
         Reason::InTheWay => "in the way of a file that is kept",
         Reason::BuildFolder => "such folders are filled by tools",
         Reason::BadLink => "a link whose target will not be there",
+    }
+}
+
+fn odd_words(odd: Oddity) -> &'static str {
+    match odd {
+        Oddity::SpecialBits => "had a setuid, setgid or sticky bit, which is not kept",
+        Oddity::HardLink => {
+            "is a hard link with a further name elsewhere; its content was taken as it is"
+        }
     }
 }
 
@@ -199,10 +217,14 @@ mod tests {
                 newly_ignored: vec![PathBuf::from("c")],
                 n_newly_ignored: 1,
                 bad_links: bad_links.into_iter().collect(),
+                odd: vec![(PathBuf::from("d"), Oddity::SpecialBits)],
             };
             assert_eq!(
                 message_of("feat: a\n", &left),
-                format!("feat: a\n\n{expected}\nits own new rules ignore `c`\n")
+                format!(
+                    "feat: a\n\n{expected}\nits own new rules ignore `c`\n`d` had a setuid, setgid or \
+                     sticky bit, which is not kept\n"
+                )
             );
         }
     }

@@ -33,11 +33,20 @@ struct Making<'a> {
     base_tree: TreeId,
 }
 
+/// Files that cannot be used are their author's fault, and trying again would find the same ones: the
+/// attempt has failed.
 pub(crate) fn make_candidate(
     order: &Order,
     make: &MakeCandidateOrder,
     ports: &Ports,
 ) -> Result<Event, Fault> {
+    match make_of(order, make, ports) {
+        Err(Fault::BadTree { why }) => Ok(nothing_new(make, &why)),
+        event => event,
+    }
+}
+
+fn make_of(order: &Order, make: &MakeCandidateOrder, ports: &Ports) -> Result<Event, Fault> {
     let settings = settings_of(order)?;
     let repository = ports.repositories.open(&order.loop_id)?;
     let base = commit_id(&make.base)?;
@@ -55,7 +64,7 @@ pub(crate) fn make_candidate(
     };
     match code {
         Code::There(authored) => making.candidate(authored),
-        Code::Nothing(why) => Ok(making.nothing_new(&why)),
+        Code::Nothing(why) => Ok(nothing_new(make, &why)),
     }
 }
 
@@ -82,7 +91,9 @@ impl Making<'_> {
         };
         let name = reference(kind, &run.story, &run.attempt.to_string());
         let subject = format!("{kind}: {}\n", run.story);
-        let Some(authored) = authoring.keep(&name, &files.checkout, &subject)? else {
+        let kept = authoring.keep(&name, &files.checkout, &subject);
+        let kept = kept.inspect_err(|fault| self.discard_bad(fault, &files, ports));
+        let Some(authored) = kept? else {
             let why = "the attempt left no checkout behind".to_owned();
             return Ok(Code::Nothing(why));
         };
@@ -93,6 +104,13 @@ impl Making<'_> {
             return Ok(Code::Nothing("the attempt changed nothing".to_owned()));
         }
         Ok(Code::There(authored))
+    }
+
+    /// What cannot be read as a tree may be very large, and nobody needs it.
+    fn discard_bad(&self, fault: &Fault, files: &RunFiles, ports: &Ports) {
+        if matches!(fault, Fault::BadTree { .. }) && !self.settings.keep_checkouts {
+            discard(&ports.home, &files.checkout);
+        }
     }
 
     /// What a person made, on top of what landed since they began.
@@ -160,7 +178,7 @@ impl Making<'_> {
         let commit = repository.commit_by(author, &overlay.tree, &self.base, message, at_secs)?;
         if self.is_rejected_again(&overlay.tree)? {
             let why = "the attempt made the same files as one that was rejected";
-            return Ok(self.nothing_new(why));
+            return Ok(nothing_new(self.make, why));
         }
         let story = &self.make.story.id;
         let name = reference("candidates", story, &self.candidate_name());
@@ -275,13 +293,13 @@ impl Making<'_> {
         }
         Some(format!("shall this candidate land? {}", why.join("; ")))
     }
+}
 
-    fn nothing_new(&self, why: &str) -> Event {
-        Event::NothingNew {
-            story: self.make.story.id.clone(),
-            attempt: self.make.place.run.attempt,
-            why: why.to_owned(),
-        }
+fn nothing_new(make: &MakeCandidateOrder, why: &str) -> Event {
+    Event::NothingNew {
+        story: make.story.id.clone(),
+        attempt: make.place.run.attempt,
+        why: why.to_owned(),
     }
 }
 

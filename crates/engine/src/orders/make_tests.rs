@@ -13,11 +13,20 @@ use crate::run::test_rules::{TestRules, read_text};
 use crate::run::trees::{all_files, commit_id, commit_of};
 use crate::settings_of::settings_of;
 
+/// Files that cannot be used are their author's fault, and trying again would find the same ones: the
+/// tests are to be written again.
 pub(crate) fn make_tests(
     order: &Order,
     make: &MakeTestsOrder,
     ports: &Ports,
 ) -> Result<Event, Fault> {
+    match make_of(order, make, ports) {
+        Err(Fault::BadTree { why }) => Ok(refused(make, &why)),
+        event => event,
+    }
+}
+
+fn make_of(order: &Order, make: &MakeTestsOrder, ports: &Ports) -> Result<Event, Fault> {
     let settings = settings_of(order)?;
     let repository = ports.repositories.open(&order.loop_id)?;
     let files = RunFiles::of(&ports.home, &order.loop_id, &make.place);
@@ -30,8 +39,11 @@ pub(crate) fn make_tests(
     let id = &make.story.id;
     // Each time that tests are asked for is one more of these, whether they could be used or not.
     let name = reference("written", id, &(make.rewrites + 1).to_string());
-    let left = authoring.keep(&name, &files.checkout, &format!("written: {id}\n"))?;
-    let Some(left) = left else {
+    let left = authoring.keep(&name, &files.checkout, &format!("written: {id}\n"));
+    if matches!(left, Err(Fault::BadTree { .. })) && !settings.keep_checkouts {
+        discard(&ports.home, &files.checkout);
+    }
+    let Some(left) = left? else {
         return Ok(refused(make, "the test writer left no checkout behind"));
     };
     if !settings.keep_checkouts {

@@ -303,6 +303,7 @@ impl Repository for MemoryRepositories {
             newly_ignored: Vec::new(),
             n_newly_ignored: 0,
             bad_links: Vec::new(),
+            odd: Vec::new(),
         })
     }
 

@@ -25,6 +25,7 @@ mod flow_scene;
 mod found_checks;
 mod full_disk;
 mod gallery;
+mod hostile_trees;
 mod ids;
 mod init;
 mod jail;

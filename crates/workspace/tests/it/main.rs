@@ -9,6 +9,7 @@ mod compose;
 mod content;
 mod create;
 mod diff;
+mod hostile;
 mod ignore;
 mod links;
 mod overlay;
