@@ -132,8 +132,15 @@ pub trait Repository: Send + Sync {
         tests: &TreeId,
         is_test: &dyn Fn(&Path) -> bool,
     ) -> Result<Overlay, Fault>;
-    /// The files of `onto` with what `work` changed since both were one.
-    fn restack(&self, work: &CommitId, onto: &CommitId) -> Result<Restacked, Fault>;
+    /// The last commit that two commits have in common.
+    fn merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<CommitId>, Fault>;
+    /// The files of `onto` with what `work` changed since `base`, from which both descend.
+    fn restack(
+        &self,
+        base: &CommitId,
+        work: &CommitId,
+        onto: &CommitId,
+    ) -> Result<Restacked, Fault>;
     /// The files of a tree, for reading.
     fn reader(&self, tree: &TreeId) -> Result<Box<dyn TreeFiles>, Fault>;
     /// Where a ref points.

@@ -67,7 +67,7 @@ pub use project::{ProjectView, git_version, is_same_repository, is_tracked, look
 pub use publish::Published;
 pub use reader::{Listed, TreeReader, read_commit};
 pub use refs::{Moved, read_branch, ref_component};
-pub use restack::Restacked;
+pub use restack::{Overlap, Restacked};
 pub use signature::Signature;
 pub use snapshot::Snapshot;
 pub use trailers::{BranchTrailers, trailers_beyond, trailers_of};

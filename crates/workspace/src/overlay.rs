@@ -14,7 +14,7 @@ use crate::entry::{Entries, Entry, Mode, git_path};
 use crate::error::GitError;
 use crate::id::TreeId;
 use crate::loop_repo::LoopRepo;
-use crate::merge::{Merged, merge};
+use crate::merge::{FileMerge, merge_files};
 use crate::scratch::Scratch;
 use crate::store::store_blobs;
 use crate::walk::as_path;
@@ -230,43 +230,13 @@ impl<'a> Builder<'a> {
     }
 
     fn merge(&self, before: &Entry, there: &Entry, wanted: &Entry) -> Result<FileMerge, GitError> {
-        if ![before, there, wanted]
-            .iter()
-            .all(|entry| entry.mode.is_regular())
-        {
-            return Ok(FileMerge::Conflict);
-        }
-        // Mode and content are merged on their own: one side may set the executable bit while the
-        // other edits.
-        let mode = if wanted.mode == before.mode {
-            there.mode
-        } else {
-            wanted.mode
-        };
-        // No text to merge if one side changed only the mode, or if both wrote the same.
-        let id = match (&there.id, &wanted.id) {
-            (there, wanted) if *there == before.id || there == wanted => Some(wanted),
-            (there, wanted) if *wanted == before.id => Some(there),
-            (_, _) => None,
-        };
-        if let Some(id) = id {
-            return Ok(FileMerge::Entry(Entry {
-                mode,
-                id: id.clone(),
-            }));
-        }
         let Sides {
             repo,
             blobs,
             scratch,
             ..
         } = &self.sides;
-        Ok(
-            match merge(repo, blobs, scratch, [&there.id, &before.id, &wanted.id])? {
-                Merged::Clean(text) => FileMerge::Text(mode, text),
-                Merged::Conflict => FileMerge::Conflict,
-            },
-        )
+        merge_files(repo, blobs, scratch, [there, before, wanted])
     }
 
     fn put(&mut self, path: &[u8], entry: Entry) {
@@ -289,14 +259,4 @@ impl<'a> Builder<'a> {
         }
         Ok(())
     }
-}
-
-/// The result of merging two changes of one file.
-enum FileMerge {
-    /// One side's content includes both changes.
-    Entry(Entry),
-    /// A new text with both changes.
-    Text(Mode, Vec<u8>),
-    /// The changes cannot be combined.
-    Conflict,
 }

@@ -134,8 +134,17 @@ impl Repository for GitRepository {
         self.done(self.git.parent_of(commit))
     }
 
-    fn restack(&self, work: &CommitId, onto: &CommitId) -> Result<Restacked, Fault> {
-        self.done(self.git.restack(work, onto))
+    fn merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<CommitId>, Fault> {
+        self.done(self.git.merge_base(one, other))
+    }
+
+    fn restack(
+        &self,
+        base: &CommitId,
+        work: &CommitId,
+        onto: &CommitId,
+    ) -> Result<Restacked, Fault> {
+        self.done(self.git.restack(base, work, onto))
     }
 
     fn message_of(&self, commit: &CommitId) -> Result<String, Fault> {

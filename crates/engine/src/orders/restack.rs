@@ -70,11 +70,13 @@ pub(crate) fn onto_head(
     work: &CommitId,
     onto: &CommitId,
 ) -> Result<OntoHead, Fault> {
-    match repository.restack(work, onto)? {
-        Restacked::Clean(tree) => Ok(OntoHead::Files(tree)),
-        Restacked::Unrelated => Ok(OntoHead::Conflict(
+    let Some(base) = repository.merge_base(work, onto)? else {
+        return Ok(OntoHead::Conflict(
             "it has no commit in common with the loop's branch".to_owned(),
-        )),
+        ));
+    };
+    match repository.restack(&base, work, onto)? {
+        Restacked::Clean { tree, .. } => Ok(OntoHead::Files(tree)),
         Restacked::Conflict(paths) => {
             let named = paths.iter().take(PATHS_MAX);
             let named: Vec<String> = named.map(|path| format!("`{}`", path.display())).collect();

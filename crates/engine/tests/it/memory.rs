@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use engine::{Fault, Look, Repositories, Repository, Runs, TreeFiles};
 use sandbox::{ExitRecord, Output, RunSpec, Stream};
 use workspace::{
-    Change, CommitId, Edit, Entry, GitError, Listed, Mode, Moved, ObjectId, Overlay, Published,
-    Restacked, Signature, Snapshot, TreeId,
+    Change, CommitId, Edit, Entry, GitError, Listed, Mode, Moved, ObjectId, Overlap, Overlay,
+    Published, Restacked, Signature, Snapshot, TreeId,
 };
 
 /// The power was cut: the worker is gone in the middle of whatever it did.
@@ -153,6 +153,20 @@ impl Objects {
         }
         let tree = self.tree(files);
         self.commit(&Signature::ours(), &tree, Some(parent), "by hand", 0)
+    }
+
+    /// Both sides' lines where each side only added lines, one at the top and one at the end.
+    fn merged(&mut self, sides: [Option<&Entry>; 3]) -> Option<Entry> {
+        let text = |entry: Option<&Entry>| String::from_utf8(self.bytes(entry?)).ok();
+        let [before, wanted, there] = [text(sides[0])?, text(sides[1])?, text(sides[2])?];
+        let both = match (wanted.strip_suffix(&before), there.strip_prefix(&before)) {
+            (Some(top), Some(end)) => format!("{top}{before}{end}"),
+            _ => {
+                let (end, top) = (wanted.strip_prefix(&before)?, there.strip_suffix(&before)?);
+                format!("{top}{before}{end}")
+            }
+        };
+        Some(self.blob(both.as_bytes()))
     }
 
     /// A commit and its ancestors, newest first.
@@ -330,24 +344,42 @@ impl Repository for MemoryRepositories {
         Ok(parent.clone().expect("a parent"))
     }
 
-    fn restack(&self, work: &CommitId, onto: &CommitId) -> Result<Restacked, Fault> {
+    fn merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<CommitId>, Fault> {
         let objects = lock(&self.objects);
-        let (work_line, onto_line) = (objects.line(work), objects.line(onto));
-        let common = onto_line.iter().find(|commit| work_line.contains(commit));
-        let common = common.expect("commits of one project");
+        let line = objects.line(one);
+        let other = objects.line(other);
+        Ok(other.into_iter().find(|commit| line.contains(commit)))
+    }
+
+    /// The rules of `workspace`, but for texts: those merge only where one side added lines at the top
+    /// and the other at the end.
+    fn restack(
+        &self,
+        base: &CommitId,
+        work: &CommitId,
+        onto: &CommitId,
+    ) -> Result<Restacked, Fault> {
+        let mut objects = lock(&self.objects);
         let files = |commit| objects.files(&objects.tree_of(commit));
-        let (base, theirs, mut tree) = (files(common), files(work), files(onto));
-        let mut conflicts = Vec::new();
+        let (base, theirs, mut tree) = (files(base), files(work), files(onto));
+        let (mut conflicts, mut overlap) = (Vec::new(), Overlap::Disjoint);
         let mut paths: Vec<PathBuf> = base.keys().chain(theirs.keys()).cloned().collect();
         paths.sort();
         paths.dedup();
         for path in paths {
             let [before, wanted, there] = [&base, &theirs, &tree].map(|one| one.get(&path));
-            if before == wanted || wanted == there {
+            if before == wanted {
                 continue;
             }
             if before != there {
-                conflicts.push(path);
+                overlap = Overlap::Mixed;
+                if wanted == there {
+                    continue;
+                }
+                match objects.merged([before, wanted, there]) {
+                    Some(entry) => drop(tree.insert(path, entry)),
+                    None => conflicts.push(path),
+                }
                 continue;
             }
             match wanted.cloned() {
@@ -355,11 +387,11 @@ impl Repository for MemoryRepositories {
                 None => drop(tree.remove(&path)),
             }
         }
-        drop(objects);
         if !conflicts.is_empty() {
             return Ok(Restacked::Conflict(conflicts));
         }
-        Ok(Restacked::Clean(lock(&self.objects).tree(tree)))
+        let tree = objects.tree(tree);
+        Ok(Restacked::Clean { tree, overlap })
     }
 
     fn message_of(&self, commit: &CommitId) -> Result<String, Fault> {
