@@ -56,7 +56,7 @@ struct Session<'a> {
     tree_before: Option<String>,
 }
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 14] = [
     Step {
         name: "tools",
         summary: "find or install what the other steps need of cargo",

@@ -21,7 +21,7 @@ enum InTests {
     Free,
 }
 
-const HOMES: [Home; 14] = [
+const HOMES: [Home; 15] = [
     Home {
         dependency: "rusqlite",
         crates: &["journal"],
