@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::evidence::Evidence;
 use crate::exit::Exit;
-use crate::facts::{Facts, Family, Gateway, LoginCheck, Sessions};
+use crate::facts::{Facts, Family, Gateway, LoginCheck, Sessions, ToldBy};
 use crate::json;
 use crate::parser::{Claim, Dialect};
 use crate::record::{Call, CallEnd, Record};
@@ -46,21 +46,21 @@ pub(crate) fn facts() -> Facts {
         gateways: &[
             Gateway {
                 key_variable: "ANTHROPIC_API_KEY",
-                url_variable: "ANTHROPIC_BASE_URL",
+                told_by: ToldBy::Variable("ANTHROPIC_BASE_URL"),
                 upstream: "https://api.anthropic.com",
                 header: "x-api-key",
                 value_prefix: "",
             },
             Gateway {
                 key_variable: "ANTHROPIC_AUTH_TOKEN",
-                url_variable: "ANTHROPIC_BASE_URL",
+                told_by: ToldBy::Variable("ANTHROPIC_BASE_URL"),
                 upstream: "https://api.anthropic.com",
                 header: "authorization",
                 value_prefix: "Bearer ",
             },
             Gateway {
                 key_variable: "CLAUDE_CODE_OAUTH_TOKEN",
-                url_variable: "ANTHROPIC_BASE_URL",
+                told_by: ToldBy::Variable("ANTHROPIC_BASE_URL"),
                 upstream: "https://api.anthropic.com",
                 header: "authorization",
                 value_prefix: "Bearer ",

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::evidence::Evidence;
 use crate::exit::Exit;
-use crate::facts::{Facts, Family, LoginCheck, Sessions};
+use crate::facts::{Facts, Family, Gateway, LoginCheck, Sessions, ToldBy};
 use crate::json;
 use crate::parser::{Claim, Dialect};
 use crate::record::{Call, CallEnd, Record};
@@ -40,7 +40,22 @@ pub(crate) fn facts() -> Facts {
         version_args: &["--version"],
         login: LoginCheck::Command(&["login", "status"]),
         hosts: &["api.openai.com", "chatgpt.com", "auth.openai.com"],
-        gateways: &[],
+        gateways: &[
+            Gateway {
+                key_variable: "CODEX_API_KEY",
+                told_by: ToldBy::CodexProvider,
+                upstream: "https://api.openai.com/v1",
+                header: "authorization",
+                value_prefix: "Bearer ",
+            },
+            Gateway {
+                key_variable: "OPENAI_API_KEY",
+                told_by: ToldBy::CodexProvider,
+                upstream: "https://api.openai.com/v1",
+                header: "authorization",
+                value_prefix: "Bearer ",
+            },
+        ],
         install: "npm install -g @openai/codex",
         log_in: "codex login",
     }

@@ -52,14 +52,49 @@ pub struct Facts {
 pub struct Gateway {
     /// The variable that holds the key.
     pub key_variable: &'static str,
-    /// The variable that holds the address.
-    pub url_variable: &'static str,
-    /// The address where nobody sets that variable.
+    /// How the CLI is told the address.
+    pub told_by: ToldBy,
+    /// The address where nobody names another.
     pub upstream: &'static str,
     /// The header that carries the key.
     pub header: &'static str,
     /// What stands before the key in the header.
     pub value_prefix: &'static str,
+}
+
+/// How a CLI is told where its model is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToldBy {
+    /// By a variable.
+    Variable(&'static str),
+    /// By a provider of its own in codex's configuration, given on the command line.
+    CodexProvider,
+}
+
+impl Gateway {
+    /// The arguments by which the CLI is told an address; none where a variable tells it.
+    pub fn arguments(&self, url: &str) -> Vec<String> {
+        match self.told_by {
+            ToldBy::Variable(_) => Vec::new(),
+            ToldBy::CodexProvider => {
+                let provider = format!(
+                    "model_providers.loopwright={{name=\"OpenAI\",base_url=\"{url}\",env_key=\"{}\",wire_api=\"responses\"}}",
+                    self.key_variable
+                );
+                ["-c", "model_provider=\"loopwright\"", "-c", &provider]
+                    .map(str::to_owned)
+                    .into()
+            }
+        }
+    }
+
+    /// The variable that tells the address, where one does.
+    pub fn url_variable(&self) -> Option<&'static str> {
+        match self.told_by {
+            ToldBy::Variable(name) => Some(name),
+            ToldBy::CodexProvider => None,
+        }
+    }
 }
 
 /// Says how far a CLI supports sessions.

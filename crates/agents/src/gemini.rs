@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::evidence::Evidence;
 use crate::exit::Exit;
-use crate::facts::{Facts, Family, Gateway, LoginCheck, Sessions};
+use crate::facts::{Facts, Family, Gateway, LoginCheck, Sessions, ToldBy};
 use crate::json;
 use crate::parser::{Claim, Dialect};
 use crate::record::{Call, CallEnd, Record};
@@ -46,7 +46,7 @@ pub(crate) fn facts() -> Facts {
         ],
         gateways: &[Gateway {
             key_variable: "GEMINI_API_KEY",
-            url_variable: "GOOGLE_GEMINI_BASE_URL",
+            told_by: ToldBy::Variable("GOOGLE_GEMINI_BASE_URL"),
             upstream: "https://generativelanguage.googleapis.com",
             header: "x-goog-api-key",
             value_prefix: "",

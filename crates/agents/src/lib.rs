@@ -39,7 +39,7 @@ mod version;
 
 pub use activity::Activity;
 pub use exit::{Clock, Ended, Exit};
-pub use facts::{Facts, Family, Gateway, LoginCheck, LoginState, Sessions};
+pub use facts::{Facts, Family, Gateway, LoginCheck, LoginState, Sessions, ToldBy};
 pub use kind::Kind;
 pub use outcome::{Outcome, Remedy};
 pub use parser::Parser;

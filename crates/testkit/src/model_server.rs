@@ -45,6 +45,8 @@ pub struct ModelServer {
 pub struct Request {
     /// The path, without the query.
     pub path: String,
+    /// The keys that it came with, as they stand in its headers.
+    pub keys: Vec<String>,
     /// How many tools it declared.
     pub n_tools: usize,
     /// The index of the step that it took; `None` if it took none.
@@ -191,6 +193,7 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     let declared = tools::declared(&incoming.body);
     let mut request = Request {
         path: incoming.path.clone(),
+        keys: incoming.keys.clone(),
         n_tools: declared.len(),
         step_index: None,
         body: incoming.body.clone(),

@@ -99,6 +99,10 @@ impl Cell<'_> {
         let Some(gateway) = gateways.iter().find(held) else {
             return Ok(());
         };
+        // Whoever names a provider of their own knows where their key goes.
+        if spec.args.iter().any(|word| word.contains("model_provider")) {
+            return Ok(());
+        }
         let upstream = self.upstream(gateway, spec)?;
         let inside = format!("{}/~{MODEL_ROUTE}", sandbox::PROXY_URL);
         proxy.routes.push(Route {
@@ -111,29 +115,33 @@ impl Cell<'_> {
             paths: Vec::new(),
         });
         let is_held = |name: &String| {
-            let mut variables = gateways
+            gateways
                 .iter()
-                .flat_map(|gateway| [gateway.key_variable, gateway.url_variable]);
-            variables.any(|variable| variable == name)
+                .any(|gateway| gateway.key_variable == name || gateway.url_variable() == Some(name))
         };
         spec.pass_env.retain(|name| !is_held(name));
-        let pairs = [
-            (gateway.key_variable, PLACEHOLDER),
-            (gateway.url_variable, &inside),
-        ];
-        let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        spec.env.extend(pairs);
+        let key = gateway.key_variable.to_owned();
+        spec.env.insert(key, PLACEHOLDER.to_owned());
+        // Behind the subcommand, where every flag may stand.
+        let place = spec.args.len().min(1);
+        spec.args.splice(place..place, gateway.arguments(&inside));
+        if let Some(name) = gateway.url_variable() {
+            spec.env.insert(name.to_owned(), inside);
+        }
         Ok(())
     }
 
     /// Where a key is sent to: the person's own gateway, or the maker's. A configuration that may be
     /// the repository's must not send the key elsewhere.
     fn upstream(&self, gateway: &Gateway, spec: &RunSpec) -> Result<String, Fault> {
-        let persons = self.keys.get(gateway.url_variable);
+        let Some(variable) = gateway.url_variable() else {
+            return Ok(gateway.upstream.to_owned());
+        };
+        let persons = self.keys.get(variable);
         if let Some(url) = persons.and_then(|url| url.into_string().ok()) {
             return Ok(url);
         }
-        let Some(configured) = spec.env.get(gateway.url_variable) else {
+        let Some(configured) = spec.env.get(variable) else {
             return Ok(gateway.upstream.to_owned());
         };
         let (host, port) = host_of(configured).unwrap_or_default();

@@ -329,3 +329,49 @@ fn a_run_that_uses_too_much_is_told_so() {
     );
     assert!(events.stdout.contains("disk space"), "{}", events.whole());
 }
+
+/// Root has rights that other people do not have; the jail must not need them.
+#[test]
+fn i09_a_plain_user_has_the_same_jail() {
+    let scene = jailed(&["one"], NOSY, CAREFUL, "");
+    let folder = scene.env.path("");
+    let run = |program: &str, arguments: &[&str]| {
+        let mut command = std::process::Command::new(program);
+        let output = command.args(arguments).output().expect("started");
+        assert!(output.status.success(), "{program}: {output:?}");
+    };
+    run(
+        "chown",
+        &["-R", "65534:65534", &folder.display().to_string()],
+    );
+    let user = |more: &[&str]| {
+        let ids = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+        let program = [env!("CARGO_BIN_EXE_loopwright")];
+        let all = [&ids[..], &program, more].concat();
+        let mut command = std::process::Command::new("setpriv");
+        command
+            .args(all)
+            .current_dir(&folder)
+            .env_clear()
+            .env("HOME", &folder)
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        scene.env.output(&mut command)
+    };
+    let started = user(&[
+        "start",
+        "--project",
+        "project",
+        "--prd",
+        "project/prd.json",
+        "--flow",
+        "judged",
+        "--foreground",
+    ]);
+    assert!(started.status.success(), "{started:?}");
+    let status = user(&["list", "--json"]);
+    let text = String::from_utf8_lossy(&status.stdout).into_owned();
+    let all: Value = serde_json::from_str(&text).expect("JSON");
+    let view = &all["result"]["loops"][0];
+    assert_eq!(view["isolation"], "bwrap", "{view}");
+    assert_passed(view);
+}

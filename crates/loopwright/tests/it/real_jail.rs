@@ -57,3 +57,69 @@ fn a_quartet_of_codex_claude_and_pi_in_jails() {
 fn a_quartet_of_gemini_and_opencode_in_jails() {
     quartet("opencode", "gemini", "codex");
 }
+
+/// The key is in the person's shell. What runs in the jail has a placeholder, and the model gets the
+/// key all the same: the keeper's proxy adds it.
+#[test]
+fn i09_a_key_stays_outside_of_the_jail() {
+    const KEY: &str = "sk-ant-the-real-key-of-the-person";
+    let stage = Stage::new();
+    let server = ModelServer::answering(0, mind);
+    let url = server.url();
+    let agent = format!(
+        "[agents.claude]\nkind = \"claude\"\nprogram = \"{}\"\nmodel = \"claude-sonnet-4-5\"\n",
+        stage.program("claude")
+    );
+    stage.judged("claude", &agent);
+    let arguments = [
+        "start",
+        "--project",
+        "project",
+        "--prd",
+        "project/prd.json",
+        "--sandbox",
+        "bwrap",
+    ];
+    let mut command = stage.env.command(&arguments);
+    command
+        .env("ANTHROPIC_API_KEY", KEY)
+        .env("ANTHROPIC_BASE_URL", &url);
+    let started = stage.env.output(&mut command);
+    assert!(started.status.success(), "{started:?}");
+    let view = stage.wait_for("completed");
+    assert_eq!(view["stories"][0]["status"], "passed", "{view}");
+    let requests = server.requests();
+    assert!(!requests.is_empty());
+    for request in &requests {
+        assert!(
+            request.keys.iter().any(|key| key == KEY),
+            "{:?}",
+            request.keys
+        );
+    }
+    let folder = stage.home().join("loops");
+    let found = files_with(&folder, KEY);
+    let outside: Vec<_> = found
+        .iter()
+        .filter(|path| !path.ends_with("keys.json"))
+        .collect();
+    assert!(outside.is_empty(), "the key lies in {outside:?}");
+}
+
+/// Files below a folder that hold a text.
+fn files_with(folder: &std::path::Path, text: &str) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (path, kind) = (entry.path(), entry.file_type().expect("a kind"));
+        if kind.is_dir() {
+            found.extend(files_with(&path, text));
+        } else if kind.is_file() {
+            let bytes = std::fs::read(&path).unwrap_or_default();
+            let holds = bytes
+                .windows(text.len())
+                .any(|window| window == text.as_bytes());
+            found.extend(holds.then_some(path));
+        }
+    }
+    found
+}

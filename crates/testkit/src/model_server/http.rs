@@ -15,6 +15,8 @@ pub(super) struct Incoming {
     pub(super) method: String,
     /// The path, without the query.
     pub(super) path: String,
+    /// The keys that it came with, as they stand in its headers.
+    pub(super) keys: Vec<String>,
     /// The body; null if it was not JSON.
     pub(super) body: Value,
 }
@@ -30,6 +32,7 @@ pub(super) fn read(stream: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     };
     let mut length = 0;
     let mut is_chunked = false;
+    let mut keys = Vec::new();
     loop {
         let mut line = String::new();
         head.read_line(&mut line)?;
@@ -37,10 +40,11 @@ pub(super) fn read(stream: &mut impl BufRead) -> io::Result<Option<Incoming>> {
         let Some((name, value)) = line.split_once(':') else {
             break;
         };
-        let value = value.trim().to_lowercase();
+        let value = value.trim();
         match name.to_lowercase().as_str() {
             "content-length" => length = value.parse().unwrap_or(0),
-            "transfer-encoding" => is_chunked = value.contains("chunked"),
+            "transfer-encoding" => is_chunked = value.to_lowercase().contains("chunked"),
+            "authorization" | "x-api-key" | "x-goog-api-key" => keys.push(value.to_owned()),
             _ => {}
         }
     }
@@ -54,6 +58,7 @@ pub(super) fn read(stream: &mut impl BufRead) -> io::Result<Option<Incoming>> {
     Ok(Some(Incoming {
         method: method.to_owned(),
         path,
+        keys,
         body,
     }))
 }
