@@ -54,6 +54,8 @@ pub use jail::{
 pub use linux::{keep, launch, look, shim, sweep};
 pub use moments::watch_writes;
 pub use output::{Output, Piece, Stream, output, output_from};
+#[cfg(target_os = "linux")]
+pub use proxy::{TestHost, use_test_hosts};
 pub use records::{
     ExitCause, ExitOutcome, ExitRecord, JailRecord, KeeperRecord, REFUSED_MAX, RUN_DIR_VARIABLE,
     RunSpec, RunView, StopSignal, Watch,

@@ -59,7 +59,7 @@ const MADE: [(&str, &str); 6] = [
         "passwd: files\ngroup: files\nhosts: files\n",
     ),
     ("resolv.conf", ""),
-    ("machine-id", "00000000000000000000000000000001\n"),
+    ("machine-id", ""),
 ];
 
 /// Changes whenever the content that we make does, so that an older folder is not used.

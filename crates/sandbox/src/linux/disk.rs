@@ -3,16 +3,20 @@
 //! It counts, in a thread of its own, and rests for longer than it counts. It never follows a link
 //! and never opens a file: the tree belongs to the jailed program, which changes it meanwhile.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
+
+use super::processes;
 
 /// How long to rest at least between two counts.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -35,6 +39,8 @@ pub(super) struct Bounds {
 pub(super) struct DiskWatch {
     is_over: Arc<AtomicBool>,
     is_done: Arc<AtomicBool>,
+    /// The first process of the jail, or 0 while it is not known.
+    shim: Arc<AtomicI32>,
 }
 
 impl DiskWatch {
@@ -42,12 +48,14 @@ impl DiskWatch {
         let watch = Self {
             is_over: Arc::default(),
             is_done: Arc::default(),
+            shim: Arc::default(),
         };
         let (is_over, is_done) = (Arc::clone(&watch.is_over), Arc::clone(&watch.is_done));
+        let shim = Arc::clone(&watch.shim);
         thread::Builder::new().spawn(move || {
             while !is_done.load(Ordering::Acquire) {
                 let started = Instant::now();
-                if is_beyond(&roots, bounds) {
+                if is_beyond(&roots, bounds, shim.load(Ordering::Acquire)) {
                     is_over.store(true, Ordering::Release);
                     return;
                 }
@@ -57,7 +65,10 @@ impl DiskWatch {
         Ok(watch)
     }
 
-    pub(super) fn is_over(&self) -> bool {
+    /// Whether the mounts hold too much. `shim` is the first process of the jail: what it and its
+    /// descendants have deleted and still hold open counts too.
+    pub(super) fn is_over(&self, shim: Option<i32>) -> bool {
+        self.shim.store(shim.unwrap_or_default(), Ordering::Release);
         self.is_over.load(Ordering::Acquire)
     }
 }
@@ -69,9 +80,41 @@ impl Drop for DiskWatch {
 }
 
 /// Whether the roots hold more than the bounds together.
-fn is_beyond(roots: &[PathBuf], bounds: Bounds) -> bool {
+fn is_beyond(roots: &[PathBuf], bounds: Bounds, shim: i32) -> bool {
     let mut left = bounds;
-    roots.iter().any(|root| count(root, &mut left))
+    roots.iter().any(|root| count(root, &mut left)) || count_deleted(roots, shim, &mut left)
+}
+
+/// Subtracts files that have no name any more and are still open: they take space until they are
+/// closed. A program that hides its descriptors from us by being undumpable is not seen, unless we
+/// are root.
+fn count_deleted(roots: &[PathBuf], shim: i32, left: &mut Bounds) -> bool {
+    if shim == 0 {
+        return false;
+    }
+    let devices: BTreeSet<u64> = roots
+        .iter()
+        .filter_map(|root| fs::symlink_metadata(root).ok())
+        .map(|data| data.dev())
+        .collect();
+    let table = processes::all().unwrap_or_default();
+    let jailed = processes::descendants(&table, &BTreeSet::from([shim]));
+    let mut seen = BTreeSet::new();
+    for process in jailed {
+        let open = fs::read_dir(format!("/proc/{}/fd", process.id.pid));
+        for descriptor in open.into_iter().flatten().flatten() {
+            // It asks about the open file itself, whatever its name was.
+            let Ok(data) = fs::metadata(descriptor.path()) else {
+                continue;
+            };
+            let is_deleted = data.is_file() && data.nlink() == 0 && devices.contains(&data.dev());
+            if is_deleted && seen.insert((data.dev(), data.ino())) && subtract(left, data.blocks())
+            {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// Subtracts what is below a root, and returns whether more is there than was left.
@@ -80,7 +123,7 @@ fn count(root: &Path, left: &mut Bounds) -> bool {
         return false;
     };
     if !data.is_dir() {
-        return subtract(left, std::os::unix::fs::MetadataExt::blocks(&data));
+        return subtract(left, data.blocks());
     }
     let opened = rustix::fs::open(root, FOLDER, Mode::empty());
     let mut folders: Vec<Dir> = opened.and_then(Dir::new).into_iter().collect();
@@ -180,9 +223,9 @@ mod tests {
             ("nothing there", Path::new("/no/such/root"), two, false),
             ("deep", deep.path(), FREE, true),
         ] {
-            assert_eq!(is_beyond(&[root.to_owned()], bounds), expected, "{name}");
+            assert_eq!(is_beyond(&[root.to_owned()], bounds, 0), expected, "{name}");
         }
         let both = [big.path().to_owned(), small.path().to_owned()];
-        assert!(is_beyond(&both, three));
+        assert!(is_beyond(&both, three, 0));
     }
 }

@@ -27,7 +27,7 @@ use super::tree::Tree;
 use super::words::Order;
 use crate::files::RunFolder;
 use crate::jail::{self, FILTER_FD, Jail, OPTIONS_FD};
-use crate::proxy::{Machine, Proxy, Traffic};
+use crate::proxy::{self, Proxy, Traffic};
 use crate::{
     CommandSpec, JailKind, JailRecord, JailSpec, LimitHit, Network, ProxySpec, RUN_DIR_VARIABLE,
     RunSpec, StopSignal,
@@ -235,9 +235,9 @@ impl Jailed {
 fn open_proxy(folder: &RunFolder, rules: &ProxySpec, secrets: &Secrets) -> io::Result<Proxy> {
     let key = |name: &str| secrets.value(name)?.into_string().ok();
     let log = folder.file("network.jsonl");
-    let proxy = Proxy::new(rules, key, Box::new(Machine), &log)?;
-    proxy.listen(listen(&folder.file(NET_NAME))?)?;
-    Ok(proxy)
+    let ours = Proxy::new(rules, key, proxy::world(), &log)?;
+    ours.listen(listen(&folder.file(NET_NAME))?)?;
+    Ok(ours)
 }
 
 /// The command that makes the jail.

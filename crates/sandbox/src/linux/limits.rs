@@ -57,7 +57,7 @@ impl LimitWatch {
 
     /// Looks at what the jail of this shim uses, and returns whether it must be ended for it.
     pub(super) fn must_end(&mut self, shim: Option<i32>) -> bool {
-        if self.disk.as_ref().is_some_and(DiskWatch::is_over) {
+        if self.disk.as_ref().is_some_and(|disk| disk.is_over(shim)) {
             self.noted = Some(LimitHit::Disk);
             return true;
         }
@@ -68,8 +68,15 @@ impl LimitWatch {
         if !self.needs_table() {
             return false;
         }
-        let used = Used::read(shim, self.limits.open_files.is_some());
-        self.judge(used)
+        let mut used = Used::read(shim, self.limits.open_files.is_some());
+        if self
+            .limits
+            .memory_bytes
+            .is_some_and(|limit| used.memory_bytes > limit)
+        {
+            used.memory_bytes = exact_memory(&used.rough);
+        }
+        self.judge(&used)
     }
 
     fn needs_table(&self) -> bool {
@@ -82,7 +89,7 @@ impl LimitWatch {
     }
 
     /// Notes a limit that was hit, and returns whether nobody else ends the run for it.
-    fn judge(&mut self, used: Used) -> bool {
+    fn judge(&mut self, used: &Used) -> bool {
         let is_beyond = |used: u64, limit: Option<u64>| limit.is_some_and(|limit| used > limit);
         let is_reached = |used: u64, limit: Option<u64>| limit.is_some_and(|limit| used >= limit);
         if is_beyond(used.memory_bytes, self.limits.memory_bytes)
@@ -103,7 +110,9 @@ impl LimitWatch {
             self.noted = Some(LimitHit::Processes);
             return true;
         }
-        if self.noted.is_none() && is_reached(used.processes, self.limits.processes) {
+        // The kernel counts the shim's threads too.
+        let n_tasks = used.processes + used.shim_threads;
+        if self.noted.is_none() && is_reached(n_tasks, self.limits.processes) {
             self.noted = Some(LimitHit::Processes);
         }
         if self.noted.is_none() && is_reached(used.open_files, self.limits.open_files) {
@@ -130,10 +139,15 @@ impl LimitWatch {
 }
 
 /// What a jail uses.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Used {
+    /// With pages counted as often as they are shared.
     memory_bytes: u64,
+    /// Tasks beside the shim.
     processes: u64,
+    shim_threads: u64,
+    /// Each process with its own memory, counted like the sum.
+    rough: Vec<(i32, u64)>,
     cpu_secs: u64,
     /// Of the process that has most.
     open_files: u64,
@@ -157,8 +171,15 @@ impl Used {
                 word.and_then(|word| word.parse::<u64>().ok())
                     .unwrap_or_default()
             };
-            used.memory_bytes += (number("RssAnon:") + number("RssShmem:")) * 1024;
-            used.processes += number("Threads:").max(1);
+            let memory_bytes = (number("RssAnon:") + number("RssShmem:")) * 1024;
+            used.memory_bytes += memory_bytes;
+            used.rough.push((pid, memory_bytes));
+            let n_threads = number("Threads:").max(1);
+            if pid == shim {
+                used.shim_threads = n_threads;
+            } else {
+                used.processes += n_threads;
+            }
             if with_files {
                 used.open_files = used.open_files.max(open_files(pid));
             }
@@ -166,6 +187,21 @@ impl Used {
         used.cpu_secs = ticks / ticks_per_sec;
         used
     }
+}
+
+/// The memory of processes with shared pages counted once. It takes longer to read, so that it is asked
+/// only when the rough sum is too large. A process that hides from us counts roughly.
+fn exact_memory(rough: &[(i32, u64)]) -> u64 {
+    let of_process = |(pid, rough): &(i32, u64)| {
+        let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+        let number = |name: &str| {
+            let line = rollup.lines().find_map(|line| line.strip_prefix(name))?;
+            line.split_whitespace().next()?.parse::<u64>().ok()
+        };
+        let kilobytes = number("Pss_Anon:").and_then(|anon| Some(anon + number("Pss_Shmem:")?));
+        kilobytes.map_or(*rough, |kilobytes| kilobytes * 1024)
+    };
+    rough.iter().map(of_process).sum()
 }
 
 /// The time of a process and of its children that were waited for.
@@ -199,17 +235,19 @@ mod tests {
         };
         let calm = Used {
             memory_bytes: 100,
-            processes: 9,
+            processes: 7,
+            shim_threads: 2,
+            rough: Vec::new(),
             cpu_secs: 4,
             open_files: 19,
         };
         for (name, used, expected) in [
-            ("calm", calm, (false, None)),
+            ("calm", calm.clone(), (false, None)),
             (
                 "memory",
                 Used {
                     memory_bytes: 101,
-                    ..calm
+                    ..calm.clone()
                 },
                 (true, Some(LimitHit::Memory)),
             ),
@@ -217,15 +255,15 @@ mod tests {
                 "cpu",
                 Used {
                     cpu_secs: 5,
-                    ..calm
+                    ..calm.clone()
                 },
                 (true, Some(LimitHit::Cpu)),
             ),
             (
                 "processes",
                 Used {
-                    processes: 10,
-                    ..calm
+                    processes: 8,
+                    ..calm.clone()
                 },
                 (false, Some(LimitHit::Processes)),
             ),
@@ -233,7 +271,7 @@ mod tests {
                 "a fork bomb",
                 Used {
                     processes: 11,
-                    ..calm
+                    ..calm.clone()
                 },
                 (true, Some(LimitHit::Processes)),
             ),
@@ -241,7 +279,7 @@ mod tests {
                 "files",
                 Used {
                     open_files: 20,
-                    ..calm
+                    ..calm.clone()
                 },
                 (false, Some(LimitHit::OpenFiles)),
             ),
@@ -253,7 +291,7 @@ mod tests {
                 looked_at: Instant::now(),
                 noted: None,
             };
-            assert_eq!((watch.judge(used), watch.hit(None, 0)), expected, "{name}");
+            assert_eq!((watch.judge(&used), watch.hit(None, 0)), expected, "{name}");
         }
     }
 

@@ -18,6 +18,7 @@ use std::process::{Command, ExitCode, ExitStatus, Stdio, exit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{
@@ -35,8 +36,12 @@ const KEEPER_GONE: i32 = 124;
 /// The exit code when the jail could not be made ready.
 const NOT_READY: u8 = 125;
 
-/// Connections to the bridge at the same time.
-const CONNECTIONS_MAX: usize = 256;
+/// Connections to the bridge at the same time. Each takes two threads, which count as processes of
+/// the jail. Further ones wait to be accepted.
+const CONNECTIONS_MAX: usize = 64;
+
+/// How often it is looked whether another connection may be accepted.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// What the command line asks for.
 #[derive(Debug, Default)]
@@ -227,10 +232,10 @@ fn bridge(port: u16) -> io::Result<()> {
     let n_open = Arc::new(AtomicUsize::new(0));
     let relaying = thread::Builder::new().spawn(move || {
         for connection in listener.incoming().flatten() {
-            let counted = Counted::new(&n_open);
-            if n_open.load(Ordering::Acquire) > CONNECTIONS_MAX {
-                continue;
+            while n_open.load(Ordering::Acquire) >= CONNECTIONS_MAX {
+                thread::sleep(PAUSE);
             }
+            let counted = Counted::new(&n_open);
             // Without a thread the connection is dropped, and the client may try again.
             let _ = thread::Builder::new().spawn(move || {
                 relay(&connection);

@@ -153,9 +153,13 @@ impl Head {
         let bad = || Denied::new(400, Refusal::BadRequest);
         let encodings: Vec<&str> = self.values("transfer-encoding").collect();
         let lengths: Vec<&str> = self.values("content-length").collect();
+        // HTTP/1.0 has no chunks, so a server that speaks it would read them differently.
+        let has_chunks = self.first[2] != "HTTP/1.0";
         match (encodings.as_slice(), lengths.as_slice()) {
             ([], []) => Ok(Body::Unsaid),
-            ([encoding], []) if encoding.eq_ignore_ascii_case("chunked") => Ok(Body::Chunked),
+            ([encoding], []) if has_chunks && encoding.eq_ignore_ascii_case("chunked") => {
+                Ok(Body::Chunked)
+            }
             ([], [length]) => {
                 let is_number =
                     (1..=15).contains(&length.len()) && length.bytes().all(|b| b.is_ascii_digit());

@@ -19,4 +19,5 @@ mod world;
 
 pub(crate) use log::Traffic;
 pub(crate) use serve::Proxy;
-pub(crate) use world::Machine;
+pub(crate) use world::world;
+pub use world::{TestHost, use_test_hosts};

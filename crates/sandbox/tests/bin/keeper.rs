@@ -2,6 +2,7 @@
 //!
 //! `launch RUN_DIR` launches a keeper and then stays alive, so that a test can kill the process
 //! that launched it. `probe FILE` writes what a probe of bwrap found. There is no output.
+//! `TEST_HOSTS` names the hosts that its proxy knows.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -16,6 +17,12 @@ fn main() -> ExitCode {
         .is_some_and(|command| command == sandbox::SHIM_COMMAND)
     {
         return sandbox::shim(given);
+    }
+    if let Ok(hosts) = env::var("TEST_HOSTS") {
+        match serde_json::from_str(&hosts) {
+            Ok(hosts) => sandbox::use_test_hosts(hosts),
+            Err(_) => return ExitCode::from(70),
+        }
     }
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod ending;
+mod escape;
 mod jailed;
 mod losing;
 mod network;

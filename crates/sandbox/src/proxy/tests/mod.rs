@@ -550,7 +550,7 @@ fn a_spec_that_cannot_be_meant_is_refused() {
         change(&mut spec);
         let key = |name: &str| (name == "REAL_KEY").then(|| "key".to_owned());
         let log = folder.path().join("log");
-        let made = Proxy::new(&spec, key, Box::new(super::Machine), &log);
+        let made = Proxy::new(&spec, key, super::world(), &log);
         made.err().map(|error| error.to_string())
     };
     assert_eq!(refused(|_| {}), None);

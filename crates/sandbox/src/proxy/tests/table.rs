@@ -189,6 +189,11 @@ pub(super) const REQUESTS: &[(&str, &str, &str, u16)] = &[
 /// Whole requests.
 pub(super) const RAW: &[(&str, &[u8], u16)] = &[
     (
+        "chunks in HTTP/1.0",
+        b"POST http://api.example/ HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        400,
+    ),
+    (
         "CR in target",
         b"CONNECT api.example:443\rX HTTP/1.1\r\n\r\n",
         400,
