@@ -51,7 +51,7 @@ pub use jail::{
     proxy_environment, system_mounts,
 };
 #[cfg(target_os = "linux")]
-pub use linux::{keep, launch, look, shim, sweep};
+pub use linux::{Stray, keep, launch, look, remove_stray, shim, strays, sweep};
 pub use moments::watch_writes;
 pub use output::{Output, Piece, Stream, output, output_from};
 #[cfg(target_os = "linux")]

@@ -78,6 +78,8 @@ pub struct Abilities {
     pub container_user: Option<(u32, u32)>,
     /// Whether the container program works without root, so that our user can be kept inside.
     pub is_rootless: bool,
+    /// Whether the kernel has IPv6.
+    pub has_ipv6: bool,
 }
 
 impl Jail<'_> {

@@ -66,7 +66,7 @@ impl Args {
         self.add(&["--security-opt", &format!("seccomp={filter}")]);
         self.add(&["--read-only", "--hostname=jail", "--shm-size=256m"]);
         self.add(&["--tmpfs", "/tmp:rw,exec,nosuid,nodev,size=2g,mode=1777"]);
-        self.add(&["--tmpfs", "/run:rw,nosuid,nodev,size=16m"]);
+        self.add(&["--tmpfs", "/var/tmp:rw,exec,nosuid,nodev,size=1g,mode=1777"]);
         let has_home = |path: &Path| path == Path::new(HOME);
         if !jail.spec.mounts.iter().any(|mount| has_home(&mount.inside)) {
             self.add(&[
@@ -77,9 +77,16 @@ impl Args {
         if jail.spec.kind == JailKind::Podman {
             // Otherwise it copies the proxy variables of this machine into the container.
             self.add(&["--http-proxy=false"]);
+            // It would make `/run` writable, where the shim and the sockets are.
+            self.add(&["--read-only-tmpfs=false"]);
             if jail.abilities.is_rootless {
                 self.add(&["--userns=keep-id:uid=1000,gid=1000"]);
             }
+        }
+        let has_own_network = !matches!(jail.spec.network, Network::Open);
+        if jail.spec.kind == JailKind::Docker && jail.abilities.has_ipv6 && has_own_network {
+            // Docker turns it off, also on the loopback, where servers in tests listen.
+            self.add(&["--sysctl=net.ipv6.conf.all.disable_ipv6=0"]);
         }
         if let Some((user, group)) = jail.abilities.container_user {
             self.add(&["--user", &format!("{user}:{group}")]);

@@ -45,7 +45,7 @@ const COPIED: [&str; 29] = [
 ];
 
 /// What is made anew.
-const MADE: [(&str, &str); 6] = [
+const MADE: [(&str, &str); 7] = [
     (
         "passwd",
         "root:x:0:0:root:/root:/bin/sh\n\
@@ -60,6 +60,7 @@ const MADE: [(&str, &str); 6] = [
     ),
     ("resolv.conf", ""),
     ("machine-id", ""),
+    ("hostname", "jail\n"),
 ];
 
 /// Changes whenever the content that we make does, so that an older folder is not used.
@@ -225,6 +226,7 @@ mod tests {
             names(&first),
             [
                 "group",
+                "hostname",
                 "hosts",
                 "java-21",
                 "machine-id",

@@ -45,6 +45,7 @@ pub(crate) fn abilities(kind: JailKind, program: &Path) -> Abilities {
             );
             Abilities {
                 container_user: (!is_root).then_some(us),
+                has_ipv6: Path::new("/proc/sys/net/ipv6").exists(),
                 ..Abilities::default()
             }
         }

@@ -27,9 +27,15 @@ pub(super) struct Groups {
 }
 
 impl Groups {
+    /// The groups of this process.
     pub(super) fn read() -> io::Result<Self> {
+        Self::of("self")
+    }
+
+    /// The groups of another process.
+    pub(super) fn of(pid: &str) -> io::Result<Self> {
         Ok(Self {
-            own: fs::read_to_string("/proc/self/cgroup")?,
+            own: fs::read_to_string(format!("/proc/{pid}/cgroup"))?,
             mounts: fs::read_to_string("/proc/self/mountinfo")?,
         })
     }
@@ -77,8 +83,16 @@ fn existing(mount: &Path, own: &str) -> Option<PathBuf> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cgroup {
     version: Version,
+    origin: Origin,
     memory: Option<PathBuf>,
     processes: Option<PathBuf>,
+}
+
+/// Who made the groups, and so whether we know that they bound anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Ours,
+    Engine,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +109,7 @@ impl Cgroup {
         };
         let first = Self {
             version: Version::First,
+            origin: Origin::Ours,
             memory: wanted(limits.memory_bytes, groups.first("memory")),
             processes: wanted(limits.processes, groups.first("pids")),
         };
@@ -104,10 +119,30 @@ impl Cgroup {
         let own = groups.second()?;
         let second = Self {
             version: Version::Second,
+            origin: Origin::Ours,
             memory: wanted(limits.memory_bytes, Some(own.clone())),
             processes: wanted(limits.processes, Some(own)),
         };
         (second.memory.is_some() || second.processes.is_some()).then_some(second)
+    }
+
+    /// The groups that a container's program has made, which only tell us what was hit.
+    pub(super) fn found(groups: &Groups) -> Self {
+        let first = (groups.first("memory"), groups.first("pids"));
+        match first {
+            (None, None) => Self {
+                version: Version::Second,
+                origin: Origin::Engine,
+                memory: groups.second(),
+                processes: groups.second(),
+            },
+            (memory, processes) => Self {
+                version: Version::First,
+                origin: Origin::Engine,
+                memory,
+                processes,
+            },
+        }
     }
 
     /// The folders, each once.
@@ -150,11 +185,11 @@ impl Cgroup {
     }
 
     pub(super) fn bounds_memory(&self) -> bool {
-        self.memory.is_some()
+        self.origin == Origin::Ours && self.memory.is_some()
     }
 
     pub(super) fn bounds_processes(&self) -> bool {
-        self.processes.is_some()
+        self.origin == Origin::Ours && self.processes.is_some()
     }
 
     /// The bound that was hit, if one was.

@@ -218,7 +218,7 @@ impl Jailed {
 
     /// Removes what the jail leaves on the host.
     pub(super) fn clean(&self, folder: &RunFolder) {
-        if let Some(cgroup) = self.cgroup.get() {
+        if let Some(cgroup) = self.cgroup.get().filter(|_| self.kind == JailKind::Bwrap) {
             cgroup::remove(&cgroup.folders());
         }
         for name in [ALIVE_NAME, NET_NAME] {
@@ -354,7 +354,13 @@ fn admit(
     folder
         .write_jail(&record)
         .map_err(|error| format!("cannot record the jail: {error}"))?;
-    let entered = plan.and_then(|plan| plan.enter(shim.id.pid, &spec.limits));
+    let entered = match spec.kind {
+        JailKind::Bwrap => plan.and_then(|plan| plan.enter(shim.id.pid, &spec.limits)),
+        JailKind::Podman | JailKind::Docker => {
+            let groups = Groups::of(&shim.id.pid.to_string()).ok();
+            groups.map(|groups| Cgroup::found(&groups))
+        }
+    };
     if let Some(entered) = entered {
         let _ = cgroup.set(entered);
     }

@@ -65,6 +65,10 @@ impl LimitWatch {
             return false;
         };
         self.looked_at = Instant::now();
+        // Noted now: the groups of a container are gone when it is.
+        if let Some(hit) = self.cgroup.get().and_then(Cgroup::hit) {
+            self.noted = Some(hit);
+        }
         if !self.needs_table() {
             return false;
         }

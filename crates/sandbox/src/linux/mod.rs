@@ -25,6 +25,7 @@ mod tree;
 mod watcher;
 mod words;
 
+pub use container::{Stray, remove_stray, strays};
 pub use keep::keep;
 pub use launch::launch;
 pub use look::look;

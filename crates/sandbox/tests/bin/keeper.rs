@@ -1,14 +1,15 @@
 //! The hidden command `keeper RUN_DIR` as a program of its own, for the tests.
 //!
 //! `launch RUN_DIR` launches a keeper and then stays alive, so that a test can kill the process
-//! that launched it. `probe FILE` writes what a probe of bwrap found. There is no output.
+//! that launched it. `probe FILE` writes what a probe of bwrap found, and
+//! `strays KIND STATE FILE` removes stray containers. There is no output.
 //! `TEST_HOSTS` names the hosts that its proxy knows.
 
 use std::path::Path;
 use std::process::ExitCode;
 use std::{env, thread};
 
-use sandbox::{ExitOutcome, RunSpec, Watch};
+use sandbox::{ExitOutcome, JailKind, RunSpec, Watch};
 
 fn main() -> ExitCode {
     let mut given = env::args_os().skip(1);
@@ -30,17 +31,35 @@ fn main() -> ExitCode {
         ["keeper", run_dir] => keep(Path::new(run_dir)),
         ["launch", run_dir] => launch_and_stay(Path::new(run_dir)),
         ["probe", file] => probe(Path::new(file)),
+        ["strays", kind, state, file] => strays(kind, Path::new(state), Path::new(file)),
         _ => ExitCode::from(2),
     }
 }
 
 /// Writes what the probe of bwrap found, in a process whose `PATH` a test chose.
 fn probe(file: &Path) -> ExitCode {
-    let found = format!("{:?}", sandbox::probe(sandbox::JailKind::Bwrap));
+    let found = format!("{:?}", sandbox::probe(JailKind::Bwrap));
     match std::fs::write(file, found) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(70),
     }
+}
+
+/// Removes the strays of an engine, and writes their run folders.
+fn strays(kind: &str, state: &Path, file: &Path) -> ExitCode {
+    let kind = match kind {
+        "podman" => JailKind::Podman,
+        _ => JailKind::Docker,
+    };
+    let removed = sandbox::strays(kind, state).and_then(|found| {
+        let mut text = String::new();
+        for stray in found {
+            sandbox::remove_stray(&stray)?;
+            text += &format!("{}\n", stray.run_dir.display());
+        }
+        std::fs::write(file, text)
+    });
+    removed.map_or(ExitCode::from(70), |()| ExitCode::SUCCESS)
 }
 
 fn keep(run_dir: &Path) -> ExitCode {

@@ -5,7 +5,9 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod containers;
 mod ending;
+mod engines;
 mod escape;
 mod jailed;
 mod losing;

@@ -124,6 +124,7 @@ fn a_docker_jail_is_this_command() {
     let spec = spec(JailKind::Docker, Network::Proxy(ProxySpec::default()));
     let abilities = Abilities {
         container_user: Some((1000, 100)),
+        has_ipv6: true,
         ..Abilities::default()
     };
     insta::assert_snapshot!(wrapped(&spec, abilities));

@@ -12,8 +12,9 @@ use sandbox::{
 };
 use serde_json::json;
 
-use super::place::{ALLOWED_HOST, Place};
-use crate::scene::{KEEPER, wait_for};
+use super::place::{ALLOWED_HOST, Place, shared_keeper};
+use crate::engines::{Engine, IMAGE};
+use crate::scene::wait_for;
 
 /// What small limits make the cases about limits cheap.
 const LIMITS: Limits = Limits {
@@ -32,11 +33,18 @@ const KEEPER_SECRETS: [(&str, &str); 3] = [
     ("DATABASE_URL", "postgres://u:CANARY@h.invalid/d"),
 ];
 
-/// Who runs the keeper.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Who {
+/// Who runs the keeper, and what makes its jail.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Who<'a> {
     Us,
     PlainUser,
+    With(&'a Engine),
+}
+
+impl Who<'_> {
+    pub(super) fn is_plain(self) -> bool {
+        matches!(self, Self::PlainUser)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -100,7 +108,7 @@ impl Case {
     }
 
     /// Plays it in a jail, from beginning to end.
-    pub(super) fn play(&self, place: &Place, who: Who) -> Played {
+    pub(super) fn play(&self, place: &Place, who: Who<'_>) -> Played {
         let run_dir = place.at("state/run1/run");
         let case = place.at("case");
         fs::copy(&self.path, &case).unwrap();
@@ -132,16 +140,14 @@ impl Case {
     }
 
     /// Starts a keeper with secrets in its environment and an open folder of the operator.
-    fn keeper(&self, place: &Place, who: Who, run_dir: &Path) -> Child {
-        let keeper = place.at("keeper");
-        fs::copy(KEEPER, &keeper).unwrap();
+    fn keeper(&self, place: &Place, who: Who<'_>, run_dir: &Path) -> Child {
         let inner = "exec 9< \"$CANARY_DIR\"; exec \"$KEEPER\" keeper \"$RUN\"";
         let with_terminal = self.name.starts_with("terminal");
         let mut command = Command::new("sh");
         if with_terminal {
             command = Command::new("script");
             command.args(["-qec", "\"$KEEPER\" keeper \"$RUN\" & wait", "/dev/null"]);
-        } else if who == Who::PlainUser && rustix::process::geteuid().is_root() {
+        } else if who.is_plain() && rustix::process::geteuid().is_root() {
             let owned = Command::new("chown")
                 .args(["-R", "4242:4242"])
                 .arg(place.folder.path())
@@ -169,16 +175,18 @@ impl Case {
             })
         });
         command
-            .env("KEEPER", keeper)
+            .env("KEEPER", shared_keeper())
             .env("RUN", run_dir)
             .env("CANARY_DIR", place.at("op/canary"))
             .env("TEST_HOSTS", json!(hosts).to_string())
-            .envs(KEEPER_SECRETS)
-            .spawn()
-            .unwrap()
+            .envs(KEEPER_SECRETS);
+        if let Who::With(engine) = who {
+            command.envs(&engine.env);
+        }
+        command.spawn().unwrap()
     }
 
-    fn spec(&self, place: &Place, case: &Path, who: Who) -> RunSpec {
+    fn spec(&self, place: &Place, case: &Path, who: Who<'_>) -> RunSpec {
         let mut env = place.variables();
         env.extend(environment(who));
         let limits = if self.name.starts_with("limits") {
@@ -210,7 +218,10 @@ impl Case {
             stop_signal: StopSignal::Term,
             stream: None,
             jail: Some(JailSpec {
-                kind: JailKind::Bwrap,
+                kind: match who {
+                    Who::Us | Who::PlainUser => JailKind::Bwrap,
+                    Who::With(engine) => engine.kind,
+                },
                 mounts: mounts(place, case, who),
                 network: Network::Proxy(ProxySpec {
                     allow: [80, 443]
@@ -223,7 +234,7 @@ impl Case {
                     ..ProxySpec::default()
                 }),
                 limits,
-                image: None,
+                image: Some(IMAGE.to_owned()),
             }),
         }
     }
@@ -280,7 +291,7 @@ impl Case {
 }
 
 /// The variables of the program itself.
-fn environment(who: Who) -> BTreeMap<String, String> {
+fn environment(who: Who<'_>) -> BTreeMap<String, String> {
     let rustup = std::env::var("RUSTUP_HOME")
         .unwrap_or_else(|_| format!("{}/.rustup", std::env::var("HOME").unwrap_or_default()));
     [
@@ -302,18 +313,18 @@ fn environment(who: Who) -> BTreeMap<String, String> {
 }
 
 /// The programs that honest cases need, as this machine has them.
-fn search_path(who: Who) -> String {
+fn search_path(who: Who<'_>) -> String {
     let cargo = std::env::var("CARGO_HOME")
         .unwrap_or_else(|_| format!("{}/.cargo", std::env::var("HOME").unwrap_or_default()));
     let system = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
     match who {
-        Who::Us => format!("{cargo}/bin:{system}"),
+        Who::Us | Who::With(_) => format!("{cargo}/bin:{system}"),
         // The toolchain is in our home, which it cannot enter.
         Who::PlainUser => system.to_owned(),
     }
 }
 
-fn mounts(place: &Place, case: &Path, who: Who) -> Vec<Mount> {
+fn mounts(place: &Place, case: &Path, who: Who<'_>) -> Vec<Mount> {
     let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join("state");
     fs::create_dir_all(&state).unwrap();
     let mut mounts =

@@ -13,6 +13,7 @@ use std::time::Duration;
 use std::{env, fs, thread};
 
 use super::case::Case;
+use super::next;
 use super::place::Place;
 
 /// Set in the process that is already inside its own namespaces.
@@ -171,8 +172,4 @@ fn without_a_jail_the_same_attempts_get_through() {
     let faults = faults.into_inner().unwrap();
     assert!(n_cases >= 60, "{n_cases}");
     assert_eq!(faults, Vec::<String>::new());
-}
-
-fn next(waiting: &Mutex<Vec<Case>>) -> Option<Case> {
-    waiting.lock().unwrap().pop()
 }

@@ -12,10 +12,12 @@ use std::os::unix::net::{SocketAddr as UnixAddress, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, id};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use tempfile::TempDir;
+
+use crate::scene::KEEPER;
 
 /// Abstract sockets have one namespace for all places of this process.
 static NAMES: AtomicU64 = AtomicU64::new(0);
@@ -172,6 +174,26 @@ fn base() -> &'static Path {
     } else {
         Path::new("/opt")
     }
+}
+
+/// The keeper's program where a plain user can start it. It is copied once, before anything is started:
+/// a program that is still open for writing somewhere cannot be.
+pub(super) fn shared_keeper() -> &'static Path {
+    static COPY: OnceLock<TempDir> = OnceLock::new();
+    static FILE: OnceLock<PathBuf> = OnceLock::new();
+    FILE.get_or_init(|| {
+        let folder = COPY.get_or_init(|| {
+            let folder = tempfile::Builder::new()
+                .prefix("kee")
+                .tempdir_in(base())
+                .unwrap();
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+            folder
+        });
+        let file = folder.path().join("keeper");
+        fs::copy(KEEPER, &file).unwrap();
+        file
+    })
 }
 
 fn walk(path: &Path, hasher: &mut DefaultHasher) {
