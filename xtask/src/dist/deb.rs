@@ -151,11 +151,12 @@ fn control(package: &Value, architecture: &str, kib: u64) -> Result<String> {
         .collect();
     Ok(format!(
         "Package: {}\nVersion: {}\nArchitecture: {architecture}\nMaintainer: {}\n\
-         Installed-Size: {kib}\nDepends: {}\nSection: {}\nPriority: {}\nDescription: {}\n{long}",
+         Installed-Size: {kib}\nDepends: {}\nRecommends: {}\nSection: {}\nPriority: {}\nDescription: {}\n{long}",
         text(package, "name")?,
         text(package, "version")?,
         text(table, "maintainer")?,
         text(table, "depends")?,
+        text(table, "recommends")?,
         text(table, "section")?,
         text(table, "priority")?,
         text(package, "description")?,
@@ -173,12 +174,12 @@ mod tests {
         let package = json!({
             "name": "loopwright", "version": "1.2.3", "description": "Runs loops",
             "metadata": { "deb": {
-                "maintainer": "Us", "depends": "git", "section": "devel", "priority": "optional",
+                "maintainer": "Us", "depends": "git", "recommends": "jail", "section": "devel", "priority": "optional",
                 "extended-description": "One.\n\nTwo.\n",
             } },
         });
         let expected = "Package: loopwright\nVersion: 1.2.3\nArchitecture: arm64\nMaintainer: Us\n\
-            Installed-Size: 7\nDepends: git\nSection: devel\nPriority: optional\n\
+            Installed-Size: 7\nDepends: git\nRecommends: jail\nSection: devel\nPriority: optional\n\
             Description: Runs loops\n One.\n .\n Two.\n";
         assert_eq!(control(&package, "arm64", 7).unwrap(), expected);
     }
