@@ -114,7 +114,7 @@ fn deeds_beside_bare_git(folder: &Path) -> Outcome<()> {
             )?;
         }
         repository.checkout(&base, &checkout)?;
-        repository.make_agent_repo(&base, &checkout)?;
+        repository.make_agent_repo(&base, None, &checkout)?;
         std::fs::write(checkout.join("new.txt"), format!("round {round}\n"))?;
         let snapshot = repository.snapshot(&checkout, &base, &[])?;
         let commit = repository.commit(&snapshot.tree, &base, "feat: a candidate\n", 1)?;
@@ -225,6 +225,7 @@ pub(crate) fn loop_spec(loop_id: &str, base: &str) -> Outcome<LoopSpec> {
         judge_is_chosen: true,
         families: BTreeMap::new(),
         first: None,
+        together: kernel::Together::default(),
         settings: "{}".into(),
     })
 }

@@ -481,6 +481,9 @@ pub(crate) struct StartArgs {
     /// The jail of agents and checks: auto, bwrap, podman, docker, or host for none
     #[arg(long, value_name = "KIND")]
     pub(crate) sandbox: Option<String>,
+    /// Work on this many stories at once; their commits land one at a time
+    #[arg(long, value_name = "N")]
+    pub(crate) parallel: Option<u32>,
     /// Set a configuration key for this loop, such as `retry.wait=5m`; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,

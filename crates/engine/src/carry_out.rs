@@ -6,6 +6,7 @@ use crate::fault::Fault;
 use crate::orders::announce::{Landed, announce};
 use crate::orders::end::end;
 use crate::orders::integrate::{BranchMove, integrate};
+use crate::orders::make_accepted::make_accepted;
 use crate::orders::make_candidate::make_candidate;
 use crate::orders::make_tests::make_tests;
 use crate::orders::prepare::prepare;
@@ -31,6 +32,7 @@ pub fn carry_out(order: &Order, ports: &Ports) -> Result<Option<Event>, Fault> {
         Deed::StopRun(stop) => stop_run(order, stop, ports),
         Deed::MakeTests(make) => make_tests(order, make, ports).map(Some),
         Deed::MakeCandidate(make) => make_candidate(order, make, ports).map(Some),
+        Deed::MakeAccepted(owed) => make_accepted(order, owed, ports).map(Some),
         Deed::Restack(owed) => restack(order, owed, ports).map(Some),
         Deed::Integrate {
             story,

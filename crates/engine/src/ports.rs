@@ -86,8 +86,14 @@ pub trait Repository: Send + Sync {
     fn checkout(&self, commit: &CommitId, folder: &Path) -> Result<(), Fault>;
     /// Writes the files of a tree into a new folder.
     fn checkout_tree(&self, tree: &TreeId, folder: &Path) -> Result<(), Fault>;
-    /// Makes the agent's own throw-away repository in a checkout.
-    fn make_agent_repo(&self, commit: &CommitId, folder: &Path) -> Result<(), Fault>;
+    /// Makes the agent's own throw-away repository in a checkout, with its former work on the branch
+    /// `former`.
+    fn make_agent_repo(
+        &self,
+        commit: &CommitId,
+        former: Option<&CommitId>,
+        folder: &Path,
+    ) -> Result<(), Fault>;
     /// Reads the files of a folder into a tree; paths in `kept` are as in the base.
     fn snapshot(&self, folder: &Path, base: &CommitId, kept: &[PathBuf])
     -> Result<Snapshot, Fault>;

@@ -1,14 +1,15 @@
 //! What a person's answer leads to.
 
 use crate::apply::{Moved, Refused};
-use crate::attempt::{RunState, Step};
+use crate::attempt::RunState;
 use crate::ids::StoryId;
 use crate::state::{Choice, Question, State};
 
 impl State {
-    /// Takes an answer. Without a story it goes to the only one that asks.
+    /// Takes an answer. Without a story it goes to the only one that asks, or to all that ask the
+    /// same.
     pub(crate) fn answer(&mut self, choice: &str, story: Option<&StoryId>) -> Moved {
-        let question = self.addressed(story)?;
+        let question = self.addressed(story, choice)?;
         let id = &question.story;
         let chosen = question
             .choices
@@ -21,15 +22,16 @@ impl State {
                 Ok(())
             }
             Some(Choice::Skip) => self.skip_asking(&question),
-            Some(Choice::Approve) => self.approve(id),
+            Some(Choice::Approve) => self.take_approval(id),
             Some(Choice::Reject) => {
+                // A person's no is about the work, wherever it stands.
+                self.attempt_mut(id)?.judged = None;
                 self.reject(id, format!("a person refused it, asked: {}", question.text))
             }
-            Some(Choice::Retry) => self.retry_asking(id),
+            Some(Choice::Retry) => self.retry_all(&question, None),
             None if question.free => {
                 let answer = format!("{}\n{choice}", question.text);
-                self.story_mut(id)?.answers.push(answer);
-                self.retry_asking(id)
+                self.retry_all(&question, Some(&answer))
             }
             None => {
                 let words: Vec<&str> = question.choices.iter().map(|offer| offer.word()).collect();
@@ -40,7 +42,7 @@ impl State {
 
     /// The question that an answer is for. All questions of one story are answered together, so its
     /// first one stands for them.
-    fn addressed(&self, story: Option<&StoryId>) -> Result<Question, Refused> {
+    fn addressed(&self, story: Option<&StoryId>, choice: &str) -> Result<Question, Refused> {
         let mut questions = self.open_questions();
         if let Some(story) = story {
             questions.retain(|question| question.story == *story);
@@ -53,7 +55,10 @@ impl State {
         };
         let mut asking: Vec<&str> = questions.iter().map(|one| one.story.as_str()).collect();
         asking.dedup();
-        if asking.len() > 1 {
+        // Trying again is the same for all of them. What becomes of a story is said story by story.
+        let is_for_all = choice == Choice::Cancel.word()
+            || (choice != Choice::Skip.word() && questions.iter().all(|one| one.is_like(&first)));
+        if asking.len() > 1 && !is_for_all {
             return Err(format!("several stories ask: {}; name one", asking.join(", ")).into());
         }
         Ok(first)
@@ -76,14 +81,19 @@ impl State {
         )
     }
 
-    fn approve(&mut self, id: &StoryId) -> Moved {
-        let attempt = self.attempt_mut(id)?;
-        let Step::Approve { candidate, .. } = &attempt.step else {
-            return Err("nothing is to be approved".into());
-        };
-        attempt.step = Step::Integrate {
-            candidate: candidate.clone(),
-        };
+    /// Tries again what asked, in every story that asked the same.
+    fn retry_all(&mut self, question: &Question, answer: Option<&str>) -> Moved {
+        let alike = self.open_questions();
+        let alike = alike
+            .into_iter()
+            .filter(|other| other.story == question.story || other.is_like(question));
+        let mut stories: Vec<StoryId> = alike.map(|other| other.story).collect();
+        stories.dedup();
+        for id in stories {
+            let answers = &mut self.story_mut(&id)?.answers;
+            answers.extend(answer.map(str::to_owned));
+            self.retry_asking(&id)?;
+        }
         Ok(())
     }
 
@@ -95,6 +105,15 @@ impl State {
                 lane.run = lane.run.again();
             }
         }
-        Ok(())
+        self.rejoin_queue(id)
+    }
+}
+
+impl Question {
+    /// Whether one answer can be for both: somebody shall try again what the same thing kept from
+    /// being done. A candidate is approved by the name of its story alone.
+    fn is_like(&self, other: &Self) -> bool {
+        let is_retried = self.choices.contains(&Choice::Retry);
+        is_retried && (&self.text, self.free) == (&other.text, other.free)
     }
 }

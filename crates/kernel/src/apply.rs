@@ -1,19 +1,17 @@
 //! Takes what happened into the state. A move that is not in this table is an error, on write and on
 //! replay.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use crate::attempt::{Attempt, Candidate, Material, RunState, Step};
-use crate::budget::Assumed;
 use crate::commit::Commit;
 use crate::event::{EndReason, Event, PublishResult, RunKey, Stamped, WriteBack};
 use crate::flow::{Flow, Stage};
 use crate::ids::{AgentName, StoryId};
 use crate::outcome::{RunOutcome, RunUsage};
-use crate::spec::{Cast, LoopSpec, StorySpec, StoryStart};
-use crate::state::{Spent, State, StoryProgress, StoryStatus};
+use crate::spec::Cast;
+use crate::state::{State, StoryProgress, StoryStatus};
 use crate::wishes::{Source, Wish};
 
 /// An event that cannot happen in this state.
@@ -58,50 +56,6 @@ impl Refused {
 pub(crate) type Moved = Result<(), Refused>;
 
 impl State {
-    /// A loop's first state, from its first record.
-    pub fn begin(first: &Stamped) -> Result<Self, IllegalMove> {
-        let kind = first.event.kind();
-        let state = match &first.event {
-            Event::LoopStarted { spec } => Self::of_spec(spec, first.at_ms),
-            _ => Err("a loop begins with loop-started".into()),
-        };
-        state.map_err(|refused| refused.of(kind))
-    }
-
-    pub(crate) fn of_spec(spec: &LoopSpec, at_ms: i64) -> Result<Self, Refused> {
-        refuse_doubles(&spec.stories)?;
-        let mut state = Self {
-            spec: spec.clone(),
-            prepared: false,
-            stories: spec.stories.iter().map(StoryProgress::of_spec).collect(),
-            head: spec.base.clone(),
-            published: None,
-            unpublished: None,
-            may_recreate: false,
-            unmarked: Vec::new(),
-            unwritten: BTreeMap::new(),
-            iterations: 0,
-            spent_ms: 0,
-            spent: Spent::default(),
-            spent_by: BTreeMap::new(),
-            assumed: Assumed::default(),
-            limits: BTreeMap::new(),
-            limits_in_a_row: BTreeMap::new(),
-            paused: false,
-            cancel: None,
-            ended: None,
-            reopened_from: None,
-            started_at_ms: at_ms,
-            last_at_ms: at_ms,
-        };
-        if let Some(first) = &spec.first {
-            let story = state.story_mut(&first.id)?;
-            story.attempts = first.attempt.saturating_sub(1).min(spec.max_retries);
-            story.feedback.extend(first.judgment.clone());
-        }
-        Ok(state)
-    }
-
     /// Replays a whole loop.
     pub fn replay<'e>(records: impl IntoIterator<Item = &'e Stamped>) -> Result<Self, IllegalMove> {
         let mut records = records.into_iter();
@@ -152,7 +106,16 @@ impl State {
                 Ok(())
             }
             Event::ResumeRequested => self.resume(),
-            Event::Reloaded { settings, stories } => self.reload(settings, stories, at_ms),
+            Event::Reloaded {
+                settings,
+                stories,
+                together,
+            } => {
+                if let Some(together) = together {
+                    self.spec.together = together.clone();
+                }
+                self.reload(settings, stories, at_ms)
+            }
             Event::Answered { choice, story } => self.answer(choice, story.as_ref()),
             Event::LoopEnded { reason } => self.end(reason),
             Event::PublishTried { commit, branch } => self.take_late_publish(commit, branch),
@@ -182,6 +145,8 @@ impl State {
             | Event::TestsRefused { .. }
             | Event::CandidateMade { .. }
             | Event::NothingNew { .. }
+            | Event::Restacked { .. }
+            | Event::RestackRefused { .. }
             | Event::Integrated { .. }
             | Event::Announced { .. }
             | Event::StorySkipped { .. }
@@ -199,11 +164,12 @@ impl State {
                 base,
                 flow,
                 cast,
+                keeps_tests,
             } => {
                 let cast = cast.clone();
                 let cast = cast.unwrap_or_else(|| self.early_cast(implementor));
                 let attempt = Attempt::new(*attempt, *flow, cast, base.clone(), at_ms);
-                self.plan(story, attempt)
+                self.plan(story, attempt, *keeps_tests)
             }
             Event::RecheckPlanned {
                 story,
@@ -237,6 +203,7 @@ impl State {
                 attempt,
                 why,
             } => self.refuse_candidate(story, *attempt, why),
+            Event::Restacked { .. } | Event::RestackRefused { .. } => self.restack(event),
             Event::Integrated {
                 story,
                 attempt,
@@ -331,15 +298,16 @@ impl State {
         }
     }
 
-    fn plan(&mut self, id: &StoryId, mut attempt: Attempt) -> Moved {
+    fn plan(&mut self, id: &StoryId, mut attempt: Attempt, keeps_tests: bool) -> Moved {
         let is_at_head = attempt.base == self.head;
         let number = attempt.number;
         let at_ms = attempt.planned_at_ms;
-        let attempts_max = self.spec.attempts_max();
+        let is_front = self.is_front(id);
+        let spec = self.spec.attempts_max();
         let story = self.story_mut(id)?;
-        let material = story.take_wish(&mut attempt)?;
-        let attempts_max = attempts_max.saturating_add(story.extra_attempts);
-        if !may_begin(story) {
+        let drafts = story.take_wish(&mut attempt)?;
+        let attempts_max = story.attempts_max_of(spec);
+        if !may_begin(story) || (story.ticket.is_some() && !is_front) {
             return Err(format!("story `{id}` cannot begin an attempt").into());
         }
         if number != story.attempts + 1 || number > attempts_max {
@@ -356,7 +324,8 @@ impl State {
         story.has_baseline &= !has_moved;
         let was_overtaken = story.extra_attempts > 0 && !story.has_baseline;
         attempt.is_first_here = story.attempts == 0 || has_moved || was_overtaken;
-        if has_moved || !attempt.flow.has(Stage::WriteTests) {
+        let moves_tests = keeps_tests && has_moved && story.has_tests_for(attempt.flow);
+        if (has_moved && !moves_tests) || !attempt.flow.has(Stage::WriteTests) {
             // They stand on another commit and would undo what landed since, or nobody asked for them.
             story.forget_tests();
         }
@@ -364,7 +333,10 @@ impl State {
         story.tried_on = Some(attempt.base.clone());
         story.began_at_ms.get_or_insert(at_ms);
         story.status = StoryStatus::Active(Box::new(attempt));
-        self.enter(id, 0, material)
+        if moves_tests {
+            return self.step(id, Step::MoveTests { drafts });
+        }
+        self.enter(id, 0, Material::Drafts(drafts))
     }
 
     fn plan_recheck(
@@ -376,7 +348,7 @@ impl State {
         at_ms: i64,
     ) -> Moved {
         // A recheck judges the branch as a whole, so nothing may be about to move it.
-        let is_alone = self.attempts().next().is_none();
+        let is_alone = self.attempts().all(|(_, attempt)| attempt.asks());
         let is_at_head = *head == self.head;
         let judge = judge.unwrap_or(&self.spec.judge).clone();
         let spec = Arc::clone(&self.story_mut(id)?.spec);
@@ -404,27 +376,6 @@ impl State {
         self.enter(id, 0, Material::Candidate(Box::new(candidate)))
     }
 
-    /// The law of landing: what lands is the accepted candidate, and a child of the branch's head. A
-    /// candidate whose base the branch has left behind would silently undo what landed since.
-    fn integrate(&mut self, id: &StoryId, number: u32, commit: &Commit) -> Moved {
-        let head = self.head.clone();
-        let attempt = self.numbered_mut(id, number)?;
-        let is_accepted =
-            matches!(&attempt.step, Step::Integrate { candidate } if candidate.commit == *commit);
-        if !is_accepted {
-            return Err(format!("{commit} has no verdict that lets it land").into());
-        }
-        if attempt.base != head {
-            let base = &attempt.base;
-            return Err(format!("{commit} stands on {base}, and the branch is at {head}").into());
-        }
-        let step = Step::Announce {
-            commit: commit.clone(),
-        };
-        self.head = commit.clone();
-        self.step(id, step)
-    }
-
     fn announce(
         &mut self,
         id: &StoryId,
@@ -438,6 +389,9 @@ impl State {
         let Step::Announce { commit } = attempt.step.clone() else {
             return Err("nothing is to be announced".into());
         };
+        if !is_recheck && !self.is_next_to_announce(id) {
+            return Err("another story landed before it and is not announced".into());
+        }
         self.take_published(&commit, branch);
         if matches!(prd, WriteBack::LeftAlone { .. }) {
             self.unmarked.push(id.clone());
@@ -455,9 +409,9 @@ impl State {
 
     fn skip(&mut self, id: &StoryId, reason: &str, prd: &WriteBack, at_ms: i64) -> Moved {
         self.note_write_back(id, prd);
-        let attempts_max = self.spec.attempts_max();
+        let spec = self.spec.attempts_max();
         let story = self.story_mut(id)?;
-        let attempts_max = attempts_max.saturating_add(story.extra_attempts);
+        let attempts_max = story.attempts_max_of(spec);
         let is_wanted = matches!(story.wish, Some(Wish::Skip { .. }));
         let (is_recheck, may_skip) = match (&story.status, story.attempt()) {
             (StoryStatus::Pending, _) => (false, is_wanted),
@@ -496,6 +450,7 @@ impl State {
         story.wish = None;
         story.is_asked_for = false;
         story.ended_at_ms = Some(at_ms);
+        story.ticket = None;
         self.iterations += u32::from(!is_recheck);
         Ok(())
     }
@@ -551,49 +506,5 @@ fn may_begin(story: &StoryProgress) -> bool {
         StoryStatus::Pending => true,
         StoryStatus::Active(attempt) => attempt.step == Step::Rejected && !attempt.is_recheck,
         _ => false,
-    }
-}
-
-fn refuse_doubles(stories: &[Arc<StorySpec>]) -> Moved {
-    for (at, story) in stories.iter().enumerate() {
-        if stories[..at].iter().any(|before| before.id == story.id) {
-            return Err(format!("two stories have the id `{}`", story.id).into());
-        }
-    }
-    Ok(())
-}
-
-impl StoryProgress {
-    pub(crate) fn of_spec(story: &Arc<StorySpec>) -> Self {
-        Self {
-            spec: Arc::clone(story),
-            status: match story.start {
-                StoryStart::Open => StoryStatus::Pending,
-                StoryStart::Passed => StoryStatus::Passed(None),
-                StoryStart::SetAside => StoryStatus::SetAside,
-            },
-            attempts: 0,
-            rechecked_as: 0,
-            has_baseline: false,
-            extra_attempts: 0,
-            wish: None,
-            is_asked_for: false,
-            tried_on: None,
-            feedback: Vec::new(),
-            rejected: Vec::new(),
-            tests: None,
-            rewrite: None,
-            rewrites: 0,
-            earlier_writings: 0,
-            rounds: 0,
-            failing: Vec::new(),
-            ruled: false,
-            skipped_because: None,
-            answers: Vec::new(),
-            learned: Vec::new(),
-            spent: Spent::default(),
-            began_at_ms: None,
-            ended_at_ms: None,
-        }
     }
 }

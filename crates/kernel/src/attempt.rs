@@ -13,6 +13,7 @@ use crate::flow::{Flow, FlowStep, Role, Stage};
 use crate::gate::Finding;
 use crate::ids::AgentName;
 use crate::outcome::{FaultCause, RunUsage};
+use crate::restacked::RestackClass;
 use crate::spec::Cast;
 use crate::verdict::{Proof, Review, Verdict};
 use crate::wishes::{Acceptance, Rejected, Source};
@@ -45,6 +46,11 @@ pub struct Attempt {
     pub step: Step,
     /// What a person is asked before this step can be done, where it could not.
     pub hindered: Option<String>,
+    /// What was accepted before the candidate was put onto what landed since; none while it stands
+    /// where it was made.
+    pub judged: Option<Judged>,
+    /// How often the candidate was put onto another commit.
+    pub restacks: u32,
 }
 
 /// The last try of a stage.
@@ -79,6 +85,12 @@ pub enum Step {
         /// What the attempt is told if the tests stand.
         feedback: String,
     },
+    /// The story's tests stand on a commit that the branch has left behind, and must be put onto its
+    /// head.
+    MoveTests {
+        /// What the attempt begins with.
+        drafts: Drafts,
+    },
     /// What the test writer left must become a commit.
     MakeTests {
         /// The position in the flow.
@@ -102,8 +114,8 @@ pub enum Step {
         /// What the person is asked.
         question: String,
     },
-    /// The branch must move to the accepted candidate.
-    Integrate {
+    /// The accepted candidate waits for its turn to land.
+    Queued {
         /// The accepted candidate.
         candidate: Box<Candidate>,
     },
@@ -195,9 +207,22 @@ pub struct Candidate {
     pub verdict: Option<Verdict>,
 }
 
+/// What was accepted before the candidate was put onto what landed since.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    /// The commit that it stands on.
+    pub base: Commit,
+    /// The candidate with everything that was found out about it.
+    pub candidate: Box<Candidate>,
+    /// How the restacked candidate met what landed.
+    pub class: RestackClass,
+}
+
 /// What the checks showed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
+    /// The commit that they ran on.
+    pub commit: Commit,
     /// The results in words, bounded.
     pub report: String,
     /// The results as types.
@@ -261,6 +286,11 @@ pub enum RunState {
 }
 
 impl RunState {
+    /// Whether nothing is done for it until a time has come or a person has answered.
+    pub fn is_held(&self) -> bool {
+        matches!(self, Self::Waiting { .. } | Self::Asking { .. })
+    }
+
     /// The state in a word or two, for people.
     pub fn word(&self) -> &'static str {
         match self {
@@ -402,6 +432,8 @@ impl Attempt {
             stand_ins: BTreeMap::new(),
             step: Step::Rejected,
             hindered: None,
+            judged: None,
+            restacks: 0,
         }
     }
 
@@ -419,10 +451,11 @@ impl Attempt {
         match &self.step {
             Step::Runs { lanes, .. } => lanes,
             Step::Arbitrate { lane, .. } => std::slice::from_ref(lane),
-            Step::MakeTests { .. }
+            Step::MoveTests { .. }
+            | Step::MakeTests { .. }
             | Step::MakeCandidate { .. }
             | Step::Approve { .. }
-            | Step::Integrate { .. }
+            | Step::Queued { .. }
             | Step::Announce { .. }
             | Step::Rejected
             | Step::GivenUp { .. } => &[],
@@ -433,10 +466,11 @@ impl Attempt {
         match &mut self.step {
             Step::Runs { lanes, .. } => lanes,
             Step::Arbitrate { lane, .. } => std::slice::from_mut(lane),
-            Step::MakeTests { .. }
+            Step::MoveTests { .. }
+            | Step::MakeTests { .. }
             | Step::MakeCandidate { .. }
             | Step::Approve { .. }
-            | Step::Integrate { .. }
+            | Step::Queued { .. }
             | Step::Announce { .. }
             | Step::Rejected
             | Step::GivenUp { .. } => &mut [],
@@ -456,8 +490,9 @@ impl Attempt {
                 ..
             }
             | Step::Approve { candidate, .. }
-            | Step::Integrate { candidate } => Some(candidate),
+            | Step::Queued { candidate } => Some(candidate),
             Step::Runs { .. }
+            | Step::MoveTests { .. }
             | Step::MakeTests { .. }
             | Step::MakeCandidate { .. }
             | Step::Announce { .. }

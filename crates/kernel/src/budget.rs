@@ -1,9 +1,10 @@
 //! One falling balance of time, tokens and money for the whole loop.
 
+use crate::attempt::{Attempt, Lane, Step};
 use crate::event::RunKey;
-use crate::flow::Stage;
+use crate::flow::{Flow, FlowStep, Stage};
 use crate::outcome::{RunOutcome, RunUsage};
-use crate::state::State;
+use crate::state::{State, StoryProgress};
 
 /// What runs that reported no usage are charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,15 +29,16 @@ impl State {
 
     /// Whether one more agent fits into what is left of tokens and money, beside those that run.
     fn has_means_for_a_run(&self) -> bool {
+        let running = self.running();
+        let agents = running.iter().filter(|run| !run.stage.is_check()).count();
+        self.has_means_for(agents as u64 + 1)
+    }
+
+    /// Whether so many runs of agents fit into what is left of tokens and money.
+    fn has_means_for(&self, agents: u64) -> bool {
         let Some(allowance) = self.spec.allowance else {
             return true;
         };
-        let agents = self
-            .running()
-            .iter()
-            .filter(|run| !run.stage.is_check())
-            .count() as u64
-            + 1;
         let fits = |total: Option<u64>, spent: u64, cap: Option<u64>, most: u64| {
             let reserved = agents.saturating_mul(cap.unwrap_or(most));
             // Where no run is known yet, at least something must be left.
@@ -111,6 +113,23 @@ impl State {
         [time, tokens, money].into_iter().flatten().max()
     }
 
+    /// Whether the whole way of another story fits beside what all that are under way may still use.
+    pub(crate) fn has_budget_beside(&self, story: &StoryProgress) -> bool {
+        let mut ways: Vec<Stage> = whole_way(self.spec.flow_of(&story.spec)).collect();
+        for (_, attempt) in self.attempts() {
+            ways.extend(way_left(attempt));
+        }
+        let has_time = match self.spec.budget.zip(self.left_ms()) {
+            Some((budget, left)) => {
+                let caps = ways.iter().map(|stage| budget.cap_ms(*stage));
+                caps.fold(0_i64, i64::saturating_add) <= left
+            }
+            None => true,
+        };
+        let agents = ways.iter().filter(|stage| !stage.is_check()).count() as u64;
+        has_time && self.has_means_for(agents)
+    }
+
     fn has_time_for(&self, stage: Stage) -> bool {
         let Some((budget, left)) = self.spec.budget.zip(self.left_ms()) else {
             return true;
@@ -122,4 +141,38 @@ impl State {
             .sum();
         budget.cap_ms(stage).saturating_add(reserved) <= left
     }
+}
+
+/// The stages of a flow, and the checks before its landing.
+fn whole_way(flow: Flow) -> impl Iterator<Item = Stage> {
+    stages_of(flow.steps()).chain([Stage::Check])
+}
+
+/// The runs that an attempt may still need up to its landing, those under way included.
+fn way_left(attempt: &Attempt) -> Vec<Stage> {
+    let is_open = |lane: &&Lane| lane.is_open();
+    let open = attempt.lanes().iter().filter(is_open);
+    let mut left: Vec<Stage> = open.map(|lane| lane.stage).collect();
+    let after = match &attempt.step {
+        Step::Runs { at, .. } | Step::MakeTests { at, .. } | Step::MakeCandidate { at, .. } => {
+            at + 1
+        }
+        Step::MoveTests { .. } | Step::Rejected => 0,
+        Step::Arbitrate { .. }
+        | Step::Approve { .. }
+        | Step::Queued { .. }
+        | Step::Announce { .. }
+        | Step::GivenUp { .. } => attempt.steps().len(),
+    };
+    left.extend(stages_of(attempt.steps().get(after..).unwrap_or_default()));
+    let has_landed = matches!(attempt.step, Step::Announce { .. } | Step::GivenUp { .. });
+    left.extend((!has_landed).then_some(Stage::Check));
+    left
+}
+
+fn stages_of(steps: &[FlowStep]) -> impl Iterator<Item = Stage> {
+    steps.iter().flat_map(|step| match step {
+        FlowStep::Runs(stages) => stages.iter().copied(),
+        FlowStep::Tests | FlowStep::Candidate => [].iter().copied(),
+    })
 }

@@ -3,16 +3,18 @@
 
 use std::sync::Arc;
 
-use crate::attempt::{Attempt, Author, Lane, RunState, Step};
+use crate::attempt::{Attempt, Author, Candidate, Lane, RunState, Step};
 use crate::commit::Commit;
 use crate::event::{EndReason, RunKey};
 use crate::facts::Facts;
 use crate::flow::{Base, Stage, Writes};
 use crate::ids::AgentName;
 use crate::order::{
-    Credits, Deed, MakeCandidateOrder, MakeTestsOrder, Order, Plan, RestackOrder, RunOrder,
-    RunPlace, StopOrder, Told, WaitOrder,
+    AcceptedOrder, Credits, Deed, LandingCheck, MakeCandidateOrder, MakeTestsOrder, Order,
+    RestackOrder, RunOrder, RunPlace, StopOrder, Told, WaitOrder,
 };
+use crate::planning::{plan, plan_attempt, wished};
+use crate::restacked::{RestackClass, Restackable};
 use crate::state::{Rewrite, State, StoryProgress, StoryStatus};
 use crate::wishes::{Acceptance, Source, Wish};
 
@@ -47,18 +49,16 @@ fn deeds_of_work(state: &State) -> Vec<Deed> {
         let base = state.spec.base.clone();
         return vec![Deed::Prepare { base }];
     }
-    let active: Vec<Active<'_>> = state.active().collect();
+    let mut active: Vec<Active<'_>> = state.active().collect();
+    // What is nearest to landing gets slots and budget first.
+    active.sort_by_key(Active::distance);
     let mut owed = wanted_skips(state);
-    // One story at a time: the next one begins when nothing of the last is left to do.
-    if active.is_empty() && owed.is_empty() {
-        return if state.paused {
-            Vec::new()
-        } else {
-            plan(state)
-        };
+    if active.is_empty() && !owed.is_empty() {
+        return owed;
     }
     // What a person wants comes before the next attempt: nothing stands on the head now.
-    let is_between = active.iter().all(Active::is_between_attempts);
+    let mut working = active.iter().filter(|one| !one.attempt.asks());
+    let is_between = !active.is_empty() && working.all(Active::is_between_attempts);
     if is_between
         && !state.paused
         && let Some(story) = wished(state)
@@ -67,10 +67,28 @@ fn deeds_of_work(state: &State) -> Vec<Deed> {
         return owed;
     }
     owed.extend(active.iter().flat_map(Active::deeds));
-    // Every run that the budget has no room for asks for the end, and the loop ends once.
-    let mut has_end = false;
-    owed.retain(|deed| !matches!(deed, Deed::End { .. }) || !std::mem::replace(&mut has_end, true));
+    if !state.paused {
+        owed.extend(plan(state));
+    }
+    if owed.is_empty() && is_out_of_budget(state) {
+        owed.push(Deed::End {
+            reason: EndReason::BudgetExhausted,
+        });
+    }
     owed
+}
+
+/// Whether a loop asks a person and nothing else of it goes on.
+pub fn needs_person(state: &State) -> bool {
+    let is_idle = |order: &Order| matches!(order.deed, Deed::Publish(_));
+    !state.questions().is_empty() && decide(state).iter().all(is_idle)
+}
+
+/// Whether runs are owed, and the budget has no room for any of them.
+fn is_out_of_budget(state: &State) -> bool {
+    let mut runs = state.runs();
+    let is_short = runs.any(|(run, at)| *at == RunState::Owed && !state.can_afford(run.stage));
+    is_short && !state.paused && state.questions().is_empty() && state.running().is_empty()
 }
 
 /// A story that is being worked on.
@@ -128,13 +146,22 @@ fn wanted_skips(state: &State) -> Vec<Deed> {
     pending.filter_map(skip).collect()
 }
 
-/// The first story for which a person wants an attempt of its own kind.
-fn wished(state: &State) -> Option<&StoryProgress> {
-    let mut stories = state.stories.iter();
-    stories.find(|story| story.has_wished_attempt())
-}
-
 impl Active<'_> {
+    /// How far it is from landing: the smaller the nearer.
+    fn distance(&self) -> (u64, usize) {
+        let ticket = self.story.ticket.unwrap_or(u64::MAX);
+        let steps = self.attempt.steps().len();
+        let left = match &self.attempt.step {
+            Step::Runs { at, .. } | Step::MakeTests { at, .. } | Step::MakeCandidate { at, .. } => {
+                steps.saturating_sub(*at)
+            }
+            Step::Approve { .. } | Step::Queued { .. } | Step::Announce { .. } => 0,
+            Step::Arbitrate { .. } => 1,
+            Step::MoveTests { .. } | Step::Rejected | Step::GivenUp { .. } => steps,
+        };
+        (ticket, left)
+    }
+
     fn is_between_attempts(&self) -> bool {
         let is_agents = self.attempt.source == Source::Agents && !self.attempt.is_recheck;
         is_agents && self.attempt.step == Step::Rejected
@@ -157,7 +184,12 @@ impl Active<'_> {
             Step::MakeCandidate { author, .. } => vec![self.make_candidate(author)],
             // A person has the next word.
             Step::Approve { .. } => Vec::new(),
-            Step::Integrate { candidate } => vec![Deed::Integrate {
+            Step::MoveTests { .. } => self.move_tests(),
+            Step::Queued { .. } if !self.state.is_front(&story) => Vec::new(),
+            Step::Queued { candidate } if attempt.base != self.state.head => {
+                vec![self.restack(candidate)]
+            }
+            Step::Queued { candidate } => vec![Deed::Integrate {
                 story,
                 attempt: attempt.number,
                 branch: self.state.spec.own_branch(),
@@ -165,6 +197,12 @@ impl Active<'_> {
                 base: self.state.spec.base.clone(),
                 to: candidate.commit.clone(),
             }],
+            // The operator's branch follows in the order of the landings.
+            Step::Announce { .. }
+                if !attempt.is_recheck && !self.state.is_next_to_announce(&story) =>
+            {
+                Vec::new()
+            }
             Step::Announce { commit } => vec![Deed::Announce {
                 story,
                 title: self.story.spec.title.clone(),
@@ -192,17 +230,19 @@ impl Active<'_> {
 
     /// Another attempt while there are any left, with what the last one taught; then the skip.
     fn after_rejection(&self) -> Vec<Deed> {
-        let story = self.story;
-        let attempts_max = self.state.spec.attempts_max();
-        let has_attempts = story.attempts < attempts_max.saturating_add(story.extra_attempts);
+        let (state, story) = (self.state, self.story);
+        let has_attempts = story.attempts < story.attempts_max(&state.spec);
         // A person's work is theirs to mend.
         let is_agents = self.attempt.source == Source::Agents && !self.attempt.is_recheck;
         if has_attempts && is_agents {
+            // Whoever has a ticket begins when it is its turn: nothing else lands meanwhile.
+            let is_its_turn = story.ticket.is_some() && state.is_front(&story.spec.id);
             // The head is about to move: what a person accepted or made is on its way to it.
-            if self.state.paused || self.state.is_steered_work_under_way() {
+            let head_moves = story.ticket.is_none() && state.is_steered_work_under_way();
+            if state.paused || head_moves || (story.ticket.is_some() && !is_its_turn) {
                 return Vec::new();
             }
-            return vec![Deed::Plan(plan_attempt(self.state, story))];
+            return vec![Deed::Plan(plan_attempt(state, story))];
         }
         let reason = story.skipped_because.as_ref().or(story.feedback.last());
         vec![self.skip(reason.cloned().unwrap_or_default())]
@@ -219,12 +259,8 @@ impl Active<'_> {
         match &lane.run.state {
             RunState::Running { .. } => Some(Deed::Run(Box::new(self.run_order(lane)))),
             RunState::Owed if state.paused => None,
+            RunState::Owed if !state.may_start(self.story, self.attempt, lane.stage) => None,
             RunState::Owed if state.can_afford(lane.stage) => Some(Deed::StartRun { run }),
-            // What another run has reserved and does not use may still be enough for this one.
-            RunState::Owed if !state.running().is_empty() => None,
-            RunState::Owed => Some(Deed::End {
-                reason: EndReason::BudgetExhausted,
-            }),
             RunState::Waiting {
                 since_ms, until_ms, ..
             } => Some(Deed::Wait(WaitOrder {
@@ -235,7 +271,8 @@ impl Active<'_> {
                 loop_until_ms: state.waits_until_ms(),
                 run,
             })),
-            RunState::Asking { .. } | RunState::Ended => None,
+            // What another run has reserved and does not use may still be enough for one that is owed.
+            RunState::Owed | RunState::Asking { .. } | RunState::Ended => None,
         }
     }
 
@@ -297,6 +334,8 @@ impl Active<'_> {
             resume: lane.run.resume.clone(),
             has_outgrown: last.is_some_and(|last| last.has_outgrown),
             faults: lane.run.faults,
+            former: story.former,
+            landing: self.landing(lane.stage),
             told: self.told(lane),
         }
     }
@@ -339,6 +378,7 @@ impl Active<'_> {
             let tests = self.story.tests.iter();
             notes.extend(tests.flat_map(|tests| tests.notes.iter().cloned()));
         }
+        notes.extend(self.landed_meanwhile());
         let writes_tests = self.attempt.flow.row(stage).writes == Writes::Tests;
         Told {
             // Feedback speaks of candidates, which a test writer must not know.
@@ -363,6 +403,22 @@ impl Active<'_> {
         }
     }
 
+    /// What a judge must know of a candidate that was put onto what landed since.
+    fn landed_meanwhile(&self) -> Option<String> {
+        let judged = self.attempt.judged.as_ref()?;
+        let landed = self.state.landed_since(&judged.base).iter();
+        let landed: Vec<String> = landed.map(|(story, _)| format!("`{story}`")).collect();
+        let how = match judged.class {
+            RestackClass::Disjoint => "no file was changed by both",
+            RestackClass::Mixed => "files that both changed were merged",
+        };
+        let was = &judged.candidate.commit;
+        Some(format!(
+            "it was accepted as {was} and then put onto what landed meanwhile ({}); {how}",
+            landed.join(", ")
+        ))
+    }
+
     fn make_tests(&self, review: crate::verdict::Review) -> Deed {
         Deed::MakeTests(Box::new(MakeTestsOrder {
             place: self.place(Stage::WriteTests),
@@ -381,7 +437,7 @@ impl Active<'_> {
         let stage = match author {
             Author::Implementor => Stage::Implement,
             Author::Prover(_) => Stage::Prove,
-            Author::Accepted(acceptance) => return self.restack(acceptance),
+            Author::Accepted(acceptance) => return self.make_accepted(acceptance),
         };
         let handed_in = match (&self.attempt.source, author) {
             (Source::Person(work), Author::Implementor) => Some(work.clone()),
@@ -410,8 +466,54 @@ impl Active<'_> {
         }
     }
 
-    fn restack(&self, acceptance: &Acceptance) -> Deed {
+    /// What the checks of a candidate on top of what landed must find.
+    fn landing(&self, stage: Stage) -> Option<LandingCheck> {
+        let judged = self.attempt.judged.as_ref();
+        let facts = judged.filter(|_| stage == Stage::Check)?.candidate.facts();
+        let proven = facts.map(|facts| facts.proven.clone());
+        Some(LandingCheck {
+            proven: proven.unwrap_or_default(),
+        })
+    }
+
+    fn restack(&self, candidate: &Candidate) -> Deed {
+        let (story, attempt) = (self.story, self.attempt);
         Deed::Restack(Box::new(RestackOrder {
+            story: story.spec.id.clone(),
+            attempt: attempt.number,
+            round: attempt.restacks + 1,
+            what: Restackable::Candidate,
+            from: candidate.commit.clone(),
+            onto: self.state.head.clone(),
+            planned_at_ms: attempt.planned_at_ms,
+            notes: candidate.notes.clone(),
+            tests: story.tests.clone(),
+            is_accepted: matches!(attempt.source, Source::Accepted(_)),
+        }))
+    }
+
+    fn move_tests(&self) -> Vec<Deed> {
+        let (story, attempt) = (self.story, self.attempt);
+        let tests = story.tests.as_ref();
+        let from = tests.and_then(|tests| tests.commit.clone());
+        let order = from.map(|from| RestackOrder {
+            story: story.spec.id.clone(),
+            attempt: attempt.number,
+            round: story.rounds + 1,
+            what: Restackable::Tests,
+            from,
+            onto: attempt.base.clone(),
+            planned_at_ms: attempt.planned_at_ms,
+            notes: Vec::new(),
+            tests: story.tests.clone(),
+            is_accepted: false,
+        });
+        let deed = |order| Deed::Restack(Box::new(order));
+        order.map(deed).into_iter().collect()
+    }
+
+    fn make_accepted(&self, acceptance: &Acceptance) -> Deed {
+        Deed::MakeAccepted(Box::new(AcceptedOrder {
             story: self.story.spec.id.clone(),
             attempt: self.attempt.number,
             acceptance: acceptance.clone(),
@@ -470,117 +572,4 @@ fn taught(story: &StoryProgress, told: Option<&String>) -> Vec<String> {
 fn learned(state: &State) -> Vec<String> {
     let passed = state.stories.iter().filter(|story| story.has_passed());
     passed.flat_map(|story| story.learned.clone()).collect()
-}
-
-fn plan_attempt(state: &State, story: &StoryProgress) -> Plan {
-    let attempt = story.attempts + 1;
-    Plan {
-        story: story.spec.id.clone(),
-        attempt,
-        flow: state.spec.flow_of(&story.spec),
-        // The ladder begins anew where a person asked for another try.
-        cast: state
-            .spec
-            .cast_for(&story.spec, attempt.saturating_sub(story.extra_attempts)),
-        is_recheck: false,
-        base: state.head.clone(),
-    }
-}
-
-/// The next story; when none is left, the rechecks, the blocked ones, the end.
-fn plan(state: &State) -> Vec<Deed> {
-    // A story that a person does keeps the loop open.
-    let end = |reason| {
-        let is_open = state.is_with_person();
-        let ends = (!is_open).then_some(Deed::End { reason });
-        ends.into_iter().collect::<Vec<Deed>>()
-    };
-    if let Some(story) = wished(state) {
-        return vec![Deed::Plan(plan_attempt(state, story))];
-    }
-    if let Some(reason) = state.ends_again() {
-        return plan_asked_for(state).map_or_else(|| end(reason.clone()), |deed| vec![deed]);
-    }
-    if state
-        .spec
-        .max_iterations
-        .is_some_and(|max| state.iterations >= max)
-    {
-        return end(EndReason::MaxIterationsReached);
-    }
-    let pending = || {
-        let stories = state.stories.iter();
-        stories.filter(|story| story.status == StoryStatus::Pending)
-    };
-    if let Some(first) = &state.spec.first {
-        match pending().find(|story| story.spec.id == first.id) {
-            Some(story) => return vec![Deed::Plan(plan_attempt(state, story))],
-            None if first.only => return end(EndReason::Completed),
-            None => {}
-        }
-    }
-    let ready = pending().filter(|story| blocking(state, story).is_none());
-    if let Some(next) = ready.min_by_key(|story| story.spec.rank) {
-        return vec![Deed::Plan(plan_attempt(state, next))];
-    }
-    if let Some(story) = state.stories.iter().find(|story| may_recheck(state, story)) {
-        return vec![Deed::Plan(Plan {
-            is_recheck: true,
-            ..plan_attempt(state, story)
-        })];
-    }
-    if state.is_with_person() {
-        return Vec::new();
-    }
-    // A pending story that is left when nothing is ready waits for something that will not pass.
-    let blocked: Vec<Deed> = pending()
-        .filter_map(|story| blocking(state, story))
-        .collect();
-    if blocked.is_empty() {
-        end(EndReason::Completed)
-    } else {
-        blocked
-    }
-}
-
-/// The next of the stories that a person asked for after the loop's end, or what keeps it from
-/// beginning.
-fn plan_asked_for(state: &State) -> Option<Deed> {
-    let asked_for = || {
-        let stories = state.stories.iter();
-        stories.filter(|story| story.status == StoryStatus::Pending && story.is_asked_for)
-    };
-    let ready = asked_for().filter(|story| blocking(state, story).is_none());
-    match ready.min_by_key(|story| story.spec.rank) {
-        Some(next) => Some(Deed::Plan(plan_attempt(state, next))),
-        None => asked_for().find_map(|story| blocking(state, story)),
-    }
-}
-
-/// Whether a second look at a skipped story could pass it rightly.
-fn may_recheck(state: &State, story: &StoryProgress) -> bool {
-    let flow = state.spec.flow_of(&story.spec);
-    // Without a judge, or without the tests that its flow asks for, it could only pass falsely.
-    let has_tests = !flow.has(Stage::WriteTests) || story.tests.is_some();
-    let is_provable = flow.has(Stage::Judge) && has_tests;
-    // A branch that has not moved since cannot hold what the story asks for.
-    let has_moved = story.tried_on.as_ref() != Some(&state.head);
-    let is_skipped = matches!(
-        story.status,
-        StoryStatus::Skipped {
-            rechecked: false,
-            ..
-        }
-    );
-    is_skipped && is_provable && has_moved
-}
-
-/// The first dependency of a story that has not passed, as the order that would block it.
-fn blocking(state: &State, story: &StoryProgress) -> Option<Deed> {
-    let has_passed = |on: &str| state.story(on).is_some_and(StoryProgress::has_passed);
-    let on = story.spec.depends_on.iter().find(|on| !has_passed(on))?;
-    Some(Deed::Block {
-        story: story.spec.id.clone(),
-        on: on.clone(),
-    })
 }

@@ -9,7 +9,9 @@ use crate::commit::Commit;
 use crate::flow::{Flow, Stage};
 use crate::ids::{AgentName, StoryId};
 use crate::outcome::{RunOutcome, RunUsage};
+use crate::restacked::{RestackClass, Restackable};
 use crate::spec::{Cast, LoopSpec, StorySpec};
+use crate::together::Together;
 use crate::walls::Walls;
 
 /// An event and when it was recorded.
@@ -48,6 +50,10 @@ pub enum Event {
         /// Everybody who takes part; loops from before there were flows name the implementor only.
         #[serde(default)]
         cast: Option<Cast>,
+        /// Whether the story's tests are put onto the commit that the attempt starts from; otherwise
+        /// tests of another commit are forgotten.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        keeps_tests: bool,
     },
     /// A skipped story is looked at once more, against what the branch is now.
     RecheckPlanned {
@@ -147,6 +153,48 @@ pub enum Event {
         /// What they are asked.
         question: String,
     },
+    /// Work was put onto the head of the branch, which has moved since it was made.
+    Restacked {
+        /// The story's id.
+        story: StoryId,
+        /// The attempt's number.
+        attempt: u32,
+        /// How often that was done in this attempt, this time included.
+        round: u32,
+        /// What was put there.
+        what: Restackable,
+        /// The commit that it was.
+        from: Commit,
+        /// The head.
+        onto: Commit,
+        /// The commit that it is now.
+        commit: Commit,
+        /// How it met what landed.
+        class: RestackClass,
+        /// What a judge must know of how it was made.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notes: Vec<String>,
+        /// Why a person must agree before it lands, where one must.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ask: Option<String>,
+    },
+    /// Work does not fit onto the head of the branch.
+    RestackRefused {
+        /// The story's id.
+        story: StoryId,
+        /// The attempt's number.
+        attempt: u32,
+        /// How often that was tried in this attempt, this time included.
+        round: u32,
+        /// What should have been put there.
+        what: Restackable,
+        /// The commit that it is.
+        from: Commit,
+        /// The head.
+        onto: Commit,
+        /// The files that stand in the way.
+        paths: Vec<String>,
+    },
     /// The loop's branch moved to an accepted commit.
     Integrated {
         /// The story's id.
@@ -207,6 +255,10 @@ pub enum Event {
         settings: Arc<str>,
         /// The stories as the PRD has them now.
         stories: Vec<Arc<StorySpec>>,
+        /// What the loop does with several stories from now on; records of earlier versions say
+        /// nothing about it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        together: Option<Together>,
     },
     /// A person asked for another try at a story; a loop that is over goes on.
     RetryRequested {
@@ -292,6 +344,8 @@ impl Event {
             Self::CandidateMade { .. } => "candidate-made",
             Self::NothingNew { .. } => "nothing-new",
             Self::Hindered { .. } => "hindered",
+            Self::Restacked { .. } => "restacked",
+            Self::RestackRefused { .. } => "restack-refused",
             Self::Integrated { .. } => "integrated",
             Self::Announced { .. } => "announced",
             Self::PublishTried { .. } => "publish-tried",

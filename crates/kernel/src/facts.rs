@@ -53,6 +53,9 @@ pub struct Facts {
     /// What only a judge can weigh, with its place.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<Flag>,
+    /// Checks that decide nothing, since they are red on the base and known by their exit code alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_gating: Vec<String>,
     /// Tests that were stable on the base and are not on the candidate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unstable: Vec<String>,

@@ -34,13 +34,17 @@ impl State {
         if let Some(agent) = self.agent_of(key).cloned() {
             self.limits.remove(&agent);
         }
-        Ok(())
+        self.rejoin_queue(&key.story)
     }
 
     /// Counts how often a run's agent was at its limit in a row, this time included: its waits
     /// double whoever takes over meanwhile. An agent that did anything else begins anew.
     pub(crate) fn note_limit(&mut self, key: &RunKey, outcome: &RunOutcome) -> Option<u32> {
         let agent = self.agent_of(key).cloned()?;
+        if self.began_before_limit(key, &agent) {
+            // It says nothing about what the agent can do since then.
+            return self.limits_in_a_row.get(&agent).copied();
+        }
         match outcome {
             RunOutcome::Infrastructure {
                 elsewhere: true, ..
@@ -57,6 +61,18 @@ impl State {
         }
     }
 
+    /// Whether a run began before its agent was last found at its limit, by another story's run. Loops
+    /// with one story at a time never looked at that, and their records must lead where they led.
+    fn began_before_limit(&self, key: &RunKey, agent: &AgentName) -> bool {
+        let limited_at = self.limited_at_ms.get(agent).copied();
+        let mut runs = self.runs().filter(|(run, _)| run == key);
+        let since = runs.find_map(|(_, at)| match at {
+            RunState::Running { since_ms } => Some(*since_ms),
+            _ => None,
+        });
+        self.spec.together.parallel > 1 && since < limited_at
+    }
+
     /// Remembers that a run's agent is at its limit: whatever comes next waits for it, or goes to
     /// another one. Without the policy nobody remembers that, so nobody takes over.
     pub(crate) fn take_limit(&mut self, key: &RunKey, until_ms: i64) {
@@ -64,6 +80,7 @@ impl State {
             return;
         }
         if let Some(agent) = self.agent_of(key).cloned() {
+            self.limited_at_ms.insert(agent.clone(), self.last_at_ms);
             self.limits.insert(agent, until_ms);
         }
     }
@@ -154,7 +171,7 @@ impl State {
         if key.stage == Stage::Implement {
             attempt.cast.judge = judge;
         }
-        Ok(())
+        self.rejoin_queue(&key.story)
     }
 
     /// A stage's next run. While its agent is at its limit it waits from the start.

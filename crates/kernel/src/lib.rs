@@ -8,6 +8,7 @@
 mod answers;
 mod apply;
 mod attempt;
+mod begin;
 mod budget;
 mod commit;
 mod criterion;
@@ -19,28 +20,33 @@ mod flow;
 mod gate;
 mod ids;
 mod judgment;
+mod landing;
 mod numbered;
 mod obliged;
 mod order;
 mod outcome;
+mod planning;
 mod publishing;
 mod reload;
+mod restacked;
 mod run_end;
 mod spec;
+mod starting;
 mod state;
 mod steer;
+mod together;
 mod verdict;
 mod walls;
 mod wishes;
 
 pub use apply::IllegalMove;
 pub use attempt::{
-    Attempt, Author, Candidate, Checked, Code, Drafts, Lane, LastTry, Material, Resume, Run,
-    RunFault, RunState, Step, TestsDraft,
+    Attempt, Author, Candidate, Checked, Code, Drafts, Judged, Lane, LastTry, Material, Resume,
+    Run, RunFault, RunState, Step, TestsDraft,
 };
 pub use commit::{Commit, NotACommit};
 pub use criterion::{criteria_left_out, criterion_named, quotes_criterion};
-pub use decide::decide;
+pub use decide::{decide, needs_person};
 pub use event::{EndReason, Event, PublishResult, RunKey, Stamped, WriteBack};
 pub use facts::{Facts, Flag, FlagKind, Mutants, Obligation, ObligationKind, Setup, StoredGate};
 pub use failover::StandIn;
@@ -50,16 +56,18 @@ pub use ids::{AgentName, StoryId};
 pub use numbered::{Numbered, numbered};
 pub use obliged::is_same_test;
 pub use order::{
-    Credits, Deed, MakeCandidateOrder, MakeTestsOrder, Order, Plan, PublishOrder, RestackOrder,
-    RunOrder, RunPlace, StopOrder, Told, WaitOrder,
+    AcceptedOrder, Credits, Deed, LandingCheck, MakeCandidateOrder, MakeTestsOrder, Order, Plan,
+    PublishOrder, RestackOrder, RunOrder, RunPlace, StopOrder, Told, WaitOrder,
 };
 pub use outcome::{FaultCause, InterruptCause, RunOutcome, RunUsage};
 pub use publishing::{is_over, may_be_filed_as, record_kind};
+pub use restacked::{RestackClass, Restackable};
 pub use spec::{
     Allowance, Assigned, Cast, FirstStory, LoopSpec, StoryCommand, StorySpec, StoryStart,
     TimeBudget,
 };
 pub use state::{Choice, Question, Rewrite, Spent, State, StoryProgress, StoryStatus, Tests, Wait};
+pub use together::{OnQuestion, Rejudge, Together};
 pub use verdict::{Coverage, CriterionVerdict, Obliged, Proof, Review, Verdict};
 pub use walls::{JailLimit, RefusedHost, Walls};
 pub use wishes::{Acceptance, PersonsWork, Rejected, Source, Wish};

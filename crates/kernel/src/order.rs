@@ -14,6 +14,7 @@ use crate::facts::{Flag, Mutants, Obligation};
 use crate::failover::StandIn;
 use crate::flow::{Flow, Stage, StageRow};
 use crate::ids::{AgentName, StoryId};
+use crate::restacked::Restackable;
 use crate::spec::{Cast, StorySpec};
 use crate::state::{Rewrite, Tests};
 use crate::verdict::{Proof, Review};
@@ -59,6 +60,9 @@ pub enum Deed {
     /// Turn what the implementor or the prover left into the candidate.
     MakeCandidate(Box<MakeCandidateOrder>),
     /// Put a candidate that a person accepted onto the branch as it is now, and say so in its message.
+    MakeAccepted(Box<AcceptedOrder>),
+    /// Put a story's tests or its candidate onto the head of the branch, which has moved since they
+    /// were made.
     Restack(Box<RestackOrder>),
     /// Move the loop's branch to the accepted commit, by compare-and-swap.
     Integrate {
@@ -141,6 +145,9 @@ pub struct Plan {
     pub is_recheck: bool,
     /// The commit to start from, or to look at again.
     pub base: Commit,
+    /// Whether the story's tests are put onto that commit.
+    #[serde(default)]
+    pub keeps_tests: bool,
 }
 
 /// Where a run's files are, in words that every machine understands.
@@ -190,8 +197,21 @@ pub struct RunOrder {
     /// Faults in a row that were not the story's and that the tries before met.
     #[serde(default)]
     pub faults: u32,
+    /// The attempt that was sent back last, for its implementor.
+    #[serde(default)]
+    pub former: Option<u32>,
+    /// What is asked of a candidate beside what landed since it was made; none for all other runs.
+    #[serde(default)]
+    pub landing: Option<LandingCheck>,
     /// What its prompt tells beside the story.
     pub told: Told,
+}
+
+/// What is asked of a candidate that was put onto the head.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LandingCheck {
+    /// The tests that proved the story where it was made. Each must be green here too.
+    pub proven: Vec<String>,
 }
 
 /// What a run's prompt tells beside the story.
@@ -325,9 +345,35 @@ pub struct MakeCandidateOrder {
     pub credits: Option<Credits>,
 }
 
-/// A candidate that a person accepted and that must stand on the branch's head.
+/// Work that must be put onto the head of the branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RestackOrder {
+    /// The story's id.
+    pub story: StoryId,
+    /// The attempt's number.
+    pub attempt: u32,
+    /// How often that was done, this time included: in this attempt, or with tests in this story.
+    pub round: u32,
+    /// What is put there.
+    pub what: Restackable,
+    /// The commit that it is. It stands on its parent.
+    pub from: Commit,
+    /// The head.
+    pub onto: Commit,
+    /// When the attempt was planned: the commit's date.
+    pub planned_at_ms: i64,
+    /// What a judge must know of how it was made.
+    pub notes: Vec<String>,
+    /// The story's tests.
+    pub tests: Option<Tests>,
+    /// Whether a person accepted it, so that nobody has to agree any more.
+    #[serde(default)]
+    pub is_accepted: bool,
+}
+
+/// A candidate that a person accepted and that must stand on the branch's head.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcceptedOrder {
     /// The story's id.
     pub story: StoryId,
     /// The attempt's number.
@@ -371,7 +417,15 @@ impl Order {
                 let round = order.tests.as_ref().map_or(0, |tests| tests.round);
                 format!("make-candidate {} tests {round}", order.place.run)
             }
-            Deed::Restack(order) => format!("restack {} {}", order.story, order.attempt),
+            Deed::MakeAccepted(order) => format!("make-accepted {} {}", order.story, order.attempt),
+            Deed::Restack(order) => {
+                let what = match order.what {
+                    Restackable::Tests => "tests",
+                    Restackable::Candidate => "candidate",
+                };
+                let (story, attempt, round) = (&order.story, order.attempt, order.round);
+                format!("restack {what} {story} {attempt} {round}")
+            }
             Deed::Integrate { story, attempt, .. } => format!("integrate {story} {attempt}"),
             Deed::Announce { story, .. } => format!("announce {story}"),
             Deed::Publish(order) => format!("publish {}", order.to),
@@ -386,6 +440,7 @@ impl Order {
         match &self.deed {
             Deed::MakeTests(order) => Some((&order.place.run.story, order.place.run.attempt)),
             Deed::MakeCandidate(order) => Some((&order.place.run.story, order.place.run.attempt)),
+            Deed::MakeAccepted(order) => Some((&order.story, order.attempt)),
             Deed::Restack(order) => Some((&order.story, order.attempt)),
             Deed::Integrate { story, attempt, .. } => Some((story, *attempt)),
             Deed::Prepare { .. }
@@ -413,6 +468,7 @@ impl Order {
             Deed::MakeCandidate(order) => Some(&order.place.run),
             Deed::Prepare { .. }
             | Deed::Plan(_)
+            | Deed::MakeAccepted(_)
             | Deed::Restack(_)
             | Deed::Integrate { .. }
             | Deed::Announce { .. }
@@ -441,6 +497,7 @@ impl Deed {
                 base: plan.base.clone(),
                 flow: plan.flow,
                 cast: Some(plan.cast.clone()),
+                keeps_tests: plan.keeps_tests,
             }),
             Self::StartRun { run } => Some(Event::RunStarted { run: run.clone() }),
             Self::Block { story, on } => Some(Event::StoryBlocked {
@@ -453,6 +510,7 @@ impl Deed {
             | Self::Wait(_)
             | Self::MakeTests(_)
             | Self::MakeCandidate(_)
+            | Self::MakeAccepted(_)
             | Self::Restack(_)
             | Self::Integrate { .. }
             | Self::Announce { .. }

@@ -118,7 +118,7 @@ impl State {
             }
         }
         self.spent_ms += spent_ms;
-        Ok(())
+        self.leave_queue_if_held(&key.story)
     }
 
     /// A fresh session may help once. The next overflow is the story's own size, so the stage must
@@ -208,12 +208,17 @@ impl State {
         report: &str,
         facts: Option<&Facts>,
     ) -> Moved {
-        self.candidate_mut(id)?.checked = Some(Checked {
+        let candidate = self.candidate_mut(id)?;
+        candidate.checked = Some(Checked {
+            commit: candidate.commit.clone(),
             report: report.to_owned(),
             facts: facts.cloned().map(Box::new),
         });
         if let Source::Accepted(acceptance) = self.attempt_mut(id)?.source.clone() {
             return self.take_checked_acceptance(id, &acceptance, passed, report, facts);
+        }
+        if self.attempt_mut(id)?.judged.is_some() {
+            return self.take_landing_check(id, passed, report, facts);
         }
         match facts {
             Some(facts) => self.take_facts(id, facts, report),
@@ -329,7 +334,7 @@ impl State {
         self.accept(id, material)
     }
 
-    fn enter_runs(
+    pub(crate) fn enter_runs(
         &mut self,
         id: &StoryId,
         at: usize,
@@ -368,19 +373,12 @@ impl State {
         let Material::Candidate(candidate) = material else {
             return Err("the flow ended without a candidate".into());
         };
-        let is_recheck = self.attempt_mut(id)?.is_recheck;
-        let step = match candidate.ask.clone() {
+        if self.attempt_mut(id)?.is_recheck {
             // What a recheck finds good has been on the branch all along.
-            _ if is_recheck => Step::Announce {
-                commit: candidate.commit,
-            },
-            Some(question) => Step::Approve {
-                candidate,
-                question,
-            },
-            None => Step::Integrate { candidate },
-        };
-        self.step(id, step)
+            let commit = candidate.commit;
+            return self.step(id, Step::Announce { commit });
+        }
+        self.accept_candidate(id, candidate)
     }
 
     pub(crate) fn step(&mut self, id: &StoryId, step: Step) -> Moved {
@@ -397,19 +395,31 @@ impl State {
             return Err("the attempt's runs ask for themselves".into());
         }
         attempt.hindered = Some(question.to_owned());
-        Ok(())
+        self.leave_queue_if_held(id)
     }
 
     /// The attempt failed by its own fault; what it taught is kept.
     pub(crate) fn reject(&mut self, id: &StoryId, feedback: String) -> Moved {
+        if self.attempt_mut(id)?.judged.is_some() {
+            // It was accepted where it was made.
+            return self.send_back(id, &feedback);
+        }
         self.set_candidate_aside(id)?;
-        self.story_mut(id)?.feedback.push(feedback);
-        self.step(id, Step::Rejected)
+        let story = self.story_mut(id)?;
+        story.feedback.push(feedback);
+        let is_alone = story.is_alone();
+        self.step(id, Step::Rejected)?;
+        if is_alone {
+            self.take_ticket(id)
+        } else {
+            Ok(())
+        }
     }
 
     /// No further attempt would help; a person must look.
     pub(crate) fn give_up(&mut self, id: &StoryId, why: String) -> Moved {
         self.set_candidate_aside(id)?;
+        self.story_mut(id)?.ticket = None;
         self.step(id, Step::GivenUp { why })
     }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::commit::Commit;
 use crate::flow::{Flow, Role, Stage};
 use crate::ids::{AgentName, StoryId};
+use crate::together::Together;
 
 /// Everything that decisions depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +65,9 @@ pub struct LoopSpec {
     /// The story to begin with, where somebody asked for one.
     #[serde(default)]
     pub first: Option<FirstStory>,
+    /// What it does with several stories.
+    #[serde(default)]
+    pub together: Together,
     /// What the engine needs to carry out orders. The kernel does not look inside; it hands the
     /// text on with every order.
     pub settings: Arc<str>,

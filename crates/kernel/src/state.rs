@@ -12,7 +12,7 @@ use crate::attempt::{Attempt, Lane, RunFault, RunState, Step, wait_left_ms};
 use crate::budget::Assumed;
 use crate::commit::Commit;
 use crate::event::{EndReason, RunKey};
-use crate::flow::{Role, Stage};
+use crate::flow::{Flow, Role, Stage};
 use crate::ids::{AgentName, StoryId};
 use crate::outcome::RunUsage;
 use crate::spec::{LoopSpec, StorySpec};
@@ -44,6 +44,8 @@ pub struct State {
     pub(crate) limits: BTreeMap<AgentName, i64>,
     /// How often each agent reached its limit without doing anything else in between.
     pub(crate) limits_in_a_row: BTreeMap<AgentName, u32>,
+    /// When each agent was last found at its limit.
+    pub(crate) limited_at_ms: BTreeMap<AgentName, i64>,
     pub(crate) paused: bool,
     pub(crate) cancel: Option<String>,
     pub(crate) ended: Option<EndReason>,
@@ -51,6 +53,10 @@ pub struct State {
     pub(crate) reopened_from: Option<EndReason>,
     pub(crate) started_at_ms: i64,
     pub(crate) last_at_ms: i64,
+    /// The ticket of whoever is proven next.
+    pub(crate) next_ticket: u64,
+    /// The stories that landed in this loop and their commits, oldest first.
+    pub(crate) landed: Vec<(StoryId, Commit)>,
 }
 
 /// Why the operator's repository does not have the head of the branch.
@@ -111,6 +117,12 @@ pub struct StoryProgress {
     pub learned: Vec<String>,
     /// What its agents used.
     pub spent: Spent,
+    /// Its place in the queue of those that land, once it is proven.
+    pub ticket: Option<u64>,
+    /// How often it was sent back because others landed first, without its costing an attempt.
+    pub returns: u32,
+    /// The attempt that was sent back last. Its implementor gets to see what it made there.
+    pub former: Option<u32>,
     /// When its first attempt began.
     pub began_at_ms: Option<i64>,
     /// When it ended.
@@ -315,6 +327,24 @@ impl StoryProgress {
         matches!(self.status, StoryStatus::Passed(_))
     }
 
+    /// How many attempts it gets.
+    pub fn attempts_max(&self, spec: &LoopSpec) -> u32 {
+        self.attempts_max_of(spec.attempts_max())
+    }
+
+    /// The same, where every story gets this many.
+    pub(crate) fn attempts_max_of(&self, usual: u32) -> u32 {
+        usual
+            .saturating_add(self.extra_attempts)
+            .saturating_add(self.returns)
+    }
+
+    /// Whether there are tests that an attempt of this flow could use.
+    pub(crate) fn has_tests_for(&self, flow: Flow) -> bool {
+        let tests = self.tests.as_ref();
+        flow.has(Stage::WriteTests) && tests.is_some_and(|tests| tests.commit.is_some())
+    }
+
     fn key(&self, attempt: &Attempt, lane: &Lane) -> RunKey {
         RunKey {
             story: self.spec.id.clone(),
@@ -390,10 +420,20 @@ impl State {
         self.runs().filter_map(wait).collect()
     }
 
-    /// When the first of the waits will be over, if everything that is not over waits.
+    /// When the first of the waits will be over, if nothing else can be done until then. Whoever asks a
+    /// person changes nothing about that.
     pub fn waits_until_ms(&self) -> Option<i64> {
         let waits = self.waits();
-        if waits.is_empty() || waits.len() != self.runs().count() {
+        let mut attempts = self.attempts();
+        let is_busy = attempts.any(|(story, attempt)| {
+            let mut lanes = attempt.lanes().iter();
+            lanes.any(|lane| match lane.run.state {
+                RunState::Running { .. } => true,
+                RunState::Owed => !self.is_kept_by_question(story, attempt, lane.stage),
+                RunState::Waiting { .. } | RunState::Asking { .. } | RunState::Ended => false,
+            })
+        });
+        if waits.is_empty() || is_busy {
             return None;
         }
         waits.iter().map(|wait| self.wakes_at_ms(wait)).min()

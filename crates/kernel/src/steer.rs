@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::apply::{Moved, Refused};
-use crate::attempt::{Attempt, Code, Drafts, Material, RunState, Step, TestsDraft};
+use crate::attempt::{Attempt, Code, Drafts, RunState, Step, TestsDraft};
 use crate::commit::Commit;
 use crate::event::{EndReason, Event};
 use crate::flow::Flow;
@@ -28,10 +28,10 @@ impl StoryProgress {
     }
 
     /// Hands a wish over to the attempt that grants it, with what the attempt begins with.
-    pub(crate) fn take_wish(&mut self, attempt: &mut Attempt) -> Result<Material, Refused> {
+    pub(crate) fn take_wish(&mut self, attempt: &mut Attempt) -> Result<Drafts, Refused> {
         let mut drafts = Drafts::default();
         match self.wish.take() {
-            None => return Ok(Material::Drafts(drafts)),
+            None => return Ok(drafts),
             Some(Wish::Accept(acceptance)) => attempt.source = Source::Accepted(acceptance),
             Some(Wish::HandIn(work)) => {
                 attempt.source = Source::Person(work);
@@ -43,7 +43,7 @@ impl StoryProgress {
             }
         }
         self.extra_attempts += 1;
-        Ok(Material::Drafts(drafts))
+        Ok(drafts)
     }
 
     /// Forgets the tests that were written. Whatever comes of writers who are still at it has a name that
@@ -183,6 +183,7 @@ impl State {
     /// Notes a wish, and grants it where nothing stands in the way.
     fn wish(&mut self, id: &StoryId, wish: Wish) -> Moved {
         let is_over = self.ended.is_some();
+        let head = self.head.clone();
         let story = self.story_mut(id)?;
         let is_skip = matches!(wish, Wish::Skip { .. });
         let refused = match &story.status {
@@ -190,7 +191,7 @@ impl State {
             // Nothing is done any more for what the end cut short.
             StoryStatus::Active(_) if is_over => None,
             StoryStatus::Active(attempt) if attempt.is_recheck => Some("is being looked at again"),
-            StoryStatus::Active(attempt) if is_landing(&attempt.step) => Some("is landing"),
+            StoryStatus::Active(attempt) if is_landing(attempt, &head) => Some("is landing"),
             StoryStatus::Skipped { .. } | StoryStatus::Blocked { .. } | StoryStatus::SetAside
                 if is_skip =>
             {
@@ -242,6 +243,8 @@ impl State {
         let was_counted = matches!(story.status, StoryStatus::Skipped { .. });
         story.attempts = story.attempts.max(story.rechecked_as);
         story.extra_attempts = story.extra_attempts.max(story.attempts);
+        story.returns = 0;
+        story.ticket = None;
         story.is_asked_for = true;
         story.skipped_because = None;
         story.ruled = false;
@@ -292,6 +295,7 @@ impl State {
                 story.extra_attempts += 1;
                 StoryStatus::Pending
             };
+            story.ticket = None;
         }
         Ok(())
     }
@@ -304,10 +308,10 @@ impl State {
         reason.filter(|reason| **reason != EndReason::Completed || is_for_one)
     }
 
-    /// Whether an attempt is under way at what a person accepted or made.
+    /// Whether an attempt is under way at what a person accepted or made, and asks nobody.
     pub(crate) fn is_steered_work_under_way(&self) -> bool {
         self.attempts()
-            .any(|(_, attempt)| attempt.source != Source::Agents)
+            .any(|(_, attempt)| attempt.source != Source::Agents && !attempt.asks())
     }
 
     /// Whether a person does a story just now.
@@ -327,8 +331,13 @@ fn is_another_yes(story: &StoryProgress, wish: &Wish) -> bool {
     }
 }
 
-fn is_landing(step: &Step) -> bool {
-    matches!(step, Step::Integrate { .. } | Step::Announce { .. })
+/// Whether the branch may be moving to its candidate just now, or has.
+fn is_landing(attempt: &Attempt, head: &Commit) -> bool {
+    match attempt.step {
+        Step::Queued { .. } => attempt.base == *head,
+        Step::Announce { .. } => true,
+        _ => false,
+    }
 }
 
 pub(crate) fn is_running(attempt: &Attempt) -> bool {

@@ -4,18 +4,24 @@
 
 mod confined;
 mod form;
+mod landing_events;
 mod loop_report;
 mod loop_view;
 mod moment;
 mod public;
+mod report_types;
+mod restacks;
 mod root_cause;
+mod steering_events;
 mod story_report;
+mod told;
 
 pub use form::public_form;
 pub use loop_report::{Caught, LoopReport, loop_report};
 pub use loop_view::{LoopView, QuestionView, StoryView, UsedBy, WaitView, loop_view};
 pub use moment::iso;
 pub use public::{PublicEvent, PublicFold, public_events};
-pub use story_report::{
-    AnswerReport, AttemptReport, CriterionReport, ObligationReport, StoryReport, story_report,
+pub use report_types::{
+    AnswerReport, AttemptReport, CriterionReport, ObligationReport, StoryReport,
 };
+pub use story_report::story_report;

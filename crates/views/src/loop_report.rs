@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use crate::loop_view::{LoopView, loop_view};
 use crate::public::words;
-use crate::story_report::{AttemptReport, story_report};
+use crate::report_types::AttemptReport;
+use crate::story_report::story_report;
 
 /// A loop for somebody who was away.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,9 +1,13 @@
 //! A loop's status in the words that `status`, `list` and `--json` use.
 
-use kernel::{EndReason, Question, Stage, State, StoryProgress, StoryStatus, Wait, Wish};
+use kernel::{
+    Attempt, EndReason, Question, Stage, State, StoryProgress, StoryStatus, Wait, Wish,
+    needs_person,
+};
 use serde::Serialize;
 
 use crate::form::{moment, moment_or_null};
+use crate::landing_events::queue_place;
 use crate::public::usd;
 
 /// One loop.
@@ -182,7 +186,7 @@ pub fn loop_view(state: &State) -> LoopView {
         stories: state
             .stories()
             .iter()
-            .map(|story| story_view(story, is_over))
+            .map(|story| story_view(state, story, is_over))
             .collect(),
         waiting_until_ms: state.waits_until_ms().filter(|_| !is_over),
         choices: questions
@@ -257,7 +261,9 @@ fn status_of(state: &State) -> (&'static str, String) {
     if let Some(why) = state.cancel_reason() {
         return ("running", format!("it is being cancelled: {why}"));
     }
-    if let Some(question) = state.questions().first() {
+    if let Some(question) = state.questions().first()
+        && needs_person(state)
+    {
         return ("needs_human", question.text.clone());
     }
     if state.is_with_person() && state.attempts().next().is_none() {
@@ -280,18 +286,48 @@ fn wished(story: &StoryProgress) -> String {
     match &story.wish {
         Some(Wish::Accept(acceptance)) => {
             let by = &acceptance.by;
-            format!("accepted by {by}; lands when no other attempt is under way")
+            format!("accepted by {by}; lands when its turn comes")
         }
         Some(Wish::HandIn(work)) => {
             let by = &work.by;
-            format!("handed in by {by}; is checked when no other attempt is under way")
+            format!("handed in by {by}; is checked when its turn comes")
         }
         Some(Wish::Skip { reason }) => reason.clone(),
         Some(Wish::Take { .. }) | None => String::new(),
     }
 }
 
-fn story_view(story: &StoryProgress, ended: bool) -> StoryView {
+/// What an attempt is doing, seen beside the others.
+pub(crate) fn doing(state: &State, story: &StoryProgress, attempt: &Attempt) -> String {
+    let doing = attempt.doing();
+    let mut words = match queue_place(state, &story.spec.id) {
+        Some(place) if attempt.is_queued() && place > 1 => format!("queued {place}"),
+        // Its checks and its judge on top of what landed meanwhile.
+        Some(_) if attempt.judged.is_some() && !attempt.is_queued() => format!("landing: {doing}"),
+        _ => doing,
+    };
+    if story
+        .former
+        .is_some_and(|former| former + 1 == attempt.number)
+    {
+        words.push_str(", sent back before");
+    }
+    words
+}
+
+/// Whether a story asks or waits, as a word behind what it is doing.
+fn halt(state: &State, story: &StoryProgress) -> &'static str {
+    let id = &story.spec.id;
+    if state.questions().iter().any(|one| one.story == *id) {
+        return ", asks";
+    }
+    if state.waits().iter().any(|wait| wait.run.story == *id) {
+        return ", waits";
+    }
+    ""
+}
+
+fn story_view(state: &State, story: &StoryProgress, ended: bool) -> StoryView {
     let (status, detail, commit) = match &story.status {
         StoryStatus::Pending => ("pending", wished(story), None),
         StoryStatus::Active(attempt) if ended => (
@@ -301,7 +337,12 @@ fn story_view(story: &StoryProgress, ended: bool) -> StoryView {
         ),
         StoryStatus::Active(attempt) => (
             "running",
-            format!("attempt {}, {}", attempt.number, attempt.doing()),
+            format!(
+                "attempt {}, {}{}",
+                attempt.number,
+                doing(state, story, attempt),
+                halt(state, story)
+            ),
             None,
         ),
         StoryStatus::Passed(commit) => ("passed", String::new(), commit.as_ref()),

@@ -11,6 +11,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::confined::{CONFINED, confined};
+use crate::landing_events::{all_queued, judged_commit, queued, restack, sent_back};
+use crate::steering_events::steered;
+use crate::told::{Told, one};
 
 /// One public event.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -106,16 +109,6 @@ impl PublicFold {
     }
 }
 
-/// What a record tells, before it is numbered.
-struct Told {
-    name: &'static str,
-    data: Value,
-}
-
-fn one(name: &'static str, data: Value) -> Vec<Told> {
-    vec![Told { name, data }]
-}
-
 fn public_of(
     record: &Stamped,
     before: Option<&State>,
@@ -153,7 +146,14 @@ fn public_of(
             attempt,
             why,
         } => retry(story, *attempt, why, after),
-        Event::Announced { story, .. } => passed(record, story, after, tools.get(story)),
+        Event::Restacked { .. } | Event::RestackRefused { .. } => restack(&record.event, after),
+        Event::Announced { story, .. } => passed(
+            record,
+            story,
+            after,
+            tools.get(story),
+            judged_commit(before, story),
+        ),
         // Told once, at the skip; a recheck that fails again says nothing new.
         Event::StorySkipped { story, .. } if is_recheck(story, before) => Vec::new(),
         Event::StorySkipped { story, reason, .. } => {
@@ -167,30 +167,17 @@ fn public_of(
             json!({ "loopId": loop_id, "reason": reason }),
         ),
         Event::ResumeRequested | Event::WaitEnded { .. } => {
-            one("agent/loop.resumed", json!({ "loopId": loop_id }))
+            let mut told = one("agent/loop.resumed", json!({ "loopId": loop_id }));
+            told.extend(all_queued(before, after));
+            told
         }
         Event::AgentSwitched { run, from, to } => one(
             "agent/loop.agent_switched",
             switched(loop_id, run, from, to),
         ),
         Event::LoopEnded { reason } => one("agent/loop.complete", complete(reason, record, after)),
-        Event::RetryRequested { .. }
-        | Event::SkipRequested { .. }
-        | Event::AcceptRequested { .. }
-        | Event::TakeRequested { .. }
-        | Event::HandedIn { .. } => steered(loop_id, &record.event),
-        Event::LoopPrepared
-        | Event::RecheckPlanned { .. }
-        | Event::RunStarted { .. }
-        | Event::TestsMade { .. }
-        | Event::TestsRefused { .. }
-        | Event::Integrated { .. }
-        | Event::StoryBlocked { .. }
-        | Event::PauseRequested
-        | Event::PublishTried { .. }
-        | Event::PublishRequested
-        | Event::Reloaded { .. }
-        | Event::Answered { .. } => Vec::new(),
+        Event::Answered { .. } => all_queued(before, after),
+        event => steered(loop_id, event),
     }
 }
 
@@ -206,63 +193,6 @@ fn begun(story: &StoryId, work: Value, before: Option<&State>, after: &State) ->
         told.splice(0..0, one("agent/loop.plan", planned(after.spec(), story)));
     }
     told
-}
-
-/// What a person asked for one story. Every action has the same keys.
-fn steered(loop_id: &str, event: &Event) -> Vec<Told> {
-    let mut data = json!({ "loopId": loop_id, "storyId": null, "action": null, "by": null,
-                           "reason": null, "hint": null, "tool": null, "flow": null,
-                           "commitSha": null, "folder": null });
-    let mut tell = |values: &[(&str, Value)]| {
-        for (key, value) in values {
-            data[*key] = value.clone();
-        }
-    };
-    match event {
-        Event::RetryRequested {
-            story,
-            hint,
-            agent,
-            flow,
-        } => tell(&[
-            ("storyId", json!(story)),
-            ("action", json!("retry")),
-            ("hint", json!(hint)),
-            ("tool", json!(agent)),
-            ("flow", json!(flow.map(kernel::Flow::word))),
-        ]),
-        Event::SkipRequested { story, reason } => tell(&[
-            ("storyId", json!(story)),
-            ("action", json!("skip")),
-            ("reason", json!(reason)),
-        ]),
-        Event::AcceptRequested {
-            story,
-            commit,
-            by,
-            reason,
-        } => tell(&[
-            ("storyId", json!(story)),
-            ("action", json!("accept")),
-            ("commitSha", json!(commit)),
-            ("by", json!(by)),
-            ("reason", json!(reason)),
-        ]),
-        Event::TakeRequested { story, by, folder } => tell(&[
-            ("storyId", json!(story)),
-            ("action", json!("take")),
-            ("by", json!(by)),
-            ("folder", json!(folder)),
-        ]),
-        Event::HandedIn { story, commit, by } => tell(&[
-            ("storyId", json!(story)),
-            ("action", json!("hand-in")),
-            ("commitSha", json!(commit)),
-            ("by", json!(by)),
-        ]),
-        _ => return Vec::new(),
-    }
-    one("agent/loop.steered", data)
 }
 
 /// What `send agent/loop.start` takes again as it is.
@@ -375,9 +305,13 @@ fn run_ended(
             .story(&run.story)
             .map_or(0, |story| story.feedback.len());
         let mut told = measured_verdict(run, outcome, before, after);
-        if is > was {
+        let former = |state: &State| state.story(&run.story).and_then(|story| story.former);
+        if is > was && former(after) != before.and_then(former) {
+            told.extend(sent_back(&run.story, run.attempt, &reason, after));
+        } else if is > was {
             told.extend(retry(&run.story, run.attempt, &reason, after));
         }
+        told.extend(queued(&run.story, before, after));
         told
     };
     let waits = after.waits();
@@ -498,17 +432,22 @@ fn retry(story: &str, attempt: u32, reason: &str, after: &State) -> Vec<Told> {
     };
     let is_last_word = matches!(&progress.status, StoryStatus::Active(attempt)
         if attempt.is_recheck || attempt.source != Source::Agents);
-    let attempts_max = spec.attempts_max().saturating_add(progress.extra_attempts);
-    if is_last_word || progress.attempts >= attempts_max {
+    if is_last_word || progress.attempts >= progress.attempts_max(spec) {
         return Vec::new();
     }
-    let next = (attempt + 1).saturating_sub(progress.extra_attempts);
+    let next = (attempt + 1).saturating_sub(progress.extra_attempts + progress.returns);
     let data = json!({ "loopId": spec.loop_id, "storyId": story, "attempt": attempt, "reason": reason,
                        "nextTool": spec.implementor_for(&progress.spec, next) });
     one("agent/loop.story.retry", data)
 }
 
-fn passed(record: &Stamped, story: &str, after: &State, tool: Option<&AgentName>) -> Vec<Told> {
+fn passed(
+    record: &Stamped,
+    story: &str,
+    after: &State,
+    tool: Option<&AgentName>,
+    judged: Option<kernel::Commit>,
+) -> Vec<Told> {
     let Some(progress) = after.story(story) else {
         return Vec::new();
     };
@@ -516,10 +455,13 @@ fn passed(record: &Stamped, story: &str, after: &State, tool: Option<&AgentName>
         return Vec::new();
     };
     let duration = progress.began_at_ms.map(|began| lasted(began, record));
-    let data = json!({ "loopId": after.spec().loop_id, "storyId": story, "commitSha": commit,
+    let mut data = json!({ "loopId": after.spec().loop_id, "storyId": story, "commitSha": commit,
                        "attempt": progress.attempts, "tool": tool,
                        "duration": duration.map(words), "durationMs": duration,
                        "tokens": progress.spent.known_tokens(), "costUsd": usd(progress.spent) });
+    if let Some(judged) = judged.filter(|judged| judged != commit) {
+        data["judgedSha"] = json!(judged);
+    }
     one("agent/loop.story.pass", data)
 }
 

@@ -31,19 +31,29 @@ impl LoopRepo {
     /// Makes a git repository in `dir`, which must be a fresh checkout of `commit`.
     ///
     /// It has one commit on `main` with the checkout's files, an identity, no remotes and no hooks.
-    /// A repository that is already there is left as it is.
-    pub fn make_agent_repo(&self, commit: &CommitId, dir: &Path) -> Result<(), GitError> {
+    /// Where there is former work on the same story, the branch `former` has it as a commit of its own,
+    /// on top of the files that it was made from. A repository that is already there is left as it is.
+    pub fn make_agent_repo(
+        &self,
+        commit: &CommitId,
+        former: Option<&CommitId>,
+        dir: &Path,
+    ) -> Result<(), GitError> {
         let dir = absolute(dir)?;
         let place = dir.join(".git");
         if fs::symlink_metadata(&place).is_ok() {
             return Ok(());
         }
         let root = self.as_one_commit(commit)?;
+        let former = match former {
+            Some(former) => Some(self.as_two_commits(former)?),
+            None => None,
+        };
         // Built outside the checkout: what a crash left inside it would look like the agent's work.
         let scratch = Scratch::beside(&dir, "agent-git")?;
         let git_dir = scratch.path();
         init_bare(git_dir, format_of(&root))?;
-        self.pack_into(&root, git_dir)?;
+        self.pack_into(&root, former.as_ref(), git_dir)?;
         let config = git_dir.join("config");
         fs::OpenOptions::new()
             .append(true)
@@ -70,9 +80,14 @@ impl LoopRepo {
         self.commit_root(&tree, "The project as it is\n", 0)
     }
 
-    /// Writes one pack with exactly the objects of `root` into the new repository and points `main`
-    /// at it. A fetch would do the same, but takes five processes.
-    fn pack_into(&self, root: &CommitId, git_dir: &Path) -> Result<(), GitError> {
+    /// Writes one pack with exactly the objects of these commits into the new repository and points its
+    /// branches at them. A fetch would do the same, but takes five processes.
+    fn pack_into(
+        &self,
+        root: &CommitId,
+        former: Option<&CommitId>,
+        git_dir: &Path,
+    ) -> Result<(), GitError> {
         // A window of zero makes no deltas: the repository is thrown away, so its size does not
         // matter.
         let packs = git_dir.join("objects/pack");
@@ -81,9 +96,22 @@ impl LoopRepo {
             .without_fsync()
             .args(["pack-objects", "-q", "--revs", "--window=0"])
             .arg(packs.join("pack"));
-        git.run_with(format!("{root}\n").as_bytes())?;
-        let main = git_dir.join("refs/heads/main");
-        fs::write(&main, format!("{root}\n")).map_err(failed("write", &main))
+        let mut branches = vec![("main", root)];
+        branches.extend(former.map(|former| ("former", former)));
+        let tips: String = branches.iter().map(|(_, tip)| format!("{tip}\n")).collect();
+        git.run_with(tips.as_bytes())?;
+        for (name, tip) in branches {
+            let branch = git_dir.join("refs/heads").join(name);
+            fs::write(&branch, format!("{tip}\n")).map_err(failed("write", &branch))?;
+        }
+        Ok(())
+    }
+
+    /// The same with the commit that it stands on, so that what it changed can be seen and applied.
+    fn as_two_commits(&self, commit: &CommitId) -> Result<CommitId, GitError> {
+        let base = self.as_one_commit(&self.parent_of(commit)?)?;
+        let root = self.as_one_commit(commit)?;
+        self.commit(&self.tree_of(&root)?, &base, "What you made before\n", 0)
     }
 }
 

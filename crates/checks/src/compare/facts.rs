@@ -112,6 +112,7 @@ impl Comparison {
             demands_proof: self.demands_tests,
             proven: self.fail_to_pass.clone(),
             obligations: self.obligations.clone(),
+            not_gating: self.not_gating.clone(),
             unstable: self.unstable.clone(),
             ..kernel::Facts::default()
         }

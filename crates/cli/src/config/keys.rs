@@ -12,8 +12,6 @@ pub(crate) enum Kind {
     Choice(&'static [&'static str]),
     /// A whole number, at least as large as this.
     Count(u64),
-    /// A number of stories at once, which can only be one.
-    Serial,
     /// Any number that is not negative.
     Number,
     /// `true` or `false`.
@@ -61,7 +59,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("loop.flow", Kind::Choice(FLOWS)),
     key("loop.max_retries", Kind::Count(0)),
     key("loop.max_iterations", Kind::Count(1)),
-    key("loop.parallel", Kind::Serial),
+    key("loop.parallel", Kind::Count(1)),
     key("loop.write_progress", Kind::Truth),
     key("roles.implementor.agent", Kind::Text),
     key("roles.implementor.model", Kind::Text),
@@ -96,6 +94,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("agents.*.env.*", Kind::Text),
     key("agents.*.timeout", Kind::Seconds),
     key("agents.*.idle", Kind::Seconds),
+    key("agents.*.at_once", Kind::Count(1)),
     key("checks.setup", Kind::Text),
     key("checks.typecheck", Kind::Text),
     key("checks.lint", Kind::Text),
@@ -103,10 +102,16 @@ pub(crate) const KEYS: &[Key] = &[
     key("checks.timeout", Kind::Seconds),
     key("checks.mutants", Kind::Count(0)),
     key("checks.detect", Kind::Truth),
+    key("checks.at_once", Kind::Count(1)),
     key("checks.test_paths", Kind::Globs),
     key("policy.check_config", Kind::Choice(POLICIES)),
     key("policy.agent_config", Kind::Choice(POLICIES)),
     key("policy.on_limit", Kind::Choice(ON_LIMIT)),
+    key(
+        "policy.on_question",
+        Kind::Choice(&kernel::OnQuestion::WORDS),
+    ),
+    key("policy.rejudge", Kind::Choice(&kernel::Rejudge::WORDS)),
     key("sandbox.kind", Kind::Choice(JAILS)),
     key("sandbox.network", Kind::Choice(NETWORKS)),
     key("sandbox.allow", Kind::Words),

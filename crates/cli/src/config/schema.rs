@@ -74,7 +74,6 @@ fn of_kind(kind: Kind) -> Value {
         }),
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Count(least) => json!({ "type": "integer", "minimum": least }),
-        Kind::Serial => json!({ "const": 1 }),
         Kind::Number => json!({ "type": "number", "minimum": 0 }),
         Kind::Truth => json!({ "type": "boolean" }),
         Kind::Words | Kind::Globs => json!({ "type": "array", "items": { "type": "string" } }),

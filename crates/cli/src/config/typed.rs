@@ -42,7 +42,7 @@ pub(crate) struct LoopConfig {
     pub(crate) flow: Option<String>,
     pub(crate) max_retries: Option<u32>,
     pub(crate) max_iterations: Option<u32>,
-    /// Stories at once; the layers let only 1 through.
+    /// Stories at once.
     pub(crate) parallel: Option<u32>,
     /// Whether progress is also written into the project's `progress.txt`.
     pub(crate) write_progress: bool,
@@ -111,6 +111,8 @@ pub(crate) struct AgentConfig {
     pub(crate) timeout: Option<u64>,
     /// Seconds without any output.
     pub(crate) idle: Option<u64>,
+    /// Runs of this agent at once, over all stories of a loop.
+    pub(crate) at_once: Option<u32>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -126,6 +128,8 @@ pub(crate) struct ChecksConfig {
     pub(crate) mutants: Option<usize>,
     /// Whether checks that nobody names are looked for.
     pub(crate) detect: Option<bool>,
+    /// Runs of them at once, over all stories of a loop.
+    pub(crate) at_once: Option<u32>,
     /// Where test files may be, as globs.
     pub(crate) test_paths: Vec<String>,
 }
@@ -139,6 +143,10 @@ pub(crate) struct PolicyConfig {
     pub(crate) agent_config: Option<String>,
     /// `wait` or `failover`.
     pub(crate) on_limit: Option<String>,
+    /// `go-on` or `stop`.
+    pub(crate) on_question: Option<String>,
+    /// `when-needed` or `always`.
+    pub(crate) rejudge: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -54,10 +54,7 @@ pub(crate) fn of_toml(value: &DeValue<'_>, kind: Kind) -> Result<Value, Misfit> 
             listed(words.ok_or_else(|| wanted(kind))?, kind)
         }
         (Kind::Truth, DeValue::Boolean(truth)) => Ok(Value::Truth(*truth)),
-        (
-            Kind::Count(_) | Kind::Serial | Kind::Seconds | Kind::Number,
-            DeValue::Integer(number),
-        ) => {
+        (Kind::Count(_) | Kind::Seconds | Kind::Number, DeValue::Integer(number)) => {
             let number =
                 u64::from_str_radix(number.as_str(), number.radix()).map_err(|_| wanted(kind))?;
             fitting(&number.to_string(), kind)
@@ -140,13 +137,6 @@ fn fitting(text: &str, kind: Kind) -> Result<Value, Misfit> {
             .filter(|count| *count >= at_least)
             .map(Value::Count)
             .ok_or_else(misfit),
-        Kind::Serial => {
-            if text == "1" {
-                Ok(Value::Count(1))
-            } else {
-                Err(misfit())
-            }
-        }
         Kind::Number => {
             let number = text
                 .parse()
@@ -190,7 +180,6 @@ fn wanted(kind: Kind) -> String {
         Kind::Choice(words) => format!("it wants one of {}", words.join(", ")),
         Kind::Count(0) => "it wants a whole number".to_owned(),
         Kind::Count(at_least) => format!("it wants a whole number, at least {at_least}"),
-        Kind::Serial => "stories of a loop run one after the other: it can only be 1".to_owned(),
         Kind::Number => "it wants a number that is not negative".to_owned(),
         Kind::Truth => "it wants true or false".to_owned(),
         Kind::Globs => {
@@ -235,8 +224,6 @@ mod tests {
             (Kind::Count(1), "0", None),
             (Kind::Count(0), "0", Some("0")),
             (Kind::Count(0), "-1", None),
-            (Kind::Serial, "1", Some("1")),
-            (Kind::Serial, "2", None),
             (Kind::Truth, "false", Some("false")),
             (Kind::Truth, "no", None),
             (Kind::Number, "1.5", Some("1.5")),

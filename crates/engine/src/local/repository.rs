@@ -102,8 +102,13 @@ impl Repository for GitRepository {
         self.done(self.git.checkout_tree(tree, folder))
     }
 
-    fn make_agent_repo(&self, commit: &CommitId, folder: &Path) -> Result<(), Fault> {
-        self.done(self.git.make_agent_repo(commit, folder))
+    fn make_agent_repo(
+        &self,
+        commit: &CommitId,
+        former: Option<&CommitId>,
+        folder: &Path,
+    ) -> Result<(), Fault> {
+        self.done(self.git.make_agent_repo(commit, former, folder))
     }
 
     fn snapshot(

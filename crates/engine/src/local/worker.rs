@@ -399,6 +399,12 @@ impl Worker {
         if !self.deeds.is_free(&order) {
             return Ok(false);
         }
+        if matches!(order.deed, Deed::Integrate { .. })
+            && self.has_news(&order.loop_id, issued_at)?
+        {
+            // What somebody asked for just now, such as a cancel, comes before a landing.
+            return Ok(true);
+        }
         if let Deed::Run(run) = &order.deed
             && is_under_way(&order, run, &self.ports)
         {
@@ -408,6 +414,13 @@ impl Worker {
         self.record_finished()
     }
 
+    /// Whether somebody else recorded something of a loop; if so, it is taken in.
+    fn has_news(&mut self, loop_id: &str, known: u64) -> Result<bool, WorkerError> {
+        self.read_news()?;
+        let last = self.loops.get(loop_id).map(|tracked| tracked.last);
+        Ok(last != Some(known))
+    }
+
     /// Records what came of a deed. A fault is written to the loop's folder, for people to see.
     fn take_done(&mut self, done: Done) -> Result<bool, WorkerError> {
         let loop_id = &done.order.loop_id;
@@ -415,7 +428,7 @@ impl Worker {
         match done.result {
             Ok(Some(event)) => {
                 let _ = std::fs::remove_file(fault_file);
-                self.record(loop_id, event, done.issued_at)
+                self.record_done(loop_id, event, done.issued_at)
             }
             // What delays it is in the journal already.
             Ok(None) | Err(Fault::Aborted | Fault::Delayed { .. }) => Ok(false),
@@ -436,11 +449,37 @@ impl Worker {
         }
     }
 
+    /// Records what was done outside. Where somebody else recorded something meanwhile, all is decided
+    /// anew, but for a landing: the branch has moved, whatever was asked for since.
+    fn record_done(
+        &mut self,
+        loop_id: &str,
+        event: Event,
+        issued_at: u64,
+    ) -> Result<bool, WorkerError> {
+        match self.append(loop_id, event.clone(), issued_at)? {
+            Appended::Overtaken if matches!(event, Event::Integrated { .. }) => {
+                self.record(loop_id, event, issued_at).map(|_| true)
+            }
+            appended => Ok(appended != Appended::No),
+        }
+    }
+
     /// Records an event, unless somebody else recorded something first: then that is taken in, and
     /// all is decided anew.
     fn record(&mut self, loop_id: &str, event: Event, issued_at: u64) -> Result<bool, WorkerError> {
+        let appended = self.append(loop_id, event, issued_at)?;
+        Ok(appended != Appended::No)
+    }
+
+    fn append(
+        &mut self,
+        loop_id: &str,
+        event: Event,
+        issued_at: u64,
+    ) -> Result<Appended, WorkerError> {
         let Some(tracked) = self.loops.get_mut(loop_id) else {
-            return Ok(false);
+            return Ok(Appended::No);
         };
         let stamped = Stamped {
             at_ms: (self.ports.clock)(),
@@ -450,11 +489,11 @@ impl Worker {
         if let Err(illegal) = next.apply(&stamped) {
             if tracked.last != issued_at {
                 // The loop moved on while the deed was done; whatever is still owed is owed again.
-                return Ok(false);
+                return Ok(Appended::No);
             }
             let why = format!("the worker came to an illegal move: {illegal}");
             self.set_apart(loop_id, &why)?;
-            return Ok(false);
+            return Ok(Appended::No);
         }
         if !next.waits().is_empty() {
             // From the moment that a wait is recorded it must end by itself, with or without us.
@@ -470,25 +509,36 @@ impl Worker {
             Ok(last) => {
                 tracked.state = next;
                 tracked.last = last;
-                Ok(true)
+                Ok(Appended::Yes)
             }
             Err(AppendError::Conflict { .. }) => {
                 self.read_loop(loop_id)?;
-                Ok(true)
+                Ok(Appended::Overtaken)
             }
             Err(AppendError::Fenced) => Err(self.already_running()),
             // The loop waits with everything that it has; the next turn tries again.
             Err(AppendError::DiskFull) => {
                 self.disk_full = true;
-                Ok(false)
+                Ok(Appended::No)
             }
             Err(AppendError::Quarantined { .. }) => {
                 self.loops.remove(loop_id);
-                Ok(false)
+                Ok(Appended::No)
             }
             Err(AppendError::Journal(error)) => Err(WorkerError::Journal(error)),
         }
     }
+}
+
+/// What came of recording something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Appended {
+    /// It is recorded.
+    Yes,
+    /// Somebody else recorded something first, which is taken in now.
+    Overtaken,
+    /// It is not recorded now, or not a move any more.
+    No,
 }
 
 /// What is recorded of a step that only a person can help with: a question, or the end of a loop that

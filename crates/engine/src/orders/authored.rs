@@ -31,14 +31,6 @@ pub(crate) struct Authoring<'a> {
     pub(crate) planned_at_ms: i64,
 }
 
-/// A ref of the loop's repository for something of a story.
-pub(crate) fn reference(kind: &str, story: &str, name: &str) -> String {
-    format!(
-        "refs/loopwright/{kind}/{}/{name}",
-        workspace::ref_component(story)
-    )
-}
-
 impl Authoring<'_> {
     /// The files that an author left; none if there is no checkout and no earlier commit of it.
     pub(crate) fn keep(

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use home::{Policy, Settings};
+use home::{Policies, Policy, Settings};
 use kernel::{Base, Event, MakeCandidateOrder, Order, PersonsWork, Stage};
 use workspace::{CommitId, Overlay, TreeId};
 
 use crate::fault::Fault;
-use crate::orders::authored::{Authored, Authoring, NOTES_MAX, kept_files, reference};
+use crate::orders::authored::{Authored, Authoring, NOTES_MAX, kept_files};
 use crate::orders::commit_message::commit_words;
-use crate::orders::restack::{OntoHead, onto_head};
+use crate::orders::make_accepted::{OntoHead, onto_head};
 use crate::ports::{Ports, Repository};
 use crate::run::agent_files::{agent_config, guidance};
 use crate::run::check_plan::tests_commit;
@@ -17,7 +17,7 @@ use crate::run::files::{RunFiles, discard};
 use crate::run::shown_tests::shown_tree;
 use crate::run::sorted::{Sorted, Suspect};
 use crate::run::test_rules::TestRules;
-use crate::run::trees::{commit_id, commit_of, with_files_of};
+use crate::run::trees::{commit_id, commit_of, reference, with_files_of};
 use crate::settings_of::settings_of;
 
 /// How long one note may be.
@@ -198,7 +198,7 @@ impl Making<'_> {
             attempt: self.make.place.run.attempt,
             commit: commit_of(&commit)?,
             notes,
-            ask: self.ask(&sorted.suspects(), &agents),
+            ask: reason_to_ask(self.settings.policy, &sorted.suspects(), &agents),
         })
     }
 
@@ -214,8 +214,9 @@ impl Making<'_> {
         for round in 1..=rounds {
             let name = reference("tests", &self.make.story.id, &round.to_string());
             if let Some(commit) = repository.read_ref(&name)? {
+                let base = repository.tree_of(&repository.parent_of(&commit)?)?;
                 let tests = repository.tree_of(&commit)?;
-                shown.extend(repository.tree_changes(&self.base_tree, &tests)?);
+                shown.extend(repository.tree_changes(&base, &tests)?);
             }
         }
         shown.extend(repository.tree_changes(&self.base_tree, &self.shown_tests()?)?);
@@ -273,26 +274,6 @@ impl Making<'_> {
         let bounded = |note: String| note.chars().take(NOTE_CHARS_MAX).collect();
         Ok(notes.into_iter().map(bounded).collect())
     }
-
-    /// Why a person must agree before it lands, where policy says so.
-    fn ask(&self, suspects: &[Suspect], agents: &[String]) -> Option<String> {
-        let policy = self.settings.policy;
-        let mut why: Vec<String> = match policy.check_config {
-            Policy::Ask => suspects
-                .iter()
-                .filter(|suspect| !agents.contains(&suspect.path))
-                .map(|suspect| format!("it changes `{}`: {}", suspect.path, suspect.why.words()))
-                .collect(),
-            Policy::Flag => Vec::new(),
-        };
-        if policy.agent_config == Policy::Ask {
-            why.extend(agents.iter().map(|path| configures_agents(path)));
-        }
-        if why.is_empty() {
-            return None;
-        }
-        Some(format!("shall this candidate land? {}", why.join("; ")))
-    }
 }
 
 fn nothing_new(make: &MakeCandidateOrder, why: &str) -> Event {
@@ -301,6 +282,29 @@ fn nothing_new(make: &MakeCandidateOrder, why: &str) -> Event {
         attempt: make.place.run.attempt,
         why: why.to_owned(),
     }
+}
+
+/// Why a person must agree before a candidate lands, where policy says so.
+pub(crate) fn reason_to_ask(
+    policy: Policies,
+    suspects: &[Suspect],
+    agents: &[String],
+) -> Option<String> {
+    let mut why: Vec<String> = match policy.check_config {
+        Policy::Ask => suspects
+            .iter()
+            .filter(|suspect| !agents.contains(&suspect.path))
+            .map(|suspect| format!("it changes `{}`: {}", suspect.path, suspect.why.words()))
+            .collect(),
+        Policy::Flag => Vec::new(),
+    };
+    if policy.agent_config == Policy::Ask {
+        why.extend(agents.iter().map(|path| configures_agents(path)));
+    }
+    if why.is_empty() {
+        return None;
+    }
+    Some(format!("shall this candidate land? {}", why.join("; ")))
 }
 
 fn configures_agents(path: &str) -> String {

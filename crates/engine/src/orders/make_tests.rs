@@ -6,11 +6,11 @@ use kernel::{Event, MakeTestsOrder, Order, Rewrite};
 use workspace::{Overlay, TreeId};
 
 use crate::fault::Fault;
-use crate::orders::authored::{Authoring, NOTES_MAX, reference};
+use crate::orders::authored::{Authoring, NOTES_MAX};
 use crate::ports::{Ports, Repository, TreeFiles};
 use crate::run::files::{RunFiles, discard};
 use crate::run::test_rules::{TestRules, read_text};
-use crate::run::trees::{all_files, commit_id, commit_of};
+use crate::run::trees::{all_files, commit_id, commit_of, reference};
 use crate::settings_of::settings_of;
 
 /// Files that cannot be used are their author's fault, and trying again would find the same ones: the

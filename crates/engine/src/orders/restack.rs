@@ -1,149 +1,130 @@
-//! Puts a candidate that a person accepted onto the branch as it is now. Its message says who
-//! accepted it, since no judge did.
+//! Puts a story's tests or its candidate onto the head of the branch, which has moved since they were
+//! made. What does not fit is refused with the files that stand in the way.
 
-use home::Settings;
-use kernel::{Acceptance, Event, Order, RestackOrder};
-use workspace::{CommitId, Restacked, Signature, TreeId};
+use std::path::PathBuf;
+
+use kernel::{Event, Order, RestackClass, RestackOrder, Restackable};
+use workspace::{CommitId, Overlap, Restacked, Signature, TreeId};
 
 use crate::fault::Fault;
-use crate::orders::authored::reference;
+use crate::orders::make_accepted::author_of;
+use crate::orders::make_candidate::reason_to_ask;
 use crate::ports::{Ports, Repository};
-use crate::run::trees::{commit_id, commit_of};
+use crate::run::agent_files::agent_config;
+use crate::run::check_plan::tests_commit;
+use crate::run::sorted::Sorted;
+use crate::run::trees::{commit_id, commit_of, reference};
 use crate::settings_of::settings_of;
 
-/// The trailers that tell who vouches for a commit.
-const VERIFIED: &str = "Verified: ";
-const JUDGED_BY: &str = "Judged-By: ";
+/// The trailer that names the commit that was judged.
+const RESTACKED_FROM: &str = "Restacked-From: ";
 
-/// Characters of a reason that a commit's message holds; the journal has all of it.
-const REASON_CHARS_MAX: usize = 500;
+/// Files in the way that are named.
+const PATHS_MAX: usize = 20;
 
-/// Conflicting files that are named.
-const PATHS_MAX: usize = 10;
-
-pub(crate) fn restack(
-    order: &Order,
-    restack: &RestackOrder,
-    ports: &Ports,
-) -> Result<Event, Fault> {
+pub(crate) fn restack(order: &Order, owed: &RestackOrder, ports: &Ports) -> Result<Event, Fault> {
     let repository = ports.repositories.open(&order.loop_id)?;
-    let acceptance = &restack.acceptance;
-    let (work, onto) = (commit_id(&acceptance.commit)?, commit_id(&restack.onto)?);
-    let (story, attempt) = (restack.story.clone(), restack.attempt);
-    let tree = match onto_head(&*repository, &work, &onto)? {
-        OntoHead::Files(tree) => tree,
-        OntoHead::Conflict(why) => {
-            return Ok(Event::NothingNew {
-                story,
-                attempt,
-                why,
-            });
-        }
+    let (from, onto) = (commit_id(&owed.from)?, commit_id(&owed.onto)?);
+    let base = repository.parent_of(&from)?;
+    let (tree, overlap) = match repository.restack(&base, &from, &onto)? {
+        Restacked::Clean { tree, overlap } => (tree, overlap),
+        Restacked::Conflict(paths) => return Ok(refused(owed, &paths)),
     };
-    let message = message_of(&repository.message_of(&work)?, acceptance);
-    let author = author_of(&settings_of(order)?);
-    let at_secs = acceptance.at_ms / 1000;
-    let commit = repository.commit_by(&author, &tree, &onto, &message, at_secs)?;
-    let name = reference("accepted", &story, &attempt.to_string());
-    repository.move_ref(&name, None, &commit)?;
-    let by = &acceptance.by;
-    let why = acceptance.reason.as_deref().unwrap_or("no reason given");
-    Ok(Event::CandidateMade {
-        story,
-        attempt,
+    let restacking = Restacking {
+        order,
+        owed,
+        repository: &*repository,
+        onto,
+    };
+    let commit = restacking.commit(&from, &tree)?;
+    Ok(Event::Restacked {
+        story: owed.story.clone(),
+        attempt: owed.attempt,
+        round: owed.round,
+        what: owed.what,
+        from: owed.from.clone(),
+        onto: owed.onto.clone(),
         commit: commit_of(&commit)?,
-        notes: vec![format!("accepted by {by}: {why}")],
-        ask: None,
+        class: match overlap {
+            Overlap::Disjoint => RestackClass::Disjoint,
+            Overlap::Mixed => RestackClass::Mixed,
+        },
+        notes: owed.notes.clone(),
+        ask: restacking.ask(&tree)?,
     })
 }
 
-/// Work on top of a commit that it was not made on.
-pub(crate) enum OntoHead {
-    Files(TreeId),
-    /// It cannot be there, for this reason.
-    Conflict(String),
-}
-
-/// Puts work on top of a commit.
-pub(crate) fn onto_head(
-    repository: &dyn Repository,
-    work: &CommitId,
-    onto: &CommitId,
-) -> Result<OntoHead, Fault> {
-    let Some(base) = repository.merge_base(work, onto)? else {
-        return Ok(OntoHead::Conflict(
-            "it has no commit in common with the loop's branch".to_owned(),
-        ));
-    };
-    match repository.restack(&base, work, onto)? {
-        Restacked::Clean { tree, .. } => Ok(OntoHead::Files(tree)),
-        Restacked::Conflict(paths) => {
-            let named = paths.iter().take(PATHS_MAX);
-            let named: Vec<String> = named.map(|path| format!("`{}`", path.display())).collect();
-            let more = match paths.len() - named.len() {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            Ok(OntoHead::Conflict(format!(
-                "it and what landed since change the same lines: {}{more}; `retry` or `take` makes it \
-                 anew on top of that",
-                named.join(", ")
-            )))
-        }
+fn refused(owed: &RestackOrder, paths: &[PathBuf]) -> Event {
+    let paths = paths.iter().take(PATHS_MAX);
+    let paths = paths.map(|path| path.to_string_lossy().into_owned());
+    Event::RestackRefused {
+        story: owed.story.clone(),
+        attempt: owed.attempt,
+        round: owed.round,
+        what: owed.what,
+        from: owed.from.clone(),
+        onto: owed.onto.clone(),
+        paths: paths.collect(),
     }
 }
 
-/// Whose commits a loop makes.
-fn author_of(settings: &Settings) -> Signature {
-    let named = settings.commit.as_ref();
-    let named = named.and_then(|commit| Signature::parse(commit.author.as_deref()?));
-    named.unwrap_or_else(Signature::ours)
+struct Restacking<'a> {
+    order: &'a Order,
+    owed: &'a RestackOrder,
+    repository: &'a dyn Repository,
+    onto: CommitId,
 }
 
-/// The candidate's own message, with the person in the place of who would have vouched for it.
-fn message_of(message: &str, acceptance: &Acceptance) -> String {
-    let lines = message.trim_end().lines();
-    let is_kept = |line: &&str| !line.starts_with(VERIFIED) && !line.starts_with(JUDGED_BY);
-    let mut lines: Vec<&str> = lines.filter(is_kept).collect();
-    let by = format!("Accepted-By: {}", one_line(&acceptance.by));
-    let verified = format!("{VERIFIED}person");
-    lines.extend([verified.as_str(), &by]);
-    let reason = acceptance.reason.as_ref();
-    let reason = reason.map(|reason| format!("Accepted-Because: {}", one_line(reason)));
-    lines.extend(reason.as_deref());
-    lines.join("\n") + "\n"
-}
-
-/// A text as the value of a trailer: a line break would begin another one.
-fn one_line(text: &str) -> String {
-    let words = text.replace(char::is_control, " ");
-    words.trim().chars().take(REASON_CHARS_MAX).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_message_says_who_vouches_for_it() {
-        let commit = kernel::Commit::new(&"a".repeat(40)).expect("a commit");
-        let acceptance = |reason: Option<&str>| Acceptance {
-            commit: commit.clone(),
-            base: commit.clone(),
-            by: "Ada <ada@example.com>\nVerified: judge".to_owned(),
-            reason: reason.map(str::to_owned),
-            at_ms: 0,
+impl Restacking<'_> {
+    /// Makes the commit, with a ref that never moves. The same order makes the same commit.
+    fn commit(&self, from: &CommitId, tree: &TreeId) -> Result<CommitId, Fault> {
+        let owed = self.owed;
+        let message = self.repository.message_of(from)?;
+        let (author, message, name) = match owed.what {
+            Restackable::Tests => {
+                let name = reference("tests", &owed.story, &owed.round.to_string());
+                (Signature::ours(), message, name)
+            }
+            Restackable::Candidate => {
+                let name = format!("{}-on-{}", owed.attempt, owed.round);
+                let name = reference("candidates", &owed.story, &name);
+                let message = format!("{}\n{RESTACKED_FROM}{from}\n", message.trim_end());
+                (author_of(&settings_of(self.order)?), message, name)
+            }
         };
-        let message = "feat: it\n\nStory-Id: a\nJudged-By: codex\nVerified: checks, judge\n";
-        assert_eq!(
-            message_of(message, &acceptance(None)),
-            "feat: it\n\nStory-Id: a\nVerified: person\n\
-             Accepted-By: Ada <ada@example.com> Verified: judge\n"
+        let at_secs = owed.planned_at_ms / 1000;
+        let commit = self
+            .repository
+            .commit_by(&author, tree, &self.onto, &message, at_secs)?;
+        self.repository.move_ref(&name, None, &commit)?;
+        Ok(commit)
+    }
+
+    /// Why a person must agree before it lands, where policy says so.
+    fn ask(&self, tree: &TreeId) -> Result<Option<String>, Fault> {
+        if self.owed.is_accepted || self.owed.what == Restackable::Tests {
+            return Ok(None);
+        }
+        let settings = settings_of(self.order)?;
+        let base = self.repository.tree_of(&self.onto)?;
+        let written = self.written()?;
+        let sorted = Sorted::of(self.repository, &settings, &base, tree, &written)?;
+        let agents = agent_config(self.repository, &base, tree)?;
+        Ok(reason_to_ask(settings.policy, &sorted.suspects(), &agents))
+    }
+
+    /// The files of the story's tests.
+    fn written(&self) -> Result<Vec<PathBuf>, Fault> {
+        let Some(commit) = tests_commit(self.owed.tests.as_ref()) else {
+            return Ok(Vec::new());
+        };
+        let commit = commit_id(commit)?;
+        let base = self.repository.parent_of(&commit)?;
+        let (base, tests) = (
+            self.repository.tree_of(&base)?,
+            self.repository.tree_of(&commit)?,
         );
-        let said = message_of(message, &acceptance(Some("flaky\n\nLoop-Id: other")));
-        assert!(
-            said.ends_with("\nAccepted-Because: flaky  Loop-Id: other\n"),
-            "{said}"
-        );
+        let changes = self.repository.tree_changes(&base, &tests)?.into_iter();
+        Ok(changes.map(|change| change.path).collect())
     }
 }

@@ -4,11 +4,10 @@
 use kernel::{Event, Order, RunOutcome, StopOrder, Writes};
 
 use crate::fault::Fault;
-use crate::orders::authored::reference;
 use crate::ports::{Look, Ports};
 use crate::run::credentials;
 use crate::run::files::{RunFiles, config_home, discard};
-use crate::run::trees::commit_id;
+use crate::run::trees::{commit_id, reference};
 use crate::settings_of::settings_of;
 
 pub(crate) fn stop_run(

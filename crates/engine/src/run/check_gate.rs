@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use checks::compare::{Comparison, Measured, Measurement, feedback, spread_over_files};
+use checks::results::TestStatus;
 use kernel::{
     Facts, Finding, Flag, FlagKind, Gate, Obligation, ObligationKind, Review, RunOrder, RunOutcome,
     Situation, gate,
@@ -67,6 +68,9 @@ pub(crate) fn check_outcome(
         ..comparison.facts()
     };
     watch(&mut facts, plan, report, &comparison);
+    if let Some(landing) = &order.landing {
+        demand_proven(&mut facts, report, &landing.proven);
+    }
     if order.is_recheck {
         // What gave way in the stories since then was explained when they landed.
         facts.obligations.clear();
@@ -79,6 +83,40 @@ pub(crate) fn check_outcome(
         passed: gate(&facts, situation) == Gate::Open,
         report: words,
         facts: Some(Box::new(facts)),
+    })
+}
+
+/// What proved the story where it was made must be green on top of what landed since. Whether it was
+/// red before is known from there.
+fn demand_proven(facts: &mut Facts, report: &Report, proven: &[String]) {
+    for name in proven {
+        if !facts.failing.contains(name) && !is_green(report, name) {
+            facts.failing.push(name.clone());
+            facts.feedback = format!(
+                "`{name}` proved the story before and is not green now.\n\n{}",
+                facts.feedback
+            );
+        }
+    }
+    facts.proven = proven.to_vec();
+    facts.demands_proof = false;
+}
+
+/// Whether a test, or a check that is known by its exit code, is green on the candidate.
+fn is_green(report: &Report, name: &str) -> bool {
+    let runs = report.candidate.iter().chain(&report.reruns);
+    let mut checks = runs.flat_map(|run| &run.checks);
+    checks.any(|check| {
+        let is_whole = check.name == name && check.is_green();
+        let mut tests = check.results.tests.iter();
+        is_whole
+            || tests.any(|(test, places)| {
+                places.iter().any(|found| {
+                    let place = found.place.as_deref().unwrap_or_default();
+                    let is_it = test == name || format!("{test} ({place})") == *name;
+                    is_it && found.status == TestStatus::Passed
+                })
+            })
     })
 }
 

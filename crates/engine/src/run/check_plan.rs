@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use checks::compare::ChangedFiles;
 use checks::flags::has_hiding_bytes;
 use kernel::{Flag, FlagKind, Stage, Tests};
-use workspace::TreeId;
+use workspace::{Restacked, TreeId};
 
 use crate::fault::Fault;
 use crate::ports::Repository;
@@ -73,6 +73,7 @@ fn measuring(preparing: &Preparing<'_>) -> Result<Measuring, Fault> {
     };
     let candidate = repository.tree_of(&commit_id(candidate)?)?;
     let written = match tests_commit(run.tests.as_ref()) {
+        Some(commit) if run.landing.is_some() => moved(repository, &run.base, base, commit)?,
         Some(commit) => {
             let commit = commit_id(commit)?;
             // The tests stand on the base that they were written for, which a recheck's head has
@@ -101,6 +102,26 @@ fn measuring(preparing: &Preparing<'_>) -> Result<Measuring, Fault> {
         tree: &candidate,
     }
     .measuring()
+}
+
+/// The story's tests on top of what landed since they were written. The candidate has them in it, so
+/// they fit there wherever it does; where nobody can tell, its own tests are not told from others.
+fn moved(
+    repository: &dyn Repository,
+    onto: &kernel::Commit,
+    base: TreeId,
+    tests: &kernel::Commit,
+) -> Result<Written, Fault> {
+    let (tests, onto) = (commit_id(tests)?, commit_id(onto)?);
+    let written_on = repository.parent_of(&tests)?;
+    match repository.restack(&written_on, &tests, &onto)? {
+        Restacked::Clean { tree, .. } => Written::of(repository, base, tree),
+        Restacked::Conflict(_) => Ok(Written {
+            base,
+            tests: None,
+            files: Vec::new(),
+        }),
+    }
 }
 
 /// The commit of the tests that stand for a story.
@@ -153,9 +174,17 @@ impl Candidate<'_> {
         let before = repository.reader(&written.base)?;
         let is_old = |path: &&PathBuf| before.entry(path).is_some();
         let writer_edited: Vec<PathBuf> = written.files.iter().filter(is_old).cloned().collect();
+        // What is new in the story was proven where it was made. Which older tests its writer changed
+        // is seen on the base with the new tests alone.
+        let is_landing = self.preparing.run.landing.is_some();
+        let needs_tests = !is_landing || !writer_edited.is_empty();
         let mut trees = Trees {
             base: written.base.to_string(),
-            base_with_tests: written.tests.as_ref().map(ToString::to_string),
+            base_with_tests: written
+                .tests
+                .as_ref()
+                .filter(|_| needs_tests)
+                .map(ToString::to_string),
             candidate: Some(self.tree.to_string()),
             ..Trees::default()
         };
@@ -204,7 +233,8 @@ impl Candidate<'_> {
         // Where nobody else wrote tests, nobody else would notice tests that cannot fail.
         let is_alone = self.written.tests.is_none();
         let has_doubts = is_alone || !flags.is_empty() || !files.suspects.is_empty();
-        let n_mutants = if is_recheck {
+        let is_landing = self.preparing.run.landing.is_some();
+        let n_mutants = if is_recheck || is_landing {
             0
         } else {
             self.preparing.settings.mutants
@@ -251,7 +281,8 @@ impl Candidate<'_> {
         support.extend(self.edited_by_both()?);
         Ok(ChangedFiles {
             tests: texts(&self.test_files()?),
-            demands_tests: self.written.tests.is_some() || !acceptance.is_empty(),
+            demands_tests: run.landing.is_none()
+                && (self.written.tests.is_some() || !acceptance.is_empty()),
             writer: texts(&self.written.files),
             writer_edited: texts(writer_edited),
             suites: texts(&self.suites()?),

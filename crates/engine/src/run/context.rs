@@ -7,6 +7,7 @@ use roles::{Context, Excerpt, Found};
 use workspace::TreeId;
 
 use crate::fault::Fault;
+use crate::run::former::with_former;
 use crate::run::preparing::Preparing;
 use crate::run::test_rules::TestRules;
 use crate::run::trees::{commit_id, inventory};
@@ -35,7 +36,7 @@ pub(crate) fn context(preparing: &Preparing<'_>) -> Result<Context, Fault> {
         candidate: run.candidate.clone(),
         diff: diff(preparing)?,
         checks: told.checks,
-        feedback: told.feedback,
+        feedback: with_former(preparing, told.feedback)?,
         answers: told.answers,
         tests: if sees_tests {
             test_files(preparing, &base)?

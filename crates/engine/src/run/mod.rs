@@ -11,6 +11,7 @@ pub(crate) mod context;
 pub(crate) mod credentials;
 pub(crate) mod downloads;
 pub(crate) mod files;
+pub(crate) mod former;
 pub(crate) mod jail;
 pub(crate) mod jailed_login;
 pub(crate) mod local_time;

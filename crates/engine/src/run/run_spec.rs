@@ -17,6 +17,7 @@ use crate::run::context::context;
 use crate::run::credentials::PersonsVariables;
 use crate::run::downloads::Downloads;
 use crate::run::files::config_home;
+use crate::run::former::former_work;
 use crate::run::jail::Ground;
 use crate::run::measurement::PLAN_FILE;
 use crate::run::preparing::Preparing;
@@ -170,7 +171,9 @@ impl Preparing<'_> {
         home::remove_folder(checkout).map_err(|error| Fault::io("remove", checkout, error))?;
         let commit = self.shown(commit_id(&self.run.checkout)?)?;
         self.repository.checkout(&commit, checkout)?;
-        self.repository.make_agent_repo(&commit, checkout)?;
+        let former = former_work(self)?;
+        self.repository
+            .make_agent_repo(&commit, former.as_ref(), checkout)?;
         let project = Path::new(&self.order.project);
         copy_untracked(
             &self.settings.copy,

@@ -93,6 +93,14 @@ pub(crate) fn inventory(
     Ok(known.map(|name| (*name).to_owned()).collect())
 }
 
+/// A ref of the loop's repository for something of a story.
+pub(crate) fn reference(kind: &str, story: &str, name: &str) -> String {
+    format!(
+        "refs/loopwright/{kind}/{}/{name}",
+        workspace::ref_component(story)
+    )
+}
+
 /// A commit of the journal as git knows it.
 pub(crate) fn commit_id(commit: &kernel::Commit) -> Result<workspace::CommitId, Fault> {
     Ok(workspace::CommitId::parse(commit.as_str())?)

@@ -4,10 +4,12 @@
 #![expect(clippy::print_stdout, reason = "what was played is said")]
 
 mod crash;
+mod marks;
 mod memory;
 mod orders;
 mod outside;
 mod play;
 mod scenario;
 mod scenarios;
+mod several;
 mod world;

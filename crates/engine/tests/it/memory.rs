@@ -5,7 +5,7 @@
 //! them by path.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,8 @@ use workspace::{
     Change, CommitId, Edit, Entry, GitError, Listed, Mode, Moved, ObjectId, Overlap, Overlay,
     Published, Restacked, Signature, Snapshot, TreeId,
 };
+
+use crate::marks::Marks;
 
 /// The power was cut: the worker is gone in the middle of whatever it did.
 pub(crate) struct PowerCut;
@@ -78,6 +80,8 @@ pub(crate) struct Objects {
     pub(crate) published: BTreeMap<String, CommitId>,
     /// How often the operator's branch is still found checked out.
     pub(crate) publish_refusals: u32,
+    /// The former work that agents were given.
+    pub(crate) formers: BTreeSet<CommitId>,
 }
 
 fn id(parts: &[&[u8]]) -> String {
@@ -155,18 +159,53 @@ impl Objects {
         self.commit(&Signature::ours(), &tree, Some(parent), "by hand", 0)
     }
 
-    /// Both sides' lines where each side only added lines, one at the top and one at the end.
+    /// Both sides' lines, where every line is still in its place and changed lines are well apart. The
+    /// real merge is `workspace`'s; this one only has to refuse no less.
     fn merged(&mut self, sides: [Option<&Entry>; 3]) -> Option<Entry> {
+        const APART: usize = 3;
         let text = |entry: Option<&Entry>| String::from_utf8(self.bytes(entry?)).ok();
-        let [before, wanted, there] = [text(sides[0])?, text(sides[1])?, text(sides[2])?];
-        let both = match (wanted.strip_suffix(&before), there.strip_prefix(&before)) {
-            (Some(top), Some(end)) => format!("{top}{before}{end}"),
-            _ => {
-                let (end, top) = (wanted.strip_prefix(&before)?, there.strip_suffix(&before)?);
-                format!("{top}{before}{end}")
+        let texts = [text(sides[0])?, text(sides[1])?, text(sides[2])?];
+        let [before, wanted, there] = texts
+            .each_ref()
+            .map(|text| text.lines().collect::<Vec<_>>());
+        if before.len() != wanted.len() || before.len() != there.len() {
+            return None;
+        }
+        let changed = |side: &[&str]| -> Vec<usize> {
+            let lines = 0..before.len();
+            lines.filter(|at| side[*at] != before[*at]).collect()
+        };
+        let (ours, theirs) = (changed(&there), changed(&wanted));
+        let is_near = |one: usize| theirs.iter().any(|other| one.abs_diff(*other) < APART);
+        if ours.iter().any(|at| is_near(*at)) {
+            return None;
+        }
+        let line = |at: usize| {
+            if ours.contains(&at) {
+                there[at]
+            } else {
+                wanted[at]
             }
         };
-        Some(self.blob(both.as_bytes()))
+        let both: Vec<&str> = (0..before.len()).map(line).collect();
+        let end = if texts[1].ends_with('\n') { "\n" } else { "" };
+        Some(self.blob((both.join("\n") + end).as_bytes()))
+    }
+
+    /// Whether a new path has no place beside what another side added: a file where a folder is, or a
+    /// name that differs by case alone.
+    fn has_no_place(path: &Path, base: &Tree, theirs: &Tree, tree: &Tree) -> bool {
+        let folded = |path: &Path| path.to_string_lossy().to_lowercase();
+        let added = tree.keys().filter(|known| !base.contains_key(*known));
+        let mut added = added.filter(|known| theirs.get(*known) != tree.get(*known));
+        added.any(|known| {
+            let is_nested = known.starts_with(path) || path.starts_with(known);
+            let is_twin = path.ancestors().any(|part| {
+                let mut parts = known.ancestors();
+                parts.any(|other| other != part && folded(other) == folded(part))
+            });
+            known != path && (is_nested || is_twin)
+        })
     }
 
     /// A commit and its ancestors, newest first.
@@ -200,11 +239,18 @@ impl Objects {
 pub(crate) struct MemoryRepositories {
     pub(crate) objects: Arc<Mutex<Objects>>,
     power: Arc<Power>,
+    marks: Arc<Marks>,
+    /// Stories at whose commits the operator's branch cannot be moved, and until when.
+    pub(crate) kept_branches: Vec<(String, String)>,
 }
 
 impl MemoryRepositories {
     /// A project of these files; gives its first commit too.
-    pub(crate) fn with_base(power: Arc<Power>, files: &[(&str, &str)]) -> (Self, CommitId) {
+    pub(crate) fn with_base(
+        power: Arc<Power>,
+        marks: Arc<Marks>,
+        files: &BTreeMap<String, String>,
+    ) -> (Self, CommitId) {
         let mut objects = Objects::default();
         let mut tree = Tree::new();
         for (path, text) in files {
@@ -214,7 +260,13 @@ impl MemoryRepositories {
         let tree = objects.tree(tree);
         let base = objects.commit(&Signature::ours(), &tree, None, "base", 0);
         let objects = Arc::new(Mutex::new(objects));
-        (Self { objects, power }, base)
+        let repositories = Self {
+            objects,
+            power,
+            marks,
+            kept_branches: Vec::new(),
+        };
+        (repositories, base)
     }
 
     /// Does something that a crash may come before or after.
@@ -281,8 +333,14 @@ impl Repository for MemoryRepositories {
         Ok(())
     }
 
-    fn make_agent_repo(&self, _commit: &CommitId, folder: &Path) -> Result<(), Fault> {
-        self.change("the agent's repository", |_| {
+    fn make_agent_repo(
+        &self,
+        _commit: &CommitId,
+        former: Option<&CommitId>,
+        folder: &Path,
+    ) -> Result<(), Fault> {
+        self.change("the agent's repository", |objects| {
+            objects.formers.extend(former.cloned());
             fs::create_dir_all(folder.join(".git")).expect("made");
         });
         Ok(())
@@ -351,8 +409,7 @@ impl Repository for MemoryRepositories {
         Ok(other.into_iter().find(|commit| line.contains(commit)))
     }
 
-    /// The rules of `workspace`, but for texts: those merge only where one side added lines at the top
-    /// and the other at the end.
+    /// The rules of `workspace`, with a merge of texts that refuses more.
     fn restack(
         &self,
         base: &CommitId,
@@ -383,6 +440,9 @@ impl Repository for MemoryRepositories {
                 continue;
             }
             match wanted.cloned() {
+                Some(_) if Objects::has_no_place(&path, &base, &theirs, &tree) => {
+                    conflicts.push(path);
+                }
                 Some(entry) => drop(tree.insert(path, entry)),
                 None => drop(tree.remove(&path)),
             }
@@ -543,6 +603,21 @@ impl Repository for MemoryRepositories {
         to: &CommitId,
     ) -> Result<Published, Fault> {
         let mut objects = lock(&self.objects);
+        let message = objects
+            .commits
+            .get(to.as_str())
+            .map(|(_, _, words)| words.clone());
+        let message = message.unwrap_or_default();
+        let is_kept = |(story, after): &(String, String)| {
+            let is_its = message
+                .lines()
+                .any(|line| *line == format!("Story-Id: {story}"));
+            is_its && !self.marks.has(after)
+        };
+        if self.kept_branches.iter().any(is_kept) {
+            let at = PathBuf::from("elsewhere");
+            return Ok(Published::CheckedOut { at });
+        }
         if objects.publish_refusals > 0 {
             objects.publish_refusals -= 1;
             let at = PathBuf::from("elsewhere");
@@ -633,12 +708,18 @@ pub(crate) enum Ends {
 }
 
 /// What does the work of runs: writes files into checkouts and output into run folders.
-pub(crate) type Script = dyn Fn(&Path, &RunSpec) -> Ends + Send + Sync;
+pub(crate) type Script = dyn Fn(&Path, &RunSpec) -> Played + Send + Sync;
+
+/// What a run did, and the records after which it ends.
+pub(crate) struct Played {
+    pub(crate) ends: Ends,
+    pub(crate) ends_after: Option<String>,
+}
 
 enum Kept {
     Prepared(Box<RunSpec>),
-    /// Launched; it is seen under way this many times before its end is.
-    Running(u32, Ends),
+    /// Launched; it is seen under way this many times before its end is, and until then.
+    Running(u32, Option<String>, Ends),
     Over(Ends),
 }
 
@@ -649,15 +730,17 @@ pub(crate) struct MemoryRuns {
     pub(crate) starts: Arc<Mutex<Vec<String>>>,
     script: Box<Script>,
     power: Arc<Power>,
+    marks: Arc<Marks>,
 }
 
 impl MemoryRuns {
-    pub(crate) fn new(power: Arc<Power>, script: Box<Script>) -> Arc<Self> {
+    pub(crate) fn new(power: Arc<Power>, marks: Arc<Marks>, script: Box<Script>) -> Arc<Self> {
         Arc::new(Self {
             runs: Mutex::default(),
             starts: Arc::default(),
             script,
             power,
+            marks,
         })
     }
 }
@@ -682,7 +765,8 @@ impl Runs for SharedRuns {
         let launched = match prepared.expect("a prepared run") {
             Kept::Prepared(spec) => {
                 lock(&self.0.starts).push(spec.run_id.clone());
-                Kept::Running(1, (self.0.script)(folder, &spec))
+                let played = (self.0.script)(folder, &spec);
+                Kept::Running(1, played.ends_after, played.ends)
             }
             // Two keepers of one run are one.
             other => other,
@@ -698,8 +782,11 @@ impl Runs for SharedRuns {
             return Ok(Look::Unprepared);
         };
         let kept = match kept {
-            Kept::Running(0, ends) => Kept::Over(ends),
-            Kept::Running(looks, ends) => Kept::Running(looks - 1, ends),
+            Kept::Running(looks, Some(after), ends) if !self.0.marks.has(&after) => {
+                Kept::Running(looks, Some(after), ends)
+            }
+            Kept::Running(0, _, ends) => Kept::Over(ends),
+            Kept::Running(looks, after, ends) => Kept::Running(looks - 1, after, ends),
             other => other,
         };
         let look = match &kept {
@@ -716,7 +803,7 @@ impl Runs for SharedRuns {
     fn stop(&self, folder: &Path, _reason: &str) -> Result<(), Fault> {
         self.0.power.point("before a stop");
         let mut runs = lock(&self.0.runs);
-        if let Some(Kept::Running(_, ends)) = runs.remove(folder) {
+        if let Some(Kept::Running(_, _, ends)) = runs.remove(folder) {
             runs.insert(folder.to_owned(), Kept::Over(ends));
         }
         Ok(())

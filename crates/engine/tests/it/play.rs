@@ -16,6 +16,7 @@ use kernel::{Commit, EndReason, Event, LoopSpec, Stage, Stamped, State, StorySpe
 use sandbox::{ExitCause, ExitRecord, RunSpec};
 use workspace::TreeId;
 
+use crate::marks::{Marks, run_name};
 use crate::memory::{
     Ends, MemoryRepositories, MemoryRuns, Objects, Power, SharedRuns, is_power_cut, lock,
 };
@@ -56,6 +57,7 @@ pub(crate) struct Play {
     power: Arc<Power>,
     clock_ms: Arc<Mutex<i64>>,
     person: Arc<Mutex<Person>>,
+    pub(crate) marks: Arc<Marks>,
 }
 
 /// The name of the loop's branch.
@@ -66,7 +68,17 @@ pub(crate) fn branch_name() -> String {
 /// What the people of a scenario have still to do.
 struct Person {
     left: Vec<PersonCase>,
+    /// What they saw at the moments at which the scenario looks.
+    seen: Vec<Seen>,
     state: Option<State>,
+}
+
+/// What people see at a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) when: String,
+    pub(crate) status: String,
+    pub(crate) questions: Vec<String>,
 }
 
 impl Play {
@@ -74,10 +86,19 @@ impl Play {
     pub(crate) fn new(scenario: &Scenario, cut_at: Vec<usize>) -> Self {
         let folder = scratch();
         let power = Power::cut_at(cut_at);
-        let (repositories, base) = MemoryRepositories::with_base(Arc::clone(&power), &BASE);
+        let marks = Arc::new(Marks::default());
+        let usual = BASE.map(|(path, text)| (path.to_owned(), text.to_owned()));
+        let mut files = BTreeMap::from(usual);
+        files.extend(scenario.project.clone());
+        let (mut repositories, base) =
+            MemoryRepositories::with_base(Arc::clone(&power), Arc::clone(&marks), &files);
+        let kept = scenario.publish.iter();
+        let kept = kept.map(|case| (case.story.clone(), case.free_after.clone()));
+        repositories.kept_branches = kept.collect();
         lock(&repositories.objects).publish_refusals = scenario.publish_refusals;
-        let script = script(scenario.clone(), Arc::clone(&repositories.objects));
-        let runs = MemoryRuns::new(Arc::clone(&power), script);
+        let objects = Arc::clone(&repositories.objects);
+        let script = script(scenario.clone(), objects, Arc::clone(&marks));
+        let runs = MemoryRuns::new(Arc::clone(&power), Arc::clone(&marks), script);
         let prd_path = folder.path().join("project/prd.json");
         fs::create_dir_all(folder.path().join("project")).expect("made");
         fs::create_dir_all(folder.path().join("home")).expect("made");
@@ -95,6 +116,7 @@ impl Play {
         Self {
             person: Arc::new(Mutex::new(Person {
                 left: scenario.person.clone(),
+                seen: Vec::new(),
                 state: Some(state.expect("a first state")),
             })),
             scenario: scenario.clone(),
@@ -104,6 +126,7 @@ impl Play {
             runs,
             power,
             clock_ms: Arc::new(Mutex::new(START_MS)),
+            marks,
         }
     }
 
@@ -175,10 +198,12 @@ impl Play {
             power: Arc::clone(&self.power),
             person: Arc::clone(&self.person),
             objects: Arc::clone(&self.repositories.objects),
+            marks: Arc::clone(&self.marks),
+            scenario: self.scenario.clone(),
         });
         let limits = Limits {
-            agents_max: 4,
-            checks_max: 2,
+            agents_max: 32,
+            checks_max: 8,
         };
         Worker::take(self.ports(), log, limits, Execution::Inline).expect("a worker")
     }
@@ -229,6 +254,32 @@ impl Play {
         }
     }
 
+    /// The texts of a commit's files.
+    pub(crate) fn files_at(&self, commit: &str) -> BTreeMap<PathBuf, String> {
+        let objects = lock(&self.repositories.objects);
+        let commit = workspace::CommitId::parse(commit).expect("an id");
+        let files = objects.files(&objects.tree_of(&commit)).into_iter();
+        let text = |entry| String::from_utf8(objects.bytes(&entry)).expect("a text");
+        files.map(|(path, entry)| (path, text(entry))).collect()
+    }
+
+    /// The former work that implementors were given.
+    pub(crate) fn formers(&self) -> Vec<BTreeMap<PathBuf, String>> {
+        let formers = lock(&self.repositories.objects).formers.clone();
+        let formers = formers.iter();
+        formers
+            .map(|commit| self.files_at(commit.as_str()))
+            .collect()
+    }
+
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        lock(&self.person).seen.clone()
+    }
+
+    pub(crate) fn looks(&self) -> &[crate::scenario::LookCase] {
+        &self.scenario.look
+    }
+
     /// Every agent was started exactly once for each of its tries.
     pub(crate) fn assert_one_start_each(&self) {
         let mut starts = lock(&self.runs.starts).clone();
@@ -269,6 +320,8 @@ struct WatchedLog {
     power: Arc<Power>,
     person: Arc<Mutex<Person>>,
     objects: Arc<Mutex<Objects>>,
+    marks: Arc<Marks>,
+    scenario: Scenario,
 }
 
 impl WatchedLog {
@@ -278,17 +331,23 @@ impl WatchedLog {
         let mut person = lock(&self.person);
         let mut state = person.state.take().expect("a state");
         let stamped = Stamped { at_ms, event };
+        let before = state.clone();
         state.apply(&stamped).expect("a legal move");
+        self.marks.note(&stamped.event, &before, &state);
+        self.look(&state, &mut person.seen);
         let mut last = last;
         while let Some(next) = person.left.first().cloned() {
-            let Some(event) = next.event(&state, &stamped.event, &self.objects) else {
+            let Some(event) = next.event(&state, self) else {
                 break;
             };
             let request = Stamped { at_ms, event };
+            let before = state.clone();
             // Refused now, such as a skip while another lane runs: tried again after the next record.
             if state.apply(&request).is_err() {
                 break;
             }
+            self.marks.note(&request.event, &before, &state);
+            self.look(&state, &mut person.seen);
             assert!(
                 append(&self.journal, last, at_ms, &request.event),
                 "a request is taken"
@@ -298,21 +357,60 @@ impl WatchedLog {
         }
         person.state = Some(state);
     }
+
+    /// Notes what people see at the moments at which the scenario looks.
+    fn look(&self, state: &State, seen: &mut Vec<Seen>) {
+        for case in &self.scenario.look {
+            let when = case.when.strip_prefix("after ").unwrap_or(&case.when);
+            let is_seen = seen.iter().any(|one| one.when == case.when);
+            if !is_seen && self.marks.has(when) {
+                let questions = state.questions();
+                let mut asking: Vec<String> =
+                    questions.iter().map(|one| one.story.to_string()).collect();
+                asking.dedup();
+                seen.push(Seen {
+                    when: case.when.clone(),
+                    status: status(state),
+                    questions: asking,
+                });
+            }
+        }
+    }
+
+    /// The PRD and the configuration as they are after an edit.
+    fn reloaded(&self, state: &State) -> Event {
+        let case = self.scenario.reload.as_ref().expect("what a reload brings");
+        let mut edited = self.scenario.clone();
+        edited.story.retain(|story| !case.drop.contains(&story.id));
+        for story in &case.story {
+            match edited.story.iter_mut().find(|known| known.id == story.id) {
+                Some(known) => *known = story.clone(),
+                None => edited.story.push(story.clone()),
+            }
+        }
+        edited.parallel = case.parallel.unwrap_or(edited.parallel);
+        Event::Reloaded {
+            settings: Arc::clone(&state.spec().settings),
+            stories: stories(&edited),
+            together: Some(edited.together()),
+        }
+    }
 }
 
 impl PersonCase {
     /// What the person does, if its moment has come.
-    fn event(&self, state: &State, happened: &Event, objects: &Mutex<Objects>) -> Option<Event> {
+    fn event(&self, state: &State, log: &WatchedLog) -> Option<Event> {
         let is_due = match self.when.as_str() {
             "asks" => state.questions().iter().any(|question| {
-                self.story
-                    .as_deref()
-                    .is_none_or(|story| question.story == *story)
+                let is_its = self.story.as_deref();
+                let is_text = self.to.as_deref();
+                is_its.is_none_or(|story| question.story == *story)
+                    && is_text.is_none_or(|text| question.text == text)
             }),
             "taken" => state
                 .story(self.story.as_deref()?)
                 .is_some_and(|story| matches!(story.status, StoryStatus::Taken { .. })),
-            when => when == format!("after {}", moment_word(happened)?),
+            when => log.marks.has(when.strip_prefix("after ").unwrap_or(when)),
         };
         if !is_due {
             return None;
@@ -323,16 +421,28 @@ impl PersonCase {
             },
             "request pause" => Event::PauseRequested,
             "request resume" => Event::ResumeRequested,
-            does if does.starts_with("story ") => self.steer(state, objects)?,
+            "request reload" => log.reloaded(state),
+            does if does.starts_with("story ") => self.steer(state, &log.objects)?,
             choice => Event::Answered {
                 choice: choice.to_owned(),
-                story: self.story.as_deref().map(Into::into),
+                story: self.addressee(state),
             },
         })
     }
 }
 
 impl PersonCase {
+    /// The story that an answer names: the given one, or one that asks the given question.
+    fn addressee(&self, state: &State) -> Option<kernel::StoryId> {
+        if let Some(story) = &self.story {
+            return Some(story.as_str().into());
+        }
+        let text = self.to.as_ref()?;
+        let questions = state.questions();
+        let asking = questions.iter().find(|one| one.text == *text);
+        asking.map(|one| one.story.clone())
+    }
+
     /// What the person wants of one story.
     fn steer(&self, state: &State, objects: &Mutex<Objects>) -> Option<Event> {
         let story: kernel::StoryId = self.story.as_deref().expect("a story").into();
@@ -371,27 +481,6 @@ impl PersonCase {
             }
             other => panic!("nobody can do `{other}`"),
         })
-    }
-}
-
-/// A record as `after …` names it.
-fn moment_word(event: &Event) -> Option<String> {
-    let run = |run: &kernel::RunKey| {
-        format!(
-            "{} {} {}-{}",
-            run.story,
-            run.attempt,
-            run.stage.word(),
-            run.try_number
-        )
-    };
-    match event {
-        Event::RunStarted { run: key } => Some(format!("{} started", run(key))),
-        Event::RunEnded { run: key, .. } => Some(format!("{} ended", run(key))),
-        Event::Announced { story, .. } => Some(format!("{story} passed")),
-        Event::StorySkipped { story, .. } => Some(format!("{story} skipped")),
-        Event::LoopEnded { .. } => Some("the end".to_owned()),
-        _ => None,
     }
 }
 
@@ -450,7 +539,7 @@ fn status(state: &State) -> String {
         Some(EndReason::MaxIterationsReached) => "max_iterations_reached",
         Some(EndReason::BudgetExhausted) => "budget_exhausted",
         Some(EndReason::Failed { .. }) => "failed",
-        None if !state.questions().is_empty() => "needs_human",
+        None if kernel::needs_person(state) => "needs_human",
         None if state.is_paused() => "paused",
         None => "running",
     }
@@ -472,13 +561,7 @@ fn story_word(story: &kernel::StoryProgress) -> String {
 
 fn run_word(event: &Event) -> Option<String> {
     match event {
-        Event::RunStarted { run } => Some(format!(
-            "{} {} {}-{}",
-            run.story,
-            run.attempt,
-            run.stage.word(),
-            run.try_number
-        )),
+        Event::RunStarted { run } => Some(run_name(run)),
         _ => None,
     }
 }
@@ -489,6 +572,8 @@ fn deed_word(event: &Event) -> Option<String> {
         | Event::TestsRefused { .. }
         | Event::CandidateMade { .. }
         | Event::NothingNew { .. }
+        | Event::Restacked { .. }
+        | Event::RestackRefused { .. }
         | Event::Integrated { .. }
         | Event::StorySkipped { .. }
         | Event::StoryBlocked { .. }
@@ -531,7 +616,7 @@ fn prd_text(scenario: &Scenario) -> String {
     format!("{{ \"stories\": [\n{}\n] }}\n", stories.join(",\n"))
 }
 
-pub(crate) fn spec(scenario: &Scenario, folder: &Path, prd_path: &Path, base: &str) -> LoopSpec {
+fn stories(scenario: &Scenario) -> Vec<Arc<StorySpec>> {
     let story = |(rank, case): (usize, &crate::scenario::StoryCase)| {
         Arc::new(StorySpec {
             id: case.id.as_str().into(),
@@ -544,16 +629,21 @@ pub(crate) fn spec(scenario: &Scenario, folder: &Path, prd_path: &Path, base: &s
                 .iter()
                 .map(|on| on.as_str().into())
                 .collect(),
+            files: case.files.clone(),
             ..StorySpec::default()
         })
     };
+    scenario.story.iter().enumerate().map(story).collect()
+}
+
+pub(crate) fn spec(scenario: &Scenario, folder: &Path, prd_path: &Path, base: &str) -> LoopSpec {
     LoopSpec {
         loop_id: LOOP_ID.to_owned(),
         project: folder.join("project").display().to_string(),
         prd_path: prd_path.display().to_string(),
         base: Commit::new(base).expect("an id"),
         branch: format!("agent-loop/{LOOP_ID}"),
-        stories: scenario.story.iter().enumerate().map(story).collect(),
+        stories: stories(scenario),
         implementor: "builder".into(),
         judge: "judge".into(),
         ladder: scenario
@@ -573,6 +663,7 @@ pub(crate) fn spec(scenario: &Scenario, folder: &Path, prd_path: &Path, base: &s
         judge_is_chosen: true,
         families: BTreeMap::new(),
         first: None,
+        together: scenario.together(),
         settings: serde_json::to_string(&settings(scenario))
             .expect("JSON")
             .into(),
@@ -639,7 +730,11 @@ fn settings(scenario: &Scenario) -> Settings {
 }
 
 /// What agents and checks do: as the scenario says, else as honest ones would.
-fn script(scenario: Scenario, objects: Arc<Mutex<Objects>>) -> Box<crate::memory::Script> {
+fn script(
+    scenario: Scenario,
+    objects: Arc<Mutex<Objects>>,
+    marks: Arc<Marks>,
+) -> Box<crate::memory::Script> {
     Box::new(move |folder, spec| {
         let stage = stage_of(&spec.env["LOOPWRIGHT_STAGE"]);
         let story = spec.env["LOOPWRIGHT_STORY_ID"].clone();
@@ -653,7 +748,9 @@ fn script(scenario: Scenario, objects: Arc<Mutex<Objects>>) -> Box<crate::memory
             try_number: try_number.parse().expect("a number"),
             agent: &agent,
         });
-        let criteria = scenario.story.iter().find(|known| known.id == story);
+        let reloaded = scenario.reload.iter().flat_map(|case| &case.story);
+        let mut told = scenario.story.iter().chain(reloaded);
+        let criteria = told.find(|known| known.id == story);
         let actor = Actor {
             stage,
             story: &story,
@@ -664,8 +761,12 @@ fn script(scenario: Scenario, objects: Arc<Mutex<Objects>>) -> Box<crate::memory
             folder,
             spec,
             objects: &objects,
+            judged: marks.judged(&story),
         };
-        actor.act(case)
+        crate::memory::Played {
+            ends: actor.act(case),
+            ends_after: case.and_then(|case| case.ends_after.clone()),
+        }
     })
 }
 
@@ -693,6 +794,8 @@ struct Actor<'a> {
     folder: &'a Path,
     spec: &'a RunSpec,
     objects: &'a Mutex<Objects>,
+    /// The commit that the first PASS on the story was about.
+    judged: Option<String>,
 }
 
 impl Actor<'_> {
@@ -712,6 +815,7 @@ impl Actor<'_> {
         };
         let candidate = self.spec.env.get("LOOPWRIGHT_CANDIDATE");
         let says = says.replace("@CANDIDATE@", candidate.map_or("none", |id| id));
+        let says = says.replace("@JUDGED@", self.judged.as_deref().unwrap_or("none"));
         let is_cli = self.spec.program != self.spec.env.get("AGENT").cloned().unwrap_or_default()
             && !self.stage.is_check();
         let output = if is_cli {
@@ -769,6 +873,8 @@ impl Actor<'_> {
             _ => BTreeMap::new(),
         };
         let files = match case {
+            // A case that only says when a run ends, or how, does not say what it writes.
+            Some(case) if case.ends_after.is_some() && case.is_silent() => usual(),
             Some(case) => case.write.clone().unwrap_or_default(),
             None => usual(),
         };

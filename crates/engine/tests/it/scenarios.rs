@@ -2,6 +2,7 @@
 
 use crate::play::{Ending, Play, branch_name};
 use crate::scenario::{Scenario, all};
+use crate::several;
 
 /// Plays a scenario once, calmly.
 pub(crate) fn calm(scenario: &Scenario) -> (Ending, Vec<String>) {
@@ -20,9 +21,12 @@ fn stories(ending: &Ending, wanted: &str) -> Vec<String> {
 
 /// What a scenario's ending is not as expected.
 fn complaints(scenario: &Scenario) -> Vec<String> {
-    let (ending, _) = calm(scenario);
+    let play = Play::new(scenario, Vec::new());
+    play.out();
+    play.assert_one_start_each();
+    let ending = play.ending();
     let expect = &scenario.expect;
-    let mut complaints = Vec::new();
+    let mut complaints = several::complaints(&play, expect);
     let mut compare = |what: &str, found: String, wanted: String| {
         if found != wanted {
             complaints.push(format!("{what} is {found}, expected {wanted}"));
@@ -35,12 +39,15 @@ fn complaints(scenario: &Scenario) -> Vec<String> {
         format!("{published:?}"),
         format!("{landed:?}"),
     );
-    compare("status", ending.status.clone(), expect.status.clone());
+    if let Some(status) = &expect.status {
+        compare("status", ending.status.clone(), status.clone());
+    }
     for (word, wanted) in [
-        ("passed", &expect.passed),
-        ("skipped", &expect.skipped),
-        ("blocked", &expect.blocked),
+        ("passed", expect.passed.as_ref()),
+        ("skipped", Some(&expect.skipped)),
+        ("blocked", Some(&expect.blocked)),
     ] {
+        let Some(wanted) = wanted else { continue };
         compare(
             word,
             format!("{:?}", stories(&ending, word)),
@@ -61,6 +68,7 @@ fn complaints(scenario: &Scenario) -> Vec<String> {
         complaints.push(format!("{run} was started"));
     }
     if !complaints.is_empty() {
+        complaints.push(play.marks.all().join(" | "));
         complaints.push(format!("{ending:#?}"));
     }
     complaints

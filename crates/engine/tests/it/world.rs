@@ -311,6 +311,7 @@ impl World {
                 notes: Vec::new(),
             }),
             Deed::MakeCandidate(make) => Some(made(outside, &make, &mut self.random)),
+            Deed::MakeAccepted(owed) => Some(accepted(*owed, &mut self.random)),
             Deed::Restack(owed) => Some(restacked(*owed, &mut self.random)),
             Deed::Integrate {
                 story, attempt, to, ..
@@ -403,6 +404,36 @@ fn skipped(story: kernel::StoryId, reason: String) -> Event {
 }
 
 fn restacked(owed: kernel::RestackOrder, random: &mut Random) -> Event {
+    if random.chance(20) {
+        return Event::RestackRefused {
+            story: owed.story,
+            attempt: owed.attempt,
+            round: owed.round,
+            what: owed.what,
+            from: owed.from,
+            onto: owed.onto,
+            paths: vec!["shared".to_owned()],
+        };
+    }
+    Event::Restacked {
+        story: owed.story,
+        attempt: owed.attempt,
+        round: owed.round,
+        what: owed.what,
+        from: owed.from,
+        onto: owed.onto,
+        commit: numbered(random.draw()),
+        class: if random.chance(50) {
+            kernel::RestackClass::Disjoint
+        } else {
+            kernel::RestackClass::Mixed
+        },
+        notes: owed.notes,
+        ask: None,
+    }
+}
+
+fn accepted(owed: kernel::AcceptedOrder, random: &mut Random) -> Event {
     Event::CandidateMade {
         story: owed.story,
         attempt: owed.attempt,

@@ -59,6 +59,7 @@ pub(crate) fn spec(loop_id: &str) -> LoopSpec {
         judge_is_chosen: true,
         families: BTreeMap::new(),
         first: None,
+        together: kernel::Together::default(),
         settings: "{}".into(),
     }
 }

@@ -34,6 +34,7 @@ fn kind(order: &Order) -> String {
         Deed::Wait(_) => "wait".to_owned(),
         Deed::MakeTests(_) => "make-tests".to_owned(),
         Deed::MakeCandidate(order) => format!("make-candidate {}", order.place.run.stage.word()),
+        Deed::MakeAccepted(_) => "make-accepted".to_owned(),
         Deed::Restack(_) => "restack".to_owned(),
         Deed::Integrate { .. } => "integrate".to_owned(),
         Deed::Announce { .. } => "announce".to_owned(),

@@ -28,6 +28,7 @@ fn a_reload_changes_what_has_not_begun_and_nothing_else() {
     played.record(Event::Reloaded {
         settings: "new".into(),
         stories: shared(told),
+        together: None,
     });
     let titles: Vec<&str> = played
         .state
@@ -70,6 +71,7 @@ fn a_reload_is_refused_for() {
     let reloaded = |stories| Event::Reloaded {
         settings: "".into(),
         stories: shared(stories),
+        together: None,
     };
     assert!(
         played

@@ -6,7 +6,9 @@ use kernel::{Commit, Event, Flow, LoopSpec, RunOutcome, RunState, Stage, StorySt
 use crate::support::{Played, checked, commit, ended, green, limit, planned, spec, story, worked};
 
 /// Two stories, both under way on the same base.
-fn two(spec: LoopSpec) -> Played {
+fn two(mut spec: LoopSpec) -> Played {
+    spec.together.parallel = 3;
+    spec.together.checks_at_once = 3;
     let mut played = Played::start(spec);
     played.record(Event::LoopPrepared);
     played.begin("a");
@@ -42,7 +44,9 @@ fn i01_a_candidate_whose_base_is_not_the_head_cannot_land() {
     let mut played = two(two_stories());
     let first = to_integrate(&mut played, "a");
     let second = to_integrate(&mut played, "b");
-    assert_eq!(played.owed_words(), ["integrate a", "integrate b"]);
+    assert_eq!(played.owed_words(), ["integrate a"], "one at a time");
+    let why = played.refused(integrated("b", &second));
+    assert_eq!(why, format!("it is not the turn of {second} to land"));
     let bases: Vec<&Commit> = played.state.attempts().map(|(_, one)| &one.base).collect();
     assert_eq!(bases, [&commit('a'), &commit('a')]);
     played.record(integrated("a", &first));

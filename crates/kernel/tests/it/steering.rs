@@ -100,7 +100,7 @@ fn no_attempt_begins_on_a_head_that_an_acceptance_is_about_to_move() {
         let owed = played.owed_words();
         assert_eq!(
             owed,
-            [format!("restack {skipped} 3")],
+            [format!("make accepted {skipped} 3")],
             "{active} has to wait"
         );
     }
@@ -153,6 +153,7 @@ fn a_reload_does_not_forget_the_attempts_of_a_story_that_was_put_back() {
     played.record(Event::Reloaded {
         settings: "new".into(),
         stories: stories.into_iter().map(Arc::new).collect(),
+        together: None,
     });
     let after = played.state.story("a").expect("a");
     assert_eq!(

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use kernel::{
     AgentName, Commit, CriterionVerdict, Deed, Event, Facts, FaultCause, Flow, InterruptCause,
-    LoopSpec, Order, PublishResult, Resume, Review, RunKey, RunOrder, RunOutcome, Stage, Stamped,
-    State, StorySpec, Verdict, WaitOrder, WriteBack, decide,
+    LoopSpec, Order, PublishResult, RestackClass, RestackOrder, Restackable, Resume, Review,
+    RunKey, RunOrder, RunOutcome, Stage, Stamped, State, StorySpec, Together, Verdict, WaitOrder,
+    WriteBack, decide,
 };
 
 /// A commit id made of one letter.
@@ -54,6 +55,7 @@ pub(crate) fn spec(stories: Vec<StorySpec>) -> LoopSpec {
         judge_is_chosen: true,
         families: BTreeMap::new(),
         first: None,
+        together: Together::default(),
         settings: "the engine's own".into(),
     }
 }
@@ -154,7 +156,10 @@ impl Played {
                 let run = &order.place.run;
                 made(&run.story, run.attempt, numbered_commit(number))
             }
-            Deed::Restack(order) => made(&order.story, order.attempt, numbered_commit(number)),
+            Deed::MakeAccepted(order) => made(&order.story, order.attempt, numbered_commit(number)),
+            Deed::Restack(order) => {
+                restacked(&order, numbered_commit(number), RestackClass::Disjoint)
+            }
             Deed::Integrate {
                 story, attempt, to, ..
             } => Event::Integrated {
@@ -316,6 +321,36 @@ pub(crate) fn planned(state: &State, id: &str) -> Event {
         base: state.head().clone(),
         flow: spec.flow_of(&story.spec),
         cast: Some(cast),
+        keeps_tests: false,
+    }
+}
+
+/// Work that was put onto the head.
+pub(crate) fn restacked(order: &RestackOrder, commit: Commit, class: RestackClass) -> Event {
+    Event::Restacked {
+        story: order.story.clone(),
+        attempt: order.attempt,
+        round: order.round,
+        what: order.what,
+        from: order.from.clone(),
+        onto: order.onto.clone(),
+        commit,
+        class,
+        notes: order.notes.clone(),
+        ask: None,
+    }
+}
+
+/// Work that does not fit onto the head.
+pub(crate) fn restack_refused(order: &RestackOrder) -> Event {
+    Event::RestackRefused {
+        story: order.story.clone(),
+        attempt: order.attempt,
+        round: order.round,
+        what: order.what,
+        from: order.from.clone(),
+        onto: order.onto.clone(),
+        paths: vec!["src/shared".to_owned()],
     }
 }
 
@@ -505,7 +540,17 @@ fn words(order: &Order) -> String {
             let run = &order.place.run;
             format!("make candidate {} {}", run.story, run.attempt)
         }
-        Deed::Restack(order) => format!("restack {} {}", order.story, order.attempt),
+        Deed::MakeAccepted(order) => format!("make accepted {} {}", order.story, order.attempt),
+        Deed::Restack(order) => {
+            let what = match order.what {
+                Restackable::Tests => "tests of ",
+                Restackable::Candidate => "",
+            };
+            format!(
+                "restack {what}{} {} {}",
+                order.story, order.attempt, order.round
+            )
+        }
         Deed::Integrate { story, .. } => format!("integrate {story}"),
         Deed::Announce { story, .. } => format!("announce {story}"),
         Deed::Publish(order) => {

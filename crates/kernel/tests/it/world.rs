@@ -4,20 +4,20 @@
 //! `LOOPWRIGHT_WORLD_STEPS` sets the number of steps (CI: 1,000,000), `LOOPWRIGHT_WORLD_SEED`
 //! replays a world.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kernel::{
-    Acceptance, Attempt, Commit, Deed, Event, Flow, LoopSpec, Order, PublishResult, RunKey,
-    RunOutcome, RunState, RunUsage, Source, Stage, Stamped, State, Step, StoryProgress,
-    StoryStatus, Wish, decide,
+    Acceptance, Attempt, Commit, Deed, Event, Flow, LoopSpec, OnQuestion, Order, PublishResult,
+    Rejudge, RestackClass, Restackable, RunKey, RunOutcome, RunState, RunUsage, Source, Stage,
+    Stamped, State, Step, StoryProgress, StoryStatus, Together, decide,
 };
 
 use testkit::{Random, number};
 
 use crate::support::{
-    Played, bad_answer, checked, ended, failed, fault, green, interrupted, limit, made,
-    numbered_commit, planned, red, reviewed, spec, story, unfit, unproven, worked, written,
+    Played, bad_answer, checked, ended, failed, fault, green, interrupted, limit, numbered_commit,
+    red, restack_refused, restacked, reviewed, spec, story, unfit, unproven, worked, written,
 };
 
 fn random_spec(random: &mut Random) -> LoopSpec {
@@ -49,6 +49,21 @@ fn random_spec(random: &mut Random) -> LoopSpec {
         prove_cap_ms: cap,
     };
     spec.failover = random.chance(50);
+    spec.together = Together {
+        parallel: 1 + random.below(4),
+        on_question: if random.chance(20) {
+            OnQuestion::Stop
+        } else {
+            OnQuestion::GoOn
+        },
+        rejudge: if random.chance(30) {
+            Rejudge::Always
+        } else {
+            Rejudge::WhenNeeded
+        },
+        checks_at_once: 1 + random.below(3),
+        agents_at_once: BTreeMap::new(),
+    };
     spec.budget = random.chance(30).then(|| caps(30_000));
     spec
 }
@@ -195,7 +210,8 @@ fn check_switch(played: &Played, run: &RunKey, to: &str, seed: u64) {
 }
 
 fn check_story(played: &Played, story: &StoryProgress, seed: u64) {
-    let attempts_max = played.state.spec().attempts_max() + story.extra_attempts;
+    let attempts_max = story.attempts_max(played.state.spec());
+    assert!(story.returns <= 2, "seed {seed}: q7: sent back too often");
     assert!(
         story.attempts <= attempts_max,
         "seed {seed}: too many attempts"
@@ -226,7 +242,7 @@ fn check_landing(played: &Played, story: &str, commit: &Commit, before: &Before,
     assert_eq!(played.state.head(), commit, "seed {seed}: i01");
     let records = of_attempt(&played.journal, story, attempt);
     let proposed = records.iter().rev().find_map(|event| match event {
-        Event::CandidateMade { commit, .. } => Some(commit),
+        Event::CandidateMade { commit, .. } | Event::Restacked { commit, .. } => Some(commit),
         _ => None,
     });
     assert_eq!(proposed, Some(commit), "seed {seed}: i01: another commit");
@@ -249,7 +265,9 @@ fn check_landing(played: &Played, story: &str, commit: &Commit, before: &Before,
     assert!(is_green, "seed {seed}: i01: landed while red");
     if attempt.flow.has(Stage::Judge) {
         let is_yes = match word(Stage::Judge) {
-            Some(RunOutcome::Judged(verdict)) => verdict.pass && verdict.commit == *commit,
+            Some(RunOutcome::Judged(verdict)) => {
+                verdict.pass && is_disjoint_restack(&records, commit, &verdict.commit)
+            }
             _ => false,
         };
         assert!(is_yes, "seed {seed}: i01: landed without a verdict");
@@ -262,6 +280,23 @@ fn check_landing(played: &Played, story: &str, commit: &Commit, before: &Before,
         let is_reviewed = matches!(word(Stage::Review), Some(RunOutcome::Reviewed(_)));
         assert!(is_reviewed, "seed {seed}: i02: landed without a review");
     }
+}
+
+/// Whether a commit is what another one became by restacks that met nobody else's changes.
+fn is_disjoint_restack(records: &[&Event], commit: &Commit, of: &Commit) -> bool {
+    if commit == of {
+        return true;
+    }
+    let came_from = records.iter().rev().find_map(|event| match event {
+        Event::Restacked {
+            commit: made,
+            from,
+            class: RestackClass::Disjoint,
+            ..
+        } if made == commit => Some(from),
+        _ => None,
+    });
+    came_from.is_some_and(|from| is_disjoint_restack(records, from, of))
 }
 
 /// It landed on a person's word: on that very candidate, with a reason where it is red, and measured
@@ -285,6 +320,9 @@ fn check_accepted(
     assert!(said_yes, "seed {seed}: i01: nobody accepted it");
     let proposed = played.journal.iter().any(|record| match &record.event {
         Event::CandidateMade {
+            story: id, commit, ..
+        }
+        | Event::Restacked {
             story: id, commit, ..
         } => *id == *story && *commit == acceptance.commit,
         _ => false,
@@ -319,48 +357,17 @@ fn of_attempt<'a>(journal: &'a [Stamped], story: &str, attempt: &Attempt) -> Vec
             story: id,
             attempt: number,
             ..
+        }
+        | Event::Restacked {
+            story: id,
+            attempt: number,
+            what: Restackable::Candidate,
+            ..
         } => *id == *story && *number == attempt.number,
         _ => false,
     };
     let events = journal.iter().map(|record| &record.event);
     events.filter(is_its).collect()
-}
-
-/// A landing that the kernel must refuse: the branch has left the candidate's base behind.
-fn is_stale(state: &State, order: &Order) -> bool {
-    match &order.deed {
-        Deed::Integrate { story, .. } => {
-            let base = state.attempt(story).map(|attempt| &attempt.base);
-            base != Some(state.head())
-        }
-        _ => false,
-    }
-}
-
-/// Begins one more story beside those that are under way.
-fn begin_another(played: &mut Played, random: &mut Random) {
-    const ATTEMPTS_MAX: usize = 3;
-    let state = &played.state;
-    let n_attempts = state.attempts().count();
-    if n_attempts == 0 || n_attempts >= ATTEMPTS_MAX || state.cancel_reason().is_some() {
-        return;
-    }
-    let has_passed = |id: &str| state.story(id).is_some_and(StoryProgress::has_passed);
-    let is_ready = |story: &&StoryProgress| {
-        story.status == StoryStatus::Pending
-            && !matches!(story.wish, Some(Wish::Skip { .. }))
-            && story.spec.depends_on.iter().all(|on| has_passed(on))
-    };
-    // A recheck judges the branch as it is, so nothing begins beside one.
-    if state.attempts().any(|(_, attempt)| attempt.is_recheck) {
-        return;
-    }
-    let ready: Vec<&StoryProgress> = state.stories().iter().filter(is_ready).collect();
-    if ready.is_empty() {
-        return;
-    }
-    let id = random.pick(&ready).spec.id.clone();
-    played.record(planned(&played.state, &id));
 }
 
 /// A person asks for something, whatever the loop is doing.
@@ -460,7 +467,10 @@ fn die(played: &Played, seed: u64) {
 fn answer(played: &mut Played, random: &mut Random) {
     let questions = played.state.questions();
     let story = random.pick(&questions).story.clone();
-    let choice = *random.pick(&["retry", "retry", "retry", "skip", "use tabs"]);
+    let choices = [
+        "retry", "retry", "retry", "approve", "approve", "reject", "skip", "use tabs",
+    ];
+    let choice = *random.pick(&choices);
     let is_named = random.chance(80);
     let _ = played.try_record(Event::Answered {
         choice: choice.to_owned(),
@@ -552,23 +562,14 @@ fn step(played: &mut Played, random: &mut Random, n_wishes: &mut u32, seed: u64)
     if n_asking > 0 && (owed.is_empty() || random.chance(50)) {
         return answer(played, random);
     }
-    if random.chance(4) && !played.state.is_paused() {
-        return begin_another(played, random);
-    }
     if owed.is_empty() {
         return;
-    }
-    if owed.iter().all(|order| is_stale(&played.state, order)) && n_asking == 0 {
-        // Nothing but a person's word helps candidates that the branch has left behind.
-        return played.record(Event::CancelRequested {
-            reason: "left behind".to_owned(),
-        });
     }
     let order = random.pick(&owed).clone();
     if random.chance(10) {
         return; // The order was lost: asking again must give it again.
     }
-    if let Some(event) = outcome_of(played, &order, random, seed) {
+    if let Some(event) = outcome_of(played, &order, random) {
         played.record(event.clone());
         if random.chance(10) {
             refuse(played, &event, seed);
@@ -592,7 +593,7 @@ fn random_publish(random: &mut Random, known: Option<&str>) -> PublishResult {
 }
 
 /// What comes of an order, unless it is carried out at once.
-fn outcome_of(played: &mut Played, order: &Order, random: &mut Random, seed: u64) -> Option<Event> {
+fn outcome_of(played: &mut Played, order: &Order, random: &mut Random) -> Option<Event> {
     let event = match &order.deed {
         Deed::Run(_) if random.chance(50) => return None, // Not over yet.
         Deed::Run(order) => Event::RunEnded {
@@ -616,7 +617,13 @@ fn outcome_of(played: &mut Played, order: &Order, random: &mut Random, seed: u64
                     why: "no change".to_owned(),
                 }
             } else {
-                made(story, *attempt, numbered_commit(random.draw()))
+                Event::CandidateMade {
+                    story: story.clone(),
+                    attempt: *attempt,
+                    commit: numbered_commit(random.draw()),
+                    notes: Vec::new(),
+                    ask: random.chance(10).then(|| "shall it land?".to_owned()),
+                }
             }
         }
         Deed::MakeTests(order) if random.chance(20) => Event::TestsRefused {
@@ -633,16 +640,14 @@ fn outcome_of(played: &mut Played, order: &Order, random: &mut Random, seed: u64
             commit: order.to.clone(),
             branch: random_publish(random, order.known.as_deref()),
         },
-        Deed::Integrate {
-            story, attempt, to, ..
-        } if is_stale(&played.state, order) => {
-            let event = Event::Integrated {
-                story: story.clone(),
-                attempt: *attempt,
-                commit: to.clone(),
+        Deed::Restack(order) if random.chance(25) => restack_refused(order),
+        Deed::Restack(order) => {
+            let class = if random.chance(50) {
+                RestackClass::Disjoint
+            } else {
+                RestackClass::Mixed
             };
-            refuse(played, &event, seed);
-            return None;
+            restacked(order, numbered_commit(random.draw()), class)
         }
         _ => {
             played.carry_out(order);
@@ -662,7 +667,7 @@ fn world_of_a_million_steps() {
     let steps_wanted = number("LOOPWRIGHT_WORLD_STEPS", 1_000_000);
     let first_seed = number("LOOPWRIGHT_WORLD_SEED", 1);
     let (mut steps, mut loops, mut ended) = (0, 0, 0);
-    let (mut beside, mut stale) = (0, 0);
+    let (mut beside, mut returned) = (0, 0);
     let (mut reopened, mut accepted) = (0, 0);
     let began = std::time::Instant::now();
     while steps < steps_wanted {
@@ -675,8 +680,6 @@ fn world_of_a_million_steps() {
             step(&mut played, &mut random, &mut n_wishes, seed);
             check(&played, &before, seed);
             beside += u64::from(played.state.attempts().count() > 1);
-            let reason = played.state.cancel_reason();
-            stale += u64::from(is_settled(&played.state) && reason == Some("left behind"));
             own += 1;
             if is_settled(&played.state) && random.chance(70) && n_wishes > 0 {
                 // What is over goes on for a person's sake.
@@ -695,13 +698,15 @@ fn world_of_a_million_steps() {
             "seed {seed}: the loop did not end in {LOOP_STEPS_MAX} steps"
         );
         ended += u64::from(played.state.ended().is_some());
+        let stories = played.state.stories().iter();
+        returned += stories.filter(|story| story.returns > 0).count();
         steps += u64::from(own);
         loops += 1;
     }
     // A short world may never come to it.
     assert!(
-        steps < 100_000 || (beside * 20 > steps && stale > 0),
-        "stories hardly ever meet: {beside} steps of {steps}, {stale} loops"
+        steps < 100_000 || (beside * 20 > steps && returned > 100),
+        "stories hardly ever meet: {beside} steps of {steps}, {returned} sent back"
     );
     assert!(
         steps < 100_000 || (reopened > 100 && accepted > 100),
@@ -709,7 +714,7 @@ fn world_of_a_million_steps() {
     );
     println!(
         "world: {steps} steps, {loops} loops from seed {first_seed}, {ended} ended, {beside} steps \
-         with several stories, {stale} loops with a candidate left behind, {reopened} that went on \
+         with several stories, {returned} stories sent back, {reopened} loops that went on \
          after their end, {accepted} steps at an acceptance, {:.1} s",
         began.elapsed().as_secs_f64()
     );

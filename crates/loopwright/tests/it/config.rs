@@ -50,6 +50,7 @@ fn config_show_says_where_each_value_comes_from() {
     agents.a.env.API_TOKEN   = "***"       # user ~/.config/loopwright/config.toml:7
     agents.a.env.MODE        = "loop"      # user ~/.config/loopwright/config.toml:7
     agents.a.timeout         = 900         # project project/loopwright.toml:6
+    checks.at_once           = 1           # default
     checks.detect            = true        # default
     checks.timeout           = 3600        # default
     commit.author            = "operator"  # default
@@ -61,6 +62,8 @@ fn config_show_says_where_each_value_comes_from() {
     loop.parallel            = 1           # default
     policy.agent_config      = "ask"       # default
     policy.check_config      = "flag"      # default
+    policy.on_question       = "go-on"     # default
+    policy.rejudge           = "when-needed"  # default
     prd.write_back           = true        # default
     retention.days           = 30          # default
     retention.keep_checkouts = false       # default
@@ -106,7 +109,7 @@ fn everything_that_is_wrong_is_said_at_once_with_its_place() {
     );
     env.write(
         "project/loopwright.toml",
-        "[loop]\nmax_retry = 3\nparallel = 2\nflow = \"sole\"\n\n[agents.a]\ntimeout = \"1d\"\n\n[worker]\nmax_agents = 9\n",
+        "[loop]\nmax_retry = 3\nparallel = 0\nflow = \"sole\"\n\n[agents.a]\ntimeout = \"1d\"\n\n[worker]\nmax_agents = 9\n",
     );
     let show = [
         "config",
@@ -137,10 +140,10 @@ fn everything_that_is_wrong_is_said_at_once_with_its_place() {
       |
     help: did you mean `max_retries`?
 
-    error: `loop.parallel` does not fit: stories of a loop run one after the other: it can only be 1
+    error: `loop.parallel` does not fit: it wants a whole number of at least 1
      --> project/loopwright.toml:3:12
       |
-    3 | parallel = 2
+    3 | parallel = 0
       |            ^
       |
 

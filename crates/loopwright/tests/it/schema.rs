@@ -301,7 +301,8 @@ fn real_configurations_fit_their_schema_and_bad_ones_do_not() {
         ("[loop]\nmax_retry = 3", false),
         ("[loop]\nmax_iterations = 0", false),
         ("[loop]\nflow = \"fast\"", false),
-        ("[loop]\nparallel = 2", false),
+        ("[loop]\nparallel = 2", true),
+        ("[loop]\nparallel = 0", false),
         (
             "[agents.a]\ncommand = [\"x\"]\nenv = { ANY = \"y\" }\ntimeout = \"15m\"",
             true,

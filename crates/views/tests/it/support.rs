@@ -62,6 +62,7 @@ pub(crate) fn spec(flow: Flow, stories: &[&str]) -> LoopSpec {
         judge_is_chosen: true,
         families: BTreeMap::new(),
         first: None,
+        together: kernel::Together::default(),
         settings: "{}".into(),
     }
 }
@@ -220,7 +221,8 @@ impl Played {
                 notes: vec!["no test was changed".to_owned()],
                 ask: self.ask.take(),
             },
-            Deed::Restack(order) => Event::CandidateMade {
+            Deed::Restack(order) => restacked(*order, commit(number)),
+            Deed::MakeAccepted(order) => Event::CandidateMade {
                 story: order.story,
                 attempt: order.attempt,
                 commit: commit(number),
@@ -321,5 +323,20 @@ pub(crate) fn usage(tokens: u64, cost_micro_usd: u64) -> RunUsage {
         input_tokens: Some(tokens),
         cost_micro_usd: Some(cost_micro_usd),
         ..RunUsage::default()
+    }
+}
+
+fn restacked(order: kernel::RestackOrder, commit: Commit) -> Event {
+    Event::Restacked {
+        story: order.story,
+        attempt: order.attempt,
+        round: order.round,
+        what: order.what,
+        from: order.from,
+        onto: order.onto,
+        commit,
+        class: kernel::RestackClass::Disjoint,
+        notes: order.notes,
+        ask: None,
     }
 }

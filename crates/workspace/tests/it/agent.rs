@@ -32,7 +32,8 @@ fn an_agent_gets_a_clean_repository_with_one_commit() {
         "{config}"
     );
     fs::write(dir.join(".git/mine"), "x").expect("written");
-    repo.make_agent_repo(&base, &dir).expect("already there");
+    repo.make_agent_repo(&base, None, &dir)
+        .expect("already there");
     assert!(
         dir.join(".git/mine").exists(),
         "a repository in use is left alone"
@@ -106,7 +107,7 @@ fn nothing_that_an_agent_plants_is_run_or_changes_what_is_read() {
         fs::read(world.at("state/fresh/sub/b.txt")).expect("read"),
         b"$Id: no$\r\nb\n"
     );
-    repo.make_agent_repo(&commit, &world.at("state/fresh"))
+    repo.make_agent_repo(&commit, None, &world.at("state/fresh"))
         .expect("made");
     repo.publish(&world.project(), "agent-loop/l", None, &commit)
         .expect("published");

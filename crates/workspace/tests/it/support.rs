@@ -81,7 +81,7 @@ impl World {
     pub(crate) fn checkout(&self) -> (LoopRepo, CommitId, PathBuf) {
         let (repo, base, dir) = (self.repo(), self.head(), self.at("state/checkout"));
         repo.checkout(&base, &dir).expect("checked out");
-        repo.make_agent_repo(&base, &dir).expect("made");
+        repo.make_agent_repo(&base, None, &dir).expect("made");
         (repo, base, dir)
     }
 }

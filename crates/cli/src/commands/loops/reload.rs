@@ -125,11 +125,16 @@ fn record(
     };
     let mut changes = changes(state, &told, old != unmarked);
     changes.extend(roles_that_stay(config, spec));
+    let parallel = start::together(config).parallel;
+    if parallel != spec.together.parallel {
+        changes.push(format!("stories at once: {parallel}"));
+    }
     let settings = serde_json::to_string(new)
         .map_err(|error| Failure::environment("cannot write the settings", &error))?;
     let event = Event::Reloaded {
         settings: settings.into(),
         stories: told,
+        together: Some(start::together(config)),
     };
     home::request(journal, &spec.loop_id, &event)
         .map_err(|error| refused(state, "resume", &error))?;

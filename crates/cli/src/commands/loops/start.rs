@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use home::{Home, Settings};
-use kernel::{Commit, FirstStory, LoopSpec, StoryStart, TimeBudget};
+use kernel::{Commit, FirstStory, LoopSpec, OnQuestion, Rejudge, StoryStart, TimeBudget, Together};
 use prd::Prd;
 
 use super::allowance::{allowance, tell_of_stories};
@@ -314,6 +314,7 @@ fn spec(
             .map(|(agent, family)| (agent.into(), family))
             .collect(),
         first: None,
+        together: together(config),
         failover: failover(config, settings)?,
         ladder: ladder(config, settings)
             .into_iter()
@@ -356,6 +357,22 @@ fn failover(config: &Config, settings: &Settings) -> Result<bool, Failure> {
         .hint("name the agents that may: [retry] ladder = [\"codex\", \"claude\"]"));
     }
     Ok(wanted)
+}
+
+/// What the loop does with several stories.
+pub(super) fn together(config: &Config) -> Together {
+    let policy = &config.policy;
+    let on_question = policy.on_question.as_deref().and_then(OnQuestion::named);
+    let rejudge = policy.rejudge.as_deref().and_then(Rejudge::named);
+    let agents = config.agents.iter();
+    let limited = agents.filter_map(|(name, agent)| Some((name.clone().into(), agent.at_once?)));
+    Together {
+        parallel: config.of_loop.parallel.unwrap_or(1),
+        on_question: on_question.unwrap_or_default(),
+        rejudge: rejudge.unwrap_or_default(),
+        checks_at_once: config.checks.at_once.unwrap_or(1),
+        agents_at_once: limited.collect(),
+    }
 }
 
 /// Every agent that is named must be there.

@@ -151,5 +151,6 @@ fn flags(arguments: &StartArgs) -> Result<Vec<Flag>, Failure> {
         "loop.max_iterations",
         arguments.max_iterations,
     ));
+    flags.extend(number("--parallel", "loop.parallel", arguments.parallel));
     Ok(flags)
 }

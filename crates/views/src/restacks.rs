@@ -1,0 +1,57 @@
+//! What a story's report says of work that was put onto what landed since it was made.
+
+use kernel::{Commit, Event, Restackable};
+
+/// What one record says.
+pub(crate) enum Restack {
+    /// About the story's tests.
+    Tests(String),
+    /// About the candidate.
+    Candidate {
+        /// The same in words.
+        words: String,
+        /// The commit that it was and the one that it is now, where it fits.
+        commits: Option<(Commit, Commit)>,
+    },
+}
+
+/// What a record says of such work; none for all other records.
+pub(crate) fn restack_of(event: &Event) -> Option<Restack> {
+    match event {
+        Event::Restacked {
+            what: Restackable::Tests,
+            commit,
+            ..
+        } => Some(Restack::Tests(format!(
+            "tests put onto the new base: {}",
+            short(commit)
+        ))),
+        Event::RestackRefused {
+            what: Restackable::Tests,
+            paths,
+            ..
+        } => Some(Restack::Tests(format!(
+            "tests do not fit onto the new base and are written anew: {}",
+            paths.join(", ")
+        ))),
+        Event::Restacked {
+            from, onto, commit, ..
+        } => {
+            let words = [from, onto, commit].map(short);
+            Some(Restack::Candidate {
+                words: format!("{} put onto {} as {}", words[0], words[1], words[2]),
+                commits: Some((from.clone(), commit.clone())),
+            })
+        }
+        Event::RestackRefused { onto, paths, .. } => Some(Restack::Candidate {
+            words: format!("does not fit onto {}: {}", short(onto), paths.join(", ")),
+            commits: None,
+        }),
+        _ => None,
+    }
+}
+
+/// A commit as people name it.
+pub(crate) fn short(commit: &Commit) -> &str {
+    &commit.as_str()[..12]
+}
