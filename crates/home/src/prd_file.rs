@@ -130,6 +130,8 @@ fn write(path: &Path, mark: impl Fn(&Reading, &Options) -> Marking) -> WriteBack
         match try_write(path, &mark) {
             Ok(()) => return WriteBack::Done,
             Err(WriteBackFault::Changed) => {}
+            // Nothing is owed to a file that has no place for it: the loop keeps the state.
+            Err(WriteBackFault::NoPlace) => return WriteBack::Off,
             Err(WriteBackFault::Other(other)) => return WriteBack::LeftAlone { why: other },
         }
     }
@@ -140,6 +142,7 @@ fn write(path: &Path, mark: impl Fn(&Reading, &Options) -> Marking) -> WriteBack
 
 enum WriteBackFault {
     Changed,
+    NoPlace,
     Other(String),
 }
 
@@ -150,8 +153,10 @@ fn try_write(
     let options = Options::default();
     let file =
         read_prd(path, &options).map_err(|diagnostic| WriteBackFault::Other(diagnostic.message))?;
-    let marked =
-        mark(&file.reading, &options).map_err(|refused| WriteBackFault::Other(refused.message))?;
+    let marked = mark(&file.reading, &options).map_err(|refused| match refused.code {
+        "PRD021" => WriteBackFault::NoPlace,
+        _ => WriteBackFault::Other(refused.message),
+    })?;
     match operator_file::replace(&file.snapshots[marked.file], marked.text.as_bytes()) {
         Ok(()) => Ok(()),
         Err(FileError::Changed) => Err(WriteBackFault::Changed),

@@ -55,6 +55,7 @@ const OF_DOCUMENT: &[&str] = &[
     "branch",
     "checks",
     "stories",
+    "outside",
 ];
 /// A story's keys in the canonical form, with the same rule.
 const OF_STORY: &[&str] = &[
@@ -106,6 +107,10 @@ fn document(prd: &Prd) -> Extra {
         "stories",
         Extra::List(prd.stories.iter().map(story).collect()),
     );
+    if !prd.outside.is_empty() {
+        let ids = prd.outside.iter().map(|id| text(id)).collect();
+        put(&mut entries, "outside", Extra::List(ids));
+    }
     if !prd.groups.is_empty() {
         put(
             &mut entries,

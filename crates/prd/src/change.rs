@@ -47,6 +47,15 @@ pub(crate) enum ChangeKind {
     ReadinessComputed,
     ToolFromAlias(&'static str),
     NumberAsText,
+    /// A Markdown plan, and what was taken as a story.
+    PlanRead(&'static str),
+    IdFromTitle(Box<str>),
+    /// The id was given to an earlier story too.
+    IdTaken(Box<str>),
+    /// A tracker's or a plan's story without criteria, which is judged by another text.
+    CriteriaFrom(&'static str),
+    /// An entry of a tracker that is no story, and why.
+    PassedOver(&'static str),
 }
 
 impl Change {
@@ -106,6 +115,17 @@ impl Change {
             }
             ChangeKind::ToolFromAlias(tool) => format!("tool `{text}` read as `{tool}`"),
             ChangeKind::NumberAsText => "a number read as text".to_owned(),
+            ChangeKind::PlanRead(how) => format!("a plan in Markdown: {how} is a story"),
+            ChangeKind::IdFromTitle(id) => {
+                format!("a story without id is called `{id}`, after its title")
+            }
+            ChangeKind::IdTaken(id) => {
+                format!("the id of an earlier story stands here again; this one is called `{id}`")
+            }
+            ChangeKind::CriteriaFrom(text) => {
+                format!("a story without criteria is judged by {text}")
+            }
+            ChangeKind::PassedOver(what) => format!("{what} is no story and was passed over"),
         }
     }
 }

@@ -202,6 +202,29 @@ impl Diagnostic {
             .help(help)
     }
 
+    /// PRD004 as a warning: a dependency names something outside of the file.
+    pub(crate) fn dependency_outside(
+        wanted: &str,
+        story: &StoryId,
+        at: Span,
+        near: Option<&str>,
+    ) -> Self {
+        let message = format!(
+            "story `{story}` depends on `{}`, which is not in this file: no loop waits for it",
+            shown(wanted)
+        );
+        let help = near.map_or_else(
+            || {
+                "if it is not done yet, do it first, or start a loop on a plan that has both"
+                    .to_owned()
+            },
+            |near| format!("a story with a similar id exists: `{near}`"),
+        );
+        Self::warning("PRD004", message)
+            .at(at, "no story of this file has this id")
+            .help(help)
+    }
+
     /// PRD005: there are no stories.
     pub(crate) fn no_stories(at: Option<Span>, label: &str, help: String) -> Self {
         let found = Self::error("PRD005", "no stories were found".to_owned()).help(help);
@@ -462,6 +485,15 @@ impl Diagnostic {
     /// PRD020: the state of a story cannot be written.
     pub(crate) fn cannot_mark(message: String, at: Option<Span>, help: String) -> Self {
         let found = Self::error("PRD020", message).help(help);
+        match at {
+            Some(at) => found.at(at, "this story"),
+            None => found,
+        }
+    }
+
+    /// PRD021: the file has no place for the state, so it stays with the loop.
+    pub(crate) fn no_place_for_state(message: String, at: Option<Span>, help: &str) -> Self {
+        let found = Self::error("PRD021", message).help(help);
         match at {
             Some(at) => found.at(at, "this story"),
             None => found,

@@ -2,8 +2,8 @@
 //! it.
 //!
 //! Pure: bytes in, values out. The reader accepts the whole family of PRD files found in the wild
-//! (JSON with mistakes, YAML, task graphs, folders of Markdown tickets). It reports everything that
-//! it normalised, with its place, and can change the state of one story in the original text
+//! (JSON with mistakes, YAML, task graphs, folders of Markdown tickets, plans in Markdown, exports of
+//! issue trackers). It reports everything that it normalised, with its place, and can change the state of one story in the original text
 //! without touching any other byte. It reads and writes no files itself.
 
 mod canonical;
@@ -11,12 +11,14 @@ mod change;
 mod diagnostic;
 mod graph;
 mod keys;
+mod letter_case;
 pub mod limits;
 mod mark;
 mod near;
 mod node;
 mod order;
 mod parse;
+mod plan;
 mod read;
 mod render;
 mod source;
@@ -30,7 +32,7 @@ pub use keys::is_known_tool;
 pub use mark::{Mark, Marked, mark, mark_for_review};
 pub use near::nearest;
 pub use order::{Order, order};
-pub use read::{Format, Input, Options, Reading, read};
+pub use read::{Format, Input, Options, ReadOnly, Reading, read};
 pub use render::{Paint, render, render_place};
 pub use source::{Position, Source, Sources, Span};
 pub use story::{

@@ -4,44 +4,26 @@
 //! returning it: the new text is read again and must differ from the old one in that state alone.
 //! Writing the file is the caller's job.
 
+mod edit;
 mod insert;
 mod note;
 mod vocabulary;
 
-use std::ops::Range;
-
-use crate::change::Changes;
-use crate::diagnostic::{Complaints, Diagnostic};
+use crate::diagnostic::Diagnostic;
 use crate::keys::Fields;
+use crate::letter_case::in_case_of;
 use crate::near::nearest;
 use crate::node::{Entry, MapStyle, Node, Origin, Value};
+use crate::parse::Piece;
+use crate::plan;
 use crate::read::locate::Found;
 use crate::read::state::{StateFields, flag_meaning, further_flags, status_meaning};
 use crate::read::{self, Context, Input, Options, Reading};
 use crate::source::{Sources, Span};
-use crate::story::{Prd, StoryState};
+use crate::story::Prd;
+use edit::Edit;
+pub use edit::Mark;
 use vocabulary::{StateField, Vocabulary};
-
-/// The new state of a story.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
-    /// The story was accepted.
-    Passed,
-    /// The story was set aside.
-    Skipped,
-    /// The story is to be done.
-    Open,
-}
-
-impl Mark {
-    fn state(self) -> StoryState {
-        match self {
-            Self::Passed => StoryState::Passed,
-            Self::Skipped => StoryState::Skipped,
-            Self::Open => StoryState::Open,
-        }
-    }
-}
 
 /// The one file that changed, with its new text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +67,14 @@ fn mark_with(
     let Some(before) = &reading.prd else {
         return Err(unknown_story(id, None));
     };
-    let Plan { file, edits, notes } = plan(reading, before, id, mark, reason, options)?;
+    if let Some(read_only) = reading.read_only {
+        return Err(no_place(id, None, read_only.reason()));
+    }
+    let Plan { file, edits, notes } = if reading.format == read::Format::Markdown {
+        in_markdown(reading, before, id, mark)?
+    } else {
+        plan(reading, before, id, mark, reason, options)?
+    };
     let text = apply(reading.sources.files()[file].text(), edits);
     let marked = Marked { file, text };
     let mut expected = before.clone();
@@ -116,12 +105,6 @@ struct Plan {
     notes: Option<String>,
 }
 
-/// A replacement of some bytes. An empty range inserts.
-pub(crate) struct Edit {
-    pub(crate) range: Range<usize>,
-    pub(crate) text: String,
-}
-
 /// Finds the story in a fresh parse, since the reading keeps no tree, and works out which bytes
 /// must change.
 fn plan(
@@ -132,16 +115,12 @@ fn plan(
     reason: Option<&str>,
     options: &Options,
 ) -> Result<Plan, Box<Diagnostic>> {
-    let mut context = Context {
-        complaints: Complaints::default(),
-        changes: Changes::default(),
-        options,
-    };
+    let mut context = Context::new(options);
     let documents = read::parse(&reading.sources, reading.format, &mut context);
     let layout = read::locate::locate(&documents, reading.format, &mut context)
         .ok_or_else(|| unknown_story(id, None))?;
-    let ids = read::story::identify(&layout, &reading.sources, &mut context);
-    let is_it = |identity: &read::story::Identity| {
+    let ids = read::identify::identify(&layout, &reading.sources, &mut context);
+    let is_it = |identity: &read::identify::Identity| {
         identity
             .as_ref()
             .is_some_and(|(found, _)| found.as_str() == id)
@@ -171,7 +150,8 @@ fn plan(
             "write the story out in full".to_owned(),
         ));
     }
-    let vocabulary = Vocabulary::of(layout.stories.iter().map(|found| found.map));
+    let stories = layout.stories.iter().map(|found| found.map);
+    let vocabulary = Vocabulary::of(stories, layout.style);
     let marker = Marker {
         sources: &reading.sources,
         found,
@@ -191,11 +171,57 @@ fn plan(
     };
     let (edit, notes) = review.unzip();
     edits.extend(edit);
+    if mark == Mark::Passed && !before.has_passed(id) {
+        edits.extend(marker.criteria_boxes());
+    }
     Ok(Plan {
         file: found.node.span.file as usize,
         edits,
         notes,
     })
+}
+
+/// The same for a plan in Markdown, which has no tree.
+fn in_markdown(
+    reading: &Reading,
+    before: &Prd,
+    id: &str,
+    mark: Mark,
+) -> Result<Plan, Box<Diagnostic>> {
+    let near = || nearest(id, before.stories.iter().map(|story| story.id.as_str()));
+    let source = reading.sources.files().first();
+    let source = source.ok_or_else(|| unknown_story(id, None))?;
+    let piece = Piece::whole(source, 0);
+    let plan = plan::Plan::of(piece.text, piece.base, source.name());
+    let mut ids = plan.ids.iter();
+    let index = ids
+        .position(|found| found.as_str() == id)
+        .ok_or_else(|| unknown_story(id, near()))?;
+    let at = plan.stories[index].at.clone();
+    let at = Some(Span::new(0, at.start, at.end));
+    let changes = plan.changes(index, mark.state(), source.text());
+    let changes = changes.map_err(|why| match why {
+        plan::Unmarkable::NoPlace => {
+            no_place(id, at, "it has no check box and no word for a state")
+        }
+        plan::Unmarkable::OnlyDone => no_place(
+            id,
+            at,
+            "a check box says that a story is done or not, and has no mark for skipped",
+        ),
+    })?;
+    let edit = |(range, text)| Edit { range, text };
+    Ok(Plan {
+        file: 0,
+        edits: changes.into_iter().map(edit).collect(),
+        notes: None,
+    })
+}
+
+fn no_place(id: &str, at: Option<Span>, reason: &str) -> Box<Diagnostic> {
+    let message = format!("the state of `{id}` has no place in this file: {reason}");
+    let help = "a loop keeps such states itself: `loopwright status` shows them";
+    Box::new(Diagnostic::no_place_for_state(message, at, help))
 }
 
 fn unknown_story(id: &str, near: Option<&str>) -> Box<Diagnostic> {
@@ -247,7 +273,7 @@ fn reads_as(expected: &Prd, reading: &Reading, marked: &Marked, options: &Option
     // All files of a folder are read again, because ids may depend on the other tickets.
     let mut files: Vec<(String, Vec<u8>)> = texts.collect();
     let input = match (reading.format, files.pop()) {
-        (read::Format::Json | read::Format::Yaml, Some((name, bytes))) => {
+        (format, Some((name, bytes))) if format != read::Format::Tickets => {
             Input::File { name, bytes }
         }
         (_, last) => {
@@ -310,6 +336,23 @@ impl<'s> Marker<'_, '_, 's> {
             edits.push(self.add_field(mark)?);
         }
         Some(edits)
+    }
+
+    /// The open boxes of a ticket's criteria, ticked as the author ticks them.
+    fn criteria_boxes(&self) -> Vec<Edit> {
+        let boxes = self.found.body.map_or(&[][..], |body| &body.boxes);
+        let source = self.sources.file(self.found.node.span);
+        let text = source.map_or("", |source| source.text());
+        let ticked = || boxes.iter().filter(|(_, ticked)| *ticked);
+        let is_capital =
+            ticked().next().is_some() && ticked().all(|(at, _)| &text[at.clone()] == "X");
+        let tick = if is_capital { "X" } else { "x" };
+        let open = boxes.iter().filter(|(_, ticked)| !ticked);
+        open.map(|(at, _)| Edit {
+            range: at.clone(),
+            text: tick.to_owned(),
+        })
+        .collect()
     }
 
     /// Whether an entry is written here. A field that came in through an alias or a merge key is
@@ -398,10 +441,10 @@ impl<'s> Marker<'_, '_, 's> {
 
     fn set_word(&self, entry: &Entry<'s>, word: &str) -> Option<Edit> {
         let old = self.sources.text(entry.value.span);
-        let cased = entry.value.as_word().map_or_else(
-            || word.to_owned(),
-            |like| vocabulary::in_case_of(like, word),
-        );
+        let cased = entry
+            .value
+            .as_word()
+            .map_or_else(|| word.to_owned(), |like| in_case_of(like, word));
         let text = self.literal(&cased, old);
         (text != old).then(|| self.replace(entry, text))
     }

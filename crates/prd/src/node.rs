@@ -114,6 +114,21 @@ impl<'s> Node<'s> {
         (!word.is_empty()).then_some(word)
     }
 
+    /// Says whether the value is a list with at least one object, or an object of objects.
+    pub(crate) fn holds_objects(&self) -> bool {
+        match &self.value {
+            Value::List(items) => items.iter().any(|item| item.as_map().is_some()),
+            Value::Map(map) => {
+                !map.entries.is_empty()
+                    && map
+                        .entries
+                        .iter()
+                        .all(|entry| entry.value.as_map().is_some())
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => false,
+        }
+    }
+
     /// The kind of the value, in words for people.
     pub(crate) fn kind(&self) -> &'static str {
         match &self.value {

@@ -4,7 +4,7 @@
 //! It looks at the PRD alone. A running loop also knows which stories it has skipped.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use crate::story::{Prd, Story, StoryId, StoryState};
 
@@ -30,7 +30,8 @@ pub fn order(prd: &Prd) -> Order<'_> {
         .zip(0..)
         .map(|(story, index)| (story.id.as_str(), index))
         .collect();
-    let (mut waiting_for, releases) = open_dependencies(stories, &index_of);
+    let outside: HashSet<&str> = prd.outside.iter().map(String::as_str).collect();
+    let (mut waiting_for, releases) = open_dependencies(stories, &index_of, &outside);
     // The heap pops its largest item, so reverse the rank. A story without a priority comes after
     // all that have one.
     let rank = |index: usize| {
@@ -63,6 +64,7 @@ pub fn order(prd: &Prd) -> Order<'_> {
         index_of
             .get(id.as_str())
             .is_some_and(|&on| will_run[on] || stories[on].state == StoryState::Passed)
+            || outside.contains(id.as_str())
     };
     let held = stories
         .iter()
@@ -92,6 +94,7 @@ pub fn order(prd: &Prd) -> Order<'_> {
 fn open_dependencies(
     stories: &[Story],
     index_of: &HashMap<&str, usize>,
+    outside: &HashSet<&str>,
 ) -> (Vec<usize>, Vec<Vec<usize>>) {
     let mut waiting_for = vec![0; stories.len()];
     let mut releases = vec![Vec::new(); stories.len()];
@@ -103,6 +106,7 @@ fn open_dependencies(
                     waiting_for[index] += 1;
                     releases[on].push(index);
                 }
+                None if outside.contains(on.as_str()) => {}
                 // Nothing can release a story from a dependency that does not exist.
                 None => waiting_for[index] += 1,
             }

@@ -24,8 +24,19 @@ pub struct Prd {
     pub stories: Vec<Story>,
     /// The phases, epics or milestones that the stories were grouped in.
     pub groups: Vec<Group>,
+    /// Ids that stories depend on and that are not in the file, such as closed issues. Nothing waits
+    /// for them.
+    pub outside: Vec<String>,
     /// Unknown keys of the document, kept as they were.
     pub extra: Vec<(String, Extra)>,
+}
+
+impl Prd {
+    /// Says whether there is a story with this id that has passed.
+    pub(crate) fn has_passed(&self, id: &str) -> bool {
+        let mut stories = self.stories.iter();
+        stories.any(|story| story.id.as_str() == id && story.state == StoryState::Passed)
+    }
 }
 
 /// One story of the PRD.
@@ -45,7 +56,7 @@ pub struct Story {
     pub priority: Option<Priority>,
     /// The state that the file gives.
     pub state: StoryState,
-    /// Stories that must pass before this one starts.
+    /// Stories that must pass before this one starts, and ids of [`Prd::outside`].
     pub depends_on: Vec<StoryId>,
     /// The agent that the author asks for.
     pub tool: Option<String>,

@@ -31,6 +31,7 @@ const TOPICS: &[Page] = pages!("docs/":
 const CODES: &[Page] = pages!("docs/errors/":
     "PRD001" "PRD002" "PRD003" "PRD004" "PRD005" "PRD006" "PRD007" "PRD008" "PRD009" "PRD010"
     "PRD011" "PRD012" "PRD013" "PRD014" "PRD015" "PRD016" "PRD017" "PRD018" "PRD019" "PRD020"
+    "PRD021"
 );
 
 pub(crate) fn run(topic: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {

@@ -14,7 +14,7 @@ fn every_topic_and_code_has_a_page() {
         .collect();
     assert_eq!(
         names.iter().filter(|name| name.starts_with("PRD0")).count(),
-        20
+        21
     );
     assert!(names.starts_with(&["quickstart", "install"]), "{listed}");
     for name in names {

@@ -38,6 +38,7 @@ mod many;
 mod old_journals;
 mod overview;
 mod passed;
+mod plans;
 mod prd;
 mod preflight;
 mod prepared;

@@ -23,13 +23,14 @@ fn everything() -> Value {
         "description": "the-description",
         "notes": ["the-notes"],
         "branchName": "feature/the-branch",
+        "outside": ["elsewhere"],
         "context": { "test_command": "sh the-check.sh" },
         "qualityGates": { "lint": "sh the-lint.sh", "always": "Nothing is ever slow" },
         "userStories": [
             { "id": "zero", "title": "Before", "acceptanceCriteria": ["it was"], "passes": true },
             {
                 "id": "one", "title": "the-story-title", "description": "the-story-description",
-                "notes": "the-story-notes", "priority": 2, "passes": false, "dependsOn": ["zero"],
+                "notes": "the-story-notes", "priority": 2, "passes": false, "dependsOn": ["zero", "elsewhere"],
                 "tool": "builder", "model": "the-model", "files": ["README", "src/the-new-file"],
                 "testCommand": "make the-story-command", "group": "the-group",
                 "acceptanceCriteria": [{ "text": "the-criterion", "command": "make the-proof" }],
@@ -178,6 +179,8 @@ fn e08_everything_that_prd_show_shows_is_used_by_the_loop() {
     );
     used("story.passes", status(0) == "passed");
     used("story.depends_on", status(1) == "passed");
+    let waits = spec["stories"].to_string().contains("elsewhere");
+    used("prd.outside", status(1) == "passed" && !waits);
     used("story.status", status(2) == "skipped");
     used("story.skipped", status(3) == "skipped");
     // Stories without a priority come after those that have one.

@@ -1,6 +1,6 @@
 //! Adds one entry to a map in the author's text, in the style of the existing entries.
 
-use super::Edit;
+use super::edit::Edit;
 use crate::node::{Entry, MapStyle, Origin, Value};
 use crate::read::locate::Found;
 use crate::source::Sources;

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Mark;
+use super::edit::Mark;
 use crate::node::Map;
+use crate::read::locate::Style;
 use crate::read::state::{StateFields, status_meaning};
 use crate::story::StoryState;
 
@@ -23,10 +24,11 @@ pub(super) struct Vocabulary {
     passed_word: Option<String>,
     skipped_word: Option<String>,
     open_word: Option<String>,
+    style: Style,
 }
 
 impl Vocabulary {
-    pub(super) fn of<'a, 's: 'a>(stories: impl Iterator<Item = &'a Map<'s>>) -> Self {
+    pub(super) fn of<'a, 's: 'a>(stories: impl Iterator<Item = &'a Map<'s>>, style: Style) -> Self {
         let mut flags = BTreeMap::new();
         let mut statuses = BTreeMap::new();
         let mut passed = BTreeMap::new();
@@ -57,6 +59,7 @@ impl Vocabulary {
             passed_word: most_common(passed).map(|(word, _)| word),
             skipped_word: most_common(skipped).map(|(word, _)| word),
             open_word: most_common(open).map(|(word, _)| word),
+            style,
         }
     }
 
@@ -75,8 +78,20 @@ impl Vocabulary {
     /// The file's own status word for a state.
     pub(super) fn word_for(&self, mark: Mark) -> &str {
         match mark {
-            Mark::Passed => self.passed_word.as_deref().unwrap_or("done"),
-            Mark::Skipped => self.skipped_word.as_deref().unwrap_or("skipped"),
+            Mark::Passed => {
+                let usual = match self.style {
+                    Style::Beads | Style::GitHub => "closed",
+                    Style::Plain | Style::TaskMaster => "done",
+                };
+                self.passed_word.as_deref().unwrap_or(usual)
+            }
+            Mark::Skipped => {
+                let usual = match self.style {
+                    Style::Beads | Style::TaskMaster => "deferred",
+                    Style::Plain | Style::GitHub => "skipped",
+                };
+                self.skipped_word.as_deref().unwrap_or(usual)
+            }
             Mark::Open => self.open_word.as_deref().unwrap_or("open"),
         }
     }
@@ -88,39 +103,4 @@ fn most_common(counts: BTreeMap<&str, usize>) -> Option<(String, usize)> {
         .into_iter()
         .max_by_key(|(_, count)| *count)
         .map(|(word, count)| (word.to_owned(), count))
-}
-
-/// A word in the case of another: `PENDING` → `DONE`, `Pending` → `Done`. A word that already has
-/// capitals, as one taken from the file may, stays as it is.
-pub(super) fn in_case_of(like: &str, word: &str) -> String {
-    let has_capitals = |word: &str| word.chars().any(char::is_uppercase);
-    let all_capitals = !like.chars().any(char::is_lowercase) && has_capitals(like);
-    if has_capitals(word) || !has_capitals(like) {
-        return word.to_owned();
-    }
-    if all_capitals {
-        return word.to_uppercase();
-    }
-    let mut letters = word.chars();
-    letters
-        .next()
-        .map(|first| first.to_uppercase().chain(letters).collect())
-        .unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_word_takes_the_capitals_of_the_one_it_replaces() {
-        for (like, word, expected) in [
-            ("PENDING", "done", "DONE"),
-            ("Pending", "done", "Done"),
-            ("pending", "done", "done"),
-            ("pending", "Complete", "Complete"),
-        ] {
-            assert_eq!(in_case_of(like, word), expected, "{like}");
-        }
-    }
 }

@@ -4,7 +4,10 @@
 //! The YAML parser reads the front matter. This is not a Markdown parser: it knows headings, list
 //! items, paragraphs and code fences, which is all that criteria are written with.
 
+use std::ops::Range;
+
 use super::Piece;
+use crate::plan::check_box;
 use crate::source::Span;
 
 /// A ticket's two halves.
@@ -62,6 +65,8 @@ pub(crate) struct Body<'s> {
     pub(crate) criteria: Vec<(String, usize)>,
     /// Everything else.
     pub(crate) description: String,
+    /// The check boxes of the acceptance criteria: where the mark is, and whether it is ticked.
+    pub(crate) boxes: Vec<(Range<usize>, bool)>,
 }
 
 /// Reads the body: the text under a heading about acceptance holds the criteria, the rest is the
@@ -72,11 +77,18 @@ pub(crate) fn read_body(body: Piece<'_>) -> Body<'_> {
     // The level of the heading that started the criteria, while they last.
     let mut criteria_level = None;
     let mut inside_code = false;
+    let mut inside_comment = false;
+    let mut ticks = false;
     let mut item_open = false;
     for line in body.text.split_inclusive('\n') {
         let place = at;
         at += line.len();
         let bare = line.trim();
+        // Comments mark sections for programs, as `<!-- AC:BEGIN -->` does, and say nothing.
+        if !inside_code && (inside_comment || bare.starts_with("<!--")) {
+            inside_comment = !bare.contains("-->");
+            continue;
+        }
         // Inside a code block a `#` is a comment, not a heading, and a `-` is no list item.
         let fences = bare.starts_with("```") || bare.starts_with("~~~");
         if !inside_code
@@ -92,6 +104,8 @@ pub(crate) fn read_body(body: Piece<'_>) -> Body<'_> {
             // A deeper heading only divides the criteria; one of the same level or above ends them.
             if criteria_level.is_none_or(|open: usize| level <= open) {
                 criteria_level = is_about_acceptance(heading).then_some(level);
+                // What is done in every ticket alike is not this ticket's own.
+                ticks = !heading.to_lowercase().contains("definition of done");
             }
             if criteria_level.is_some() {
                 continue;
@@ -103,6 +117,9 @@ pub(crate) fn read_body(body: Piece<'_>) -> Body<'_> {
         } else if bare.is_empty() && !inside_code {
             item_open = false;
         } else {
+            if ticks && !inside_code {
+                out.boxes.extend(check_box(line, place));
+            }
             add_criterion_line(
                 &mut out.criteria,
                 bare,
@@ -113,6 +130,8 @@ pub(crate) fn read_body(body: Piece<'_>) -> Body<'_> {
         }
     }
     out.description = out.description.trim().to_owned();
+    // A box without words says nothing.
+    out.criteria.retain(|(text, _)| !text.is_empty());
     out
 }
 
@@ -143,7 +162,8 @@ fn heading(line: &str) -> Option<(usize, &str)> {
         .then(|| (level, text.trim().trim_end_matches('#').trim()))
 }
 
-fn is_about_acceptance(heading: &str) -> bool {
+/// Says whether a heading stands over criteria.
+pub(crate) fn is_about_acceptance(heading: &str) -> bool {
     let heading = heading.to_lowercase();
     ["acceptance", "criteria", "definition of done", "done when"]
         .iter()
@@ -161,7 +181,15 @@ fn list_item(line: &str) -> Option<&str> {
     let unboxed = ["[ ]", "[x]", "[X]"]
         .iter()
         .find_map(|mark| text.strip_prefix(mark));
-    Some(unboxed.unwrap_or(text).trim())
+    // Backlog.md numbers its boxes: `- [ ] #1 text`.
+    let numbered = unboxed.and_then(|text| text.trim_start().strip_prefix('#'));
+    let text = unboxed.unwrap_or(text).trim();
+    let rest = numbered.map(|text| text.trim_start_matches(|c: char| c.is_ascii_digit()));
+    Some(
+        rest.and_then(|text| text.strip_prefix(' '))
+            .unwrap_or(text)
+            .trim(),
+    )
 }
 
 /// The text behind `1. ` or `1) `.

@@ -15,26 +15,51 @@ use crate::source::Span;
 
 /// Parses one document. An empty one has no node.
 pub(crate) fn parse<'s>(piece: Piece<'s>, findings: &mut Findings) -> Parsed<'s> {
+    parse_counted(piece, &mut 0, findings)
+}
+
+/// Parses one document per line, as JSON Lines have them, into a list. A line that is broken is left
+/// out, and its fault is returned; the others are read all the same.
+pub(crate) fn parse_lines<'s>(
+    piece: Piece<'s>,
+    findings: &mut Findings,
+) -> (Option<Node<'s>>, Vec<Fault>) {
+    let (mut items, mut faults) = (Vec::new(), Vec::new());
+    let (mut at, mut nodes) = (0, 0);
+    for line in piece.text.split_inclusive('\n') {
+        let one = Piece {
+            text: line.trim_end_matches(['\n', '\r']),
+            base: piece.base + at,
+            ..piece
+        };
+        at += line.len();
+        match parse_counted(one, &mut nodes, findings) {
+            Ok(root) => items.extend(root),
+            Err(fault @ Fault::TooManyValues { .. }) => {
+                faults.push(fault);
+                break;
+            }
+            Err(fault) => faults.push(fault),
+        }
+    }
+    let span = piece.span(0, piece.text.len());
+    let list = (!items.is_empty()).then(|| Node::own(Value::List(items), span));
+    (list, faults)
+}
+
+/// Parses one document, and counts its values together with those of others.
+fn parse_counted<'s>(piece: Piece<'s>, nodes: &mut usize, findings: &mut Findings) -> Parsed<'s> {
     let mut parser = Parser {
         piece,
         bytes: piece.text.as_bytes(),
         at: 0,
-        nodes: 0,
+        nodes: *nodes,
         findings,
         long_string: None,
     };
-    parser.open_fence();
-    parser.skip_blank()?;
-    if parser.peek().is_none() {
-        return Ok(None);
-    }
-    let root = parser.value(0)?;
-    parser.skip_blank()?;
-    parser.close_fence();
-    match parser.peek() {
-        None => Ok(Some(root)),
-        Some(_) => Err(parser.fault("there is text after the end of the document")),
-    }
+    let parsed = parser.document();
+    *nodes = parser.nodes;
+    parsed
 }
 
 struct Parser<'s, 'f> {
@@ -49,6 +74,21 @@ struct Parser<'s, 'f> {
 }
 
 impl<'s> Parser<'s, '_> {
+    fn document(&mut self) -> Parsed<'s> {
+        self.open_fence();
+        self.skip_blank()?;
+        if self.peek().is_none() {
+            return Ok(None);
+        }
+        let root = self.value(0)?;
+        self.skip_blank()?;
+        self.close_fence();
+        match self.peek() {
+            None => Ok(Some(root)),
+            Some(_) => Err(self.fault("there is text after the end of the document")),
+        }
+    }
+
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }

@@ -11,7 +11,7 @@ use crate::diagnostic::{Complaints, Diagnostic, Repair, Severity};
 use crate::keys;
 use crate::limits::{DEPTH_MAX, NODES_MAX, SPLIT, grouped};
 use crate::node::{DoubleKey, Map, Node};
-use crate::source::Span;
+use crate::source::{Source, Span};
 
 /// The part of a file that a parser is given, and its offset in the file.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +22,20 @@ pub(crate) struct Piece<'s> {
     pub(crate) base: usize,
 }
 
-impl Piece<'_> {
+impl<'s> Piece<'s> {
+    /// A whole file without its byte order mark. The base keeps places right for the file with the
+    /// mark, which is written back.
+    pub(crate) fn whole(source: &'s Source, file: u32) -> Self {
+        const BYTE_ORDER_MARK: char = '\u{FEFF}';
+        let whole = source.text();
+        let text = whole.strip_prefix(BYTE_ORDER_MARK).unwrap_or(whole);
+        Self {
+            file,
+            text,
+            base: whole.len() - text.len(),
+        }
+    }
+
     pub(crate) fn span(&self, start: usize, end: usize) -> Span {
         Span::new(self.file, self.base + start, self.base + end)
     }

@@ -13,7 +13,7 @@ use crate::story::{Check, Group, Prd, Story};
 /// Builds the PRD, or `None` if no story was usable.
 pub(crate) fn read(
     layout: &Layout<'_, '_>,
-    stories: Vec<Story>,
+    (stories, outside): (Vec<Story>, Vec<String>),
     context: &mut Context<'_>,
 ) -> Option<Prd> {
     if stories.is_empty() {
@@ -24,6 +24,7 @@ pub(crate) fn read(
         return Some(Prd {
             stories,
             groups,
+            outside,
             ..Prd::default()
         });
     };
@@ -32,6 +33,11 @@ pub(crate) fn read(
         .container
         .iter()
         .chain(&layout.edges)
+        .chain(
+            &fields
+                .named("outside")
+                .filter(|entry| outside_of(entry).is_some()),
+        )
         .map(|entry| entry.key_span)
         .collect();
     let mut text = |names: &[&str], canonical: &'static str, context: &mut Context<'_>| {
@@ -71,8 +77,22 @@ pub(crate) fn read(
         checks,
         stories,
         groups,
+        outside,
         extra,
     })
+}
+
+/// The ids that a document says to be outside of it: a list of texts under `outside`.
+pub(crate) fn declared_outside(layout: &Layout<'_, '_>) -> Vec<String> {
+    let entry = layout.root.and_then(|map| Fields::of(map).named("outside"));
+    entry.and_then(outside_of).unwrap_or_default()
+}
+
+fn outside_of(entry: &Entry<'_>) -> Option<Vec<String>> {
+    let items = entry.value.as_list()?.iter();
+    items
+        .map(|item| item.as_text().map(str::to_owned))
+        .collect()
 }
 
 /// The title inside an object, as in `"project": {"name": "…"}`. The object itself is kept as it

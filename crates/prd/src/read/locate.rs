@@ -8,7 +8,7 @@ use crate::keys::{self, Fields, Squashed};
 use crate::limits::{SPLIT, STORIES_MAX, grouped};
 use crate::node::{Entry, Map, Node, Value};
 use crate::parse::front_matter::Body;
-use crate::read::{Context, Document, Format};
+use crate::read::{Context, Document, Format, tracker};
 use crate::source::Span;
 
 /// Where the parts of a document are.
@@ -23,6 +23,29 @@ pub(crate) struct Layout<'a, 's> {
     pub(crate) container: Option<&'a Entry<'s>>,
     /// The edges of a task graph.
     pub(crate) edges: Option<&'a Entry<'s>>,
+    pub(crate) style: Style,
+}
+
+/// The program that keeps the stories, where it has rules of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Style {
+    /// A PRD, by whomever.
+    #[default]
+    Plain,
+    /// Issues of beads, one per line.
+    Beads,
+    /// Issues of GitHub, exported.
+    GitHub,
+    /// Tasks of Task Master, under a tag.
+    TaskMaster,
+}
+
+impl Style {
+    /// Says whether the stories come from a tracker of issues, where a blocker may be elsewhere and
+    /// few issues have criteria.
+    pub(crate) fn is_tracker(self) -> bool {
+        self != Self::Plain
+    }
 }
 
 /// One story that was found.
@@ -37,6 +60,20 @@ pub(crate) struct Found<'a, 's> {
     pub(crate) body: Option<&'a Body<'s>>,
     /// The ticket's own file.
     pub(crate) ticket: Option<u32>,
+}
+
+impl<'a, 's> Found<'a, 's> {
+    /// A story that is an object in a list.
+    fn plain(node: &'a Node<'s>, map: &'a Map<'s>) -> Self {
+        Self {
+            node,
+            map,
+            key: None,
+            group: None,
+            body: None,
+            ticket: None,
+        }
+    }
 }
 
 pub(crate) struct FoundGroup<'a, 's> {
@@ -58,6 +95,7 @@ pub(crate) fn locate<'a, 's>(
         outer: None,
         container: None,
         edges: None,
+        style: Style::Plain,
     };
     match documents {
         [] => {
@@ -67,7 +105,8 @@ pub(crate) fn locate<'a, 's>(
                     Format::Tickets => {
                         "no file is a ticket: each begins with `---`, then YAML, then `---`"
                     }
-                    Format::Json | Format::Yaml => {
+                    Format::JsonLines => "it is empty: `issues.jsonl` holds one issue per line",
+                    Format::Json | Format::Yaml | Format::Markdown => {
                         "it holds nothing to read: a PRD is an object with `stories`"
                     }
                 };
@@ -78,11 +117,17 @@ pub(crate) fn locate<'a, 's>(
             }
             return None;
         }
+        [only] if format == Format::JsonLines => take_lines(only, &mut layout, context),
         // Only tickets have a body, so this is a file of its own.
         [only] if only.body.is_none() => locate_in_document(only, &mut layout, context),
         tickets => tickets
             .iter()
             .for_each(|ticket| take_ticket(ticket, &mut layout, context)),
+    }
+    let maps = || layout.stories.iter().map(|found| found.map);
+    let may_be = layout.style == Style::Plain && format == Format::Json;
+    if may_be && !layout.stories.is_empty() && tracker::are_issues(maps()) {
+        take_only_issues(&mut layout, context);
     }
     if layout.stories.len() > STORIES_MAX {
         let at = layout.stories[STORIES_MAX].node.span;
@@ -106,6 +151,39 @@ pub(crate) fn locate<'a, 's>(
     Some(layout)
 }
 
+/// Takes stories as issues of GitHub, without pull requests.
+fn take_only_issues(layout: &mut Layout<'_, '_>, context: &mut Context<'_>) {
+    layout.style = Style::GitHub;
+    layout.stories.retain(|found| {
+        let is_pull = tracker::is_pull_request(found.map);
+        if is_pull {
+            context.changed(found.node.span, ChangeKind::PassedOver("a pull request"));
+        }
+        !is_pull
+    });
+}
+
+/// Takes the issues of a file with one object per line.
+fn take_lines<'a, 's>(
+    document: &'a Document<'s>,
+    layout: &mut Layout<'a, 's>,
+    context: &mut Context<'_>,
+) {
+    layout.style = Style::Beads;
+    for node in document.root.as_list().unwrap_or_default() {
+        match node.as_map() {
+            Some(map) if tracker::is_issue_line(map) => {
+                layout.stories.push(Found::plain(node, map));
+            }
+            Some(_) => context.changed(node.span, ChangeKind::PassedOver(tracker::NO_ISSUE)),
+            None => {
+                let found = Diagnostic::not_a_story(node.kind(), node.span);
+                context.complaints.push(found);
+            }
+        }
+    }
+}
+
 fn take_ticket<'a, 's>(
     document: &'a Document<'s>,
     layout: &mut Layout<'a, 's>,
@@ -115,12 +193,9 @@ fn take_ticket<'a, 's>(
     match node.as_map() {
         Some(map) => {
             layout.stories.push(Found {
-                node,
-                map,
-                key: None,
-                group: None,
                 body: document.body.as_ref(),
                 ticket: Some(document.file),
+                ..Found::plain(node, map)
             });
         }
         None => context
@@ -153,7 +228,7 @@ fn locate_in_document<'a, 's>(
     // `nodes` without `edges` is no task graph: the word is too common.
     let nodes = fields
         .named("nodes")
-        .filter(|nodes| holds_objects(&nodes.value));
+        .filter(|nodes| nodes.value.holds_objects());
     if let (Some(nodes), Some(edges)) = (nodes, fields.named("edges")) {
         layout.container = Some(nodes);
         layout.edges = Some(edges);
@@ -165,7 +240,7 @@ fn locate_in_document<'a, 's>(
     for wrapper in fields.all(keys::WRAPPERS) {
         let Some(inner) = wrapper.value.as_map() else {
             // `"data": [{…}]`: the wrapper is itself the list of stories.
-            if holds_objects(&wrapper.value) {
+            if wrapper.value.holds_objects() {
                 return take_from(map, wrapper, layout, context);
             }
             continue;
@@ -176,6 +251,18 @@ fn locate_in_document<'a, 's>(
             return take_from(inner, container, layout, context);
         }
     }
+    if let Some(issues) = fields
+        .named("issues")
+        .filter(|entry| tracker::holds_issues(&entry.value))
+    {
+        return take_from(map, issues, layout, context);
+    }
+    if let Some((tag, inner, container)) = tracker::tagged_tasks(map, context) {
+        context.changed(tag.key_span, ChangeKind::Wrapper);
+        layout.style = Style::TaskMaster;
+        layout.outer = Some((map, tag));
+        return take_from(inner, container, layout, context);
+    }
     // Under any other key, accept only a list that cannot mean anything else.
     for wrapper in &map.entries {
         let Some(inner) = wrapper.value.as_map() else {
@@ -183,7 +270,7 @@ fn locate_in_document<'a, 's>(
         };
         let certain = Fields::of(inner)
             .all(keys::CERTAIN_CONTAINERS)
-            .find(|entry| holds_objects(&entry.value));
+            .find(|entry| entry.value.holds_objects());
         if let Some(container) = certain {
             context.changed(wrapper.key_span, ChangeKind::Wrapper);
             layout.outer = Some((map, wrapper));
@@ -199,7 +286,7 @@ fn container_of<'a, 's>(map: &'a Map<'s>) -> Option<&'a Entry<'s>> {
     let holders = || {
         fields
             .all(keys::CONTAINERS)
-            .filter(|entry| holds_objects(&entry.value))
+            .filter(|entry| entry.value.holds_objects())
     };
     // Features are groups in some files and stories in others, so they count as both.
     let is_group =
@@ -283,15 +370,11 @@ fn take_items<'a, 's: 'a>(
         {
             Some(held_in) => take_group(map, held_in, layout, context),
             None => {
-                let found = Found {
-                    node,
-                    map,
+                layout.stories.push(Found {
                     key,
                     group: place.group,
-                    body: None,
-                    ticket: None,
-                };
-                layout.stories.push(found);
+                    ..Found::plain(node, map)
+                });
             }
         }
     }
@@ -333,23 +416,8 @@ fn group_list<'a, 's>(map: &'a Map<'s>) -> Option<&'a Entry<'s>> {
     let is_empty = |entry: &&Entry<'_>| entry.value.as_list().is_some_and(<[_]>::is_empty);
     fields
         .all(keys::IN_GROUP)
-        .find(|entry| holds_objects(&entry.value))
+        .find(|entry| entry.value.holds_objects())
         .or_else(|| fields.all(keys::IN_GROUP).find(is_empty))
-}
-
-/// Says whether a value is a list with at least one object, or an object of objects.
-fn holds_objects(node: &Node<'_>) -> bool {
-    match &node.value {
-        Value::List(items) => items.iter().any(|item| item.as_map().is_some()),
-        Value::Map(map) => {
-            !map.entries.is_empty()
-                && map
-                    .entries
-                    .iter()
-                    .all(|entry| entry.value.as_map().is_some())
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => false,
-    }
 }
 
 /// The members of a list or of an object of objects, in the latter case with their entries.
@@ -371,6 +439,11 @@ fn members<'a, 's>(
 /// Explains as precisely as possible why no stories were found.
 fn nothing_found(layout: &Layout<'_, '_>, root: &Node<'_>) -> Diagnostic {
     let add = "add at least one story with `id`, `title` and `acceptance_criteria`".to_owned();
+    if layout.style == Style::Beads {
+        let help = "an issue is an object with `id`, `title` and `status` on a line of its own";
+        let label = "no line of this file is an issue";
+        return Diagnostic::no_stories(Some(first_bytes(root.span)), label, help.to_owned());
+    }
     let Some(map) = layout.root else {
         let (label, help) = match &root.value {
             Value::List(items) if items.is_empty() => ("this list is empty", add),
@@ -405,7 +478,7 @@ fn nothing_found(layout: &Layout<'_, '_>, root: &Node<'_>) -> Diagnostic {
     let likely = map
         .entries
         .iter()
-        .filter(|entry| entry.value.as_list().is_some() && holds_objects(&entry.value));
+        .filter(|entry| entry.value.as_list().is_some() && entry.value.holds_objects());
     if let Some(entry) = likely.max_by_key(|entry| entry.value.as_list().map(<[_]>::len)) {
         let help = format!(
             "if the entries of `{}` are the stories, call it `stories`",

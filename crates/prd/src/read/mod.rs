@@ -3,21 +3,30 @@
 //! Every step continues after a problem, so that a person sees all of them at once. Nothing here
 //! reads a file.
 
+mod context;
 pub(crate) mod document;
 pub(crate) mod fields;
+pub(crate) mod identify;
 pub(crate) mod locate;
+mod markdown;
 pub(crate) mod relate;
 pub(crate) mod state;
 pub(crate) mod story;
+mod ticket;
+mod tracker;
 
-use crate::change::{Change, ChangeKind, Changes};
+use crate::change::Change;
 use crate::diagnostic::{Complaints, Diagnostic};
 use crate::limits::{FILE_BYTES_MAX, SPLIT, TICKETS_MAX, YAML_BYTES_MAX, grouped};
 use crate::node::Node;
 use crate::parse::front_matter::{Body, Split, read_body, split};
 use crate::parse::{Findings, Piece, json, yaml};
+use crate::read::locate::Style;
+use crate::read::relate::{Surroundings, Unknown};
 use crate::source::{Source, Sources, Span};
 use crate::story::Prd;
+pub(crate) use context::{Context, Document};
+pub use context::{Format, Options, ReadOnly};
 
 /// The bytes of a PRD, which the caller has read from disk.
 #[derive(Debug)]
@@ -38,24 +47,6 @@ pub enum Input {
     },
 }
 
-/// What the reader needs to know from outside.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// Further agents that a story's `tool` may name.
-    pub tools: Vec<String>,
-}
-
-/// How the PRD is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// JSON, with or without mistakes.
-    Json,
-    /// YAML.
-    Yaml,
-    /// Markdown tickets with YAML front matter.
-    Tickets,
-}
-
 /// The result of reading a PRD.
 #[derive(Debug)]
 pub struct Reading {
@@ -63,6 +54,8 @@ pub struct Reading {
     pub sources: Sources,
     /// How the PRD is written.
     pub format: Format,
+    /// Why no state can be written into the file, if that is so.
+    pub read_only: Option<ReadOnly>,
     /// The PRD. There is one whenever at least one story is usable, even beside errors.
     pub prd: Option<Prd>,
     /// All diagnostics, in file order.
@@ -86,11 +79,7 @@ impl Reading {
 /// Reads a PRD. It never panics, whatever the bytes are, and its memory and time are bounded by the
 /// size of the input.
 pub fn read(input: Input, options: &Options) -> Reading {
-    let mut context = Context {
-        complaints: Complaints::default(),
-        changes: Changes::default(),
-        options,
-    };
+    let mut context = Context::new(options);
     let (sources, format) = to_sources(input, &mut context.complaints);
     // Input that is too large or not text is not parsed at all.
     let prd = if context.complaints.has_error() {
@@ -99,11 +88,13 @@ pub fn read(input: Input, options: &Options) -> Reading {
         read_sources(&sources, format, &mut context)
     };
     let has_errors = context.complaints.has_error();
+    let read_only = context.read_only.filter(|_| prd.is_some());
     let (diagnostics, diagnostics_left_out) = context.complaints.finish();
     let (changes, changes_left_out) = context.changes.finish();
     Reading {
         sources,
         format,
+        read_only,
         prd,
         diagnostics,
         diagnostics_left_out,
@@ -114,32 +105,30 @@ pub fn read(input: Input, options: &Options) -> Reading {
 }
 
 fn read_sources(sources: &Sources, format: Format, context: &mut Context<'_>) -> Option<Prd> {
+    if format == Format::Markdown {
+        return markdown::read(sources, context);
+    }
     let documents = parse(sources, format, context);
     let layout = locate::locate(&documents, format, context)?;
-    let ids = story::identify(&layout, sources, context);
-    let drafts = story::read_all(&layout, ids, context);
-    document::read(&layout, relate::relate(drafts, &layout, context), context)
-}
-
-/// Where every step writes its findings.
-pub(crate) struct Context<'o> {
-    pub(crate) complaints: Complaints,
-    pub(crate) changes: Changes,
-    pub(crate) options: &'o Options,
-}
-
-impl Context<'_> {
-    pub(crate) fn changed(&mut self, at: Span, kind: ChangeKind) {
-        self.changes.push(at, kind);
+    if layout.style == Style::GitHub {
+        context.read_only = Some(ReadOnly::Export);
     }
-}
-
-/// One parsed file.
-pub(crate) struct Document<'s> {
-    pub(crate) root: Node<'s>,
-    pub(crate) file: u32,
-    /// The text below the front matter of a ticket.
-    pub(crate) body: Option<Body<'s>>,
+    let ids = identify::identify(&layout, sources, context);
+    let drafts = story::read_all(&layout, ids, context);
+    // A ticket is one of many files, and a tracker's issue may wait for one that was not exported.
+    let names_others = format == Format::Tickets || layout.style.is_tracker();
+    let surroundings = Surroundings {
+        groups: document::group_names(&layout),
+        edges: layout.edges,
+        unknown: if names_others {
+            Unknown::Outside
+        } else {
+            Unknown::Mistake
+        },
+        outside: document::declared_outside(&layout),
+    };
+    let related = relate::relate(drafts, &surroundings, context);
+    document::read(&layout, related, context)
 }
 
 /// Checks sizes and encoding. Bytes that are not UTF-8 become replacement characters, so that the
@@ -169,10 +158,14 @@ fn to_sources(input: Input, complaints: &mut Complaints) -> (Sources, Format) {
         .unwrap_or_default();
     // The YAML limit also holds for each ticket, because its front matter is YAML.
     let over = match format {
-        Format::Json | Format::Tickets if total > FILE_BYTES_MAX => Some((FILE_BYTES_MAX, "")),
+        Format::Json | Format::JsonLines | Format::Markdown | Format::Tickets
+            if total > FILE_BYTES_MAX =>
+        {
+            Some((FILE_BYTES_MAX, ""))
+        }
         Format::Yaml if total > YAML_BYTES_MAX => Some((YAML_BYTES_MAX, "")),
         Format::Tickets if largest > YAML_BYTES_MAX => Some((YAML_BYTES_MAX, " for one ticket")),
-        Format::Json | Format::Yaml | Format::Tickets => None,
+        _ => None,
     };
     if let Some((bytes_max, of_what)) = over {
         let limit = format!("{} MiB{of_what}", bytes_max >> 20);
@@ -191,21 +184,37 @@ fn to_sources(input: Input, complaints: &mut Complaints) -> (Sources, Format) {
     (Sources::new(texts.collect()), format)
 }
 
-/// Tells the format by the extension, or else by the first visible character: a brace, a bracket, a
-/// comment or a code fence begin JSON.
+/// Tells the format by the extension and the content. Without an extension that says more, a brace,
+/// a bracket, a comment or a code fence begin JSON, and a check box makes Markdown.
 fn detect_format(name: &str, bytes: &[u8]) -> Format {
     let ending = name
         .rsplit_once('.')
         .map(|(_, ending)| ending.to_ascii_lowercase());
     let first = bytes.iter().find(|byte| byte.is_ascii_graphic()).copied();
     match (ending.as_deref(), first) {
-        (Some("md" | "markdown" | "mdx"), _) => Format::Tickets,
+        (Some("md" | "markdown" | "mdx" | "mdc"), _) => ticket::format_of(bytes),
         (Some("yaml" | "yml"), _) => Format::Yaml,
+        (Some("jsonl" | "ndjson"), _) => Format::JsonLines,
         (Some("json" | "jsonc" | "json5"), _) | (_, Some(b'{' | b'[' | b'/' | b'`')) => {
-            Format::Json
+            if holds_json_lines(bytes) {
+                Format::JsonLines
+            } else {
+                Format::Json
+            }
         }
+        (_, _) if ticket::has_boxes(bytes) => ticket::format_of(bytes),
         (_, _) => Format::Yaml,
     }
+}
+
+/// Says whether the first line is an object of its own and another object follows on the next.
+fn holds_json_lines(bytes: &[u8]) -> bool {
+    let mut lines = bytes
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::trim_ascii)
+        .filter(|line| !line.is_empty());
+    let is_object = |line: &[u8]| line.starts_with(b"{") && line.ends_with(b"}");
+    matches!((lines.next(), lines.next()), (Some(first), Some(second)) if is_object(first) && second.starts_with(b"{\""))
 }
 
 fn to_text(bytes: Vec<u8>, file: u32, complaints: &mut Complaints) -> String {
@@ -249,20 +258,9 @@ pub(crate) fn parse<'s>(
     format: Format,
     context: &mut Context<'_>,
 ) -> Vec<Document<'s>> {
-    const BYTE_ORDER_MARK: char = '\u{FEFF}';
     let mut documents = Vec::new();
     for (source, file) in sources.files().iter().zip(0..) {
-        let text = source
-            .text()
-            .strip_prefix(BYTE_ORDER_MARK)
-            .unwrap_or(source.text());
-        // The base keeps spans right for the file with its byte order mark, which `mark` writes
-        // back.
-        let piece = Piece {
-            file,
-            text,
-            base: source.text().len() - text.len(),
-        };
+        let piece = Piece::whole(source, file);
         let mut findings = Findings::default();
         let parsed = match format {
             Format::Json => json::parse(piece, &mut findings)
@@ -271,7 +269,16 @@ pub(crate) fn parse<'s>(
             Format::Yaml => yaml::parse(piece, &mut findings)
                 .map(|root| Some((root?, None)))
                 .map_err(|fault| Box::new(fault.diagnostic("YAML"))),
+            Format::JsonLines => {
+                let (list, faults) = json::parse_lines(piece, &mut findings);
+                for fault in faults {
+                    context.complaints.push(fault.diagnostic("JSON"));
+                }
+                Ok(list.map(|list| (list, None)))
+            }
             Format::Tickets => parse_ticket(piece, &mut findings),
+            // A plan has no tree: `plan` reads it line by line.
+            Format::Markdown => Ok(None),
         };
         // Repairs are reported even if the file then turns out to be broken: they may be the cause.
         findings.report(&mut context.complaints);

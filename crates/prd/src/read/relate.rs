@@ -4,7 +4,7 @@
 //! All of this is linear in stories and dependencies, so that a hostile PRD costs no more than a
 //! large one.
 
-use std::collections::hash_map::Entry;
+use std::collections::hash_map;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::change::ChangeKind;
@@ -12,24 +12,44 @@ use crate::diagnostic::{Diagnostic, NamedBy, Severity, Unusable};
 use crate::keys::Fields;
 use crate::limits::{DEPENDENCIES_MAX, SPLIT, grouped};
 use crate::near::nearest;
-use crate::node::Node;
+use crate::node::{Entry, Node};
 use crate::read::Context;
-use crate::read::document::group_names;
 use crate::read::fields::Wanted;
-use crate::read::locate::Layout;
 use crate::read::story::Draft;
 use crate::source::Span;
 use crate::story::{Story, StoryId, StoryState};
 
-/// Turns drafts into stories whose dependencies all exist. Dependencies that do not exist are
-/// reported and left out.
+/// What a dependency on an id that no story has means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Unknown {
+    /// A mistake.
+    #[default]
+    Mistake,
+    /// Something outside of the file, which a tracker or a plan may well name.
+    Outside,
+}
+
+/// What the stories stand in.
+#[derive(Default)]
+pub(crate) struct Surroundings<'a, 's> {
+    /// The names of the groups that drafts point to.
+    pub(crate) groups: Vec<String>,
+    /// The edges of a task graph.
+    pub(crate) edges: Option<&'a Entry<'s>>,
+    pub(crate) unknown: Unknown,
+    /// Ids that the document says to be outside of it.
+    pub(crate) outside: Vec<String>,
+}
+
+/// Turns drafts into stories, and lists the ids outside of the file that they depend on. Other
+/// dependencies that do not exist are reported and left out.
 pub(crate) fn relate(
     drafts: Vec<Draft>,
-    layout: &Layout<'_, '_>,
+    surroundings: &Surroundings<'_, '_>,
     context: &mut Context<'_>,
-) -> Vec<Story> {
+) -> (Vec<Story>, Vec<String>) {
     let drafts = without_duplicates(drafts, context);
-    let mut relations = Relations::new(&drafts, layout);
+    let mut relations = Relations::new(&drafts, surroundings);
     for (index, draft) in drafts.iter().enumerate() {
         for wanted in &draft.depends_on {
             relations.depends(index, wanted, NamedBy::DependsOn(&draft.story.id), context);
@@ -42,7 +62,7 @@ pub(crate) fn relate(
             }
         }
     }
-    relations.edges(layout, context);
+    relations.edges(surroundings.edges, context);
     if relations.count > DEPENDENCIES_MAX {
         context.complaints.push(Diagnostic::limit_exceeded(
             "too many dependencies",
@@ -52,23 +72,31 @@ pub(crate) fn relate(
         ));
     }
     // Cycles are looked for among dependencies that exist, so an unknown one is reported only once.
-    let edges = relations.edges_by_story;
+    let (edges, mut outside_by_story) = (relations.edges_by_story, relations.outside_by_story);
     complain_about_cycles(&drafts, &edges, context);
-    let names = group_names(layout);
+    let names = &surroundings.groups;
     let ids: Vec<StoryId> = drafts.iter().map(|draft| draft.story.id.clone()).collect();
-    drafts
-        .into_iter()
-        .zip(edges)
-        .map(|(mut draft, edges)| {
-            draft.story.depends_on = edges.iter().map(|(on, _)| ids[*on].clone()).collect();
-            // The group that holds the story wins over its own `group` field.
-            draft.story.group = draft
-                .group
-                .map(|group| names[group].clone())
-                .or(draft.story.group);
-            draft.story
-        })
-        .collect()
+    let mut outside: Vec<String> = Vec::new();
+    let mut seen = HashSet::new();
+    let stories = drafts.into_iter().zip(edges).enumerate();
+    let stories = stories.map(|(index, (mut draft, edges))| {
+        let mut depends_on: Vec<StoryId> = edges.iter().map(|(on, _)| ids[*on].clone()).collect();
+        for id in outside_by_story.remove(&index).unwrap_or_default() {
+            if seen.insert(id.clone()) {
+                outside.push(id.as_str().to_owned());
+            }
+            depends_on.push(id);
+        }
+        draft.story.depends_on = depends_on;
+        // The group that holds the story wins over its own `group` field.
+        draft.story.group = draft
+            .group
+            .map(|group| names[group].clone())
+            .or(draft.story.group);
+        draft.story
+    });
+    let stories = stories.collect();
+    (stories, outside)
 }
 
 /// Keeps the first story of each id and reports the others.
@@ -97,19 +125,23 @@ struct Relations<'d> {
     by_group: HashMap<String, Vec<usize>>,
     /// For each story, what it depends on and where that is written, without duplicates.
     edges_by_story: Vec<Vec<(usize, Span)>>,
+    /// For some stories, what they depend on outside of the file.
+    outside_by_story: HashMap<usize, Vec<StoryId>>,
+    unknown: Unknown,
+    declared_outside: HashSet<&'d str>,
     seen: HashSet<(usize, usize)>,
     count: usize,
 }
 
 impl<'d> Relations<'d> {
-    fn new(drafts: &'d [Draft], layout: &Layout<'_, '_>) -> Self {
+    fn new(drafts: &'d [Draft], surroundings: &'d Surroundings<'_, '_>) -> Self {
         let by_id = drafts
             .iter()
             .enumerate()
             .map(|(index, draft)| (draft.story.id.as_str(), index))
             .collect();
         let mut by_group: HashMap<String, Vec<usize>> = HashMap::new();
-        let names = group_names(layout);
+        let names = &surroundings.groups;
         for (index, draft) in drafts.iter().enumerate() {
             if let Some(group) = draft.group {
                 by_group
@@ -124,6 +156,9 @@ impl<'d> Relations<'d> {
             by_id,
             by_group,
             edges_by_story,
+            outside_by_story: HashMap::new(),
+            unknown: surroundings.unknown,
+            declared_outside: surroundings.outside.iter().map(String::as_str).collect(),
             seen: HashSet::new(),
             count: 0,
         }
@@ -158,12 +193,50 @@ impl<'d> Relations<'d> {
                     .filter(|member| *member != story)
                     .for_each(|member| self.add(story, member, wanted.at));
             }
+            None if self.is_outside(&wanted.id) => self.depends_outside(story, wanted, context),
             None => {
                 if let Some(on) = self.find(wanted, named_by, context) {
                     self.add(story, on, wanted.at);
                 }
             }
         }
+    }
+
+    fn is_outside(&self, id: &str) -> bool {
+        let is_allowed = self.unknown == Unknown::Outside || self.declared_outside.contains(id);
+        is_allowed && !self.by_id.contains_key(id)
+    }
+
+    /// Notes a dependency on something that is not in the file. It is the author's word and is kept;
+    /// a loop does not wait for it.
+    fn depends_outside(&mut self, story: usize, wanted: &Wanted, context: &mut Context<'_>) {
+        let Ok(id) = StoryId::new(&wanted.id) else {
+            return;
+        };
+        let Story {
+            id: named_by,
+            state,
+            ..
+        } = &self.drafts[story].story;
+        // What a finished story once waited for matters to nobody.
+        if self.unknown == Unknown::Outside && *state == StoryState::Open {
+            let near = self.near(&wanted.id, context);
+            let found = Diagnostic::dependency_outside(&wanted.id, named_by, wanted.at, near);
+            context.complaints.push(found);
+        }
+        let others = self.outside_by_story.entry(story).or_default();
+        if self.count <= DEPENDENCIES_MAX && !others.contains(&id) {
+            self.count += 1;
+            others.push(id);
+        }
+    }
+
+    fn near(&self, wanted: &str, context: &Context<'_>) -> Option<&'d str> {
+        if context.complaints.count("PRD004") >= NEAR_SEARCHES_MAX {
+            return None;
+        }
+        let ids = self.drafts.iter().map(|draft| draft.story.id.as_str());
+        nearest(wanted, ids)
     }
 
     fn find(
@@ -174,12 +247,7 @@ impl<'d> Relations<'d> {
     ) -> Option<usize> {
         let found = self.by_id.get(wanted.id.as_str()).copied();
         if found.is_none() {
-            let near = if context.complaints.count("PRD004") < NEAR_SEARCHES_MAX {
-                let ids = self.drafts.iter().map(|draft| draft.story.id.as_str());
-                nearest(&wanted.id, ids)
-            } else {
-                None
-            };
+            let near = self.near(&wanted.id, context);
             context.complaints.push(Diagnostic::unknown_dependency(
                 &wanted.id, &named_by, wanted.at, near,
             ));
@@ -188,8 +256,8 @@ impl<'d> Relations<'d> {
     }
 
     /// Adds the edges of a task graph: `to` waits for `from`.
-    fn edges(&mut self, layout: &Layout<'_, '_>, context: &mut Context<'_>) {
-        let Some(entry) = layout.edges else { return };
+    fn edges(&mut self, entry: Option<&Entry<'_>>, context: &mut Context<'_>) {
+        let Some(entry) = entry else { return };
         for edge in entry.value.as_list().unwrap_or_default() {
             let Some((from, to)) = edge_ends(edge) else {
                 let found = format!("{} without `from` and `to`", edge.kind());
@@ -324,7 +392,7 @@ fn cycle_through(start: usize, edges: &Edges, knot_of: &[usize]) -> Option<Vec<(
                 cycle.reverse();
                 return Some(cycle);
             }
-            if let Entry::Vacant(new) = came_from.entry(on) {
+            if let hash_map::Entry::Vacant(new) = came_from.entry(on) {
                 new.insert((story, at));
                 queue.push_back(on);
             }

@@ -1,22 +1,20 @@
-//! Reads the stories: first the ids of all of them, then everything that each one says.
+//! Reads everything that each story says.
 //!
 //! References between stories are left to `relate`.
-
-use std::collections::HashSet;
 
 use crate::change::ChangeKind;
 use crate::diagnostic::{Diagnostic, Severity, Unusable, shown};
 use crate::keys::{self, Fields};
 use crate::node::{Entry, Node, Value};
+use crate::plan::Known;
 use crate::read::Context;
 use crate::read::fields::{self, Wanted};
-use crate::read::locate::{Found, Layout};
+use crate::read::identify::Identity;
+use crate::read::locate::{Found, Layout, Style};
 use crate::read::state::{self, StateFields};
-use crate::source::{Sources, Span};
-use crate::story::{Check, Criterion, Priority, Story, StoryId, UnusableId};
-
-/// A story's id and its place, or `None` if the id is unusable.
-pub(crate) type Identity = Option<(StoryId, Span)>;
+use crate::read::tracker;
+use crate::source::Span;
+use crate::story::{Check, Criterion, Priority, Story, StoryId};
 
 /// A story whose dependencies have not been checked yet.
 pub(crate) struct Draft {
@@ -29,145 +27,36 @@ pub(crate) struct Draft {
     pub(crate) group: Option<usize>,
 }
 
-/// Gives every story its id: its own, or else its key, its file's name or its position.
-pub(crate) fn identify(
-    layout: &Layout<'_, '_>,
-    sources: &Sources,
-    context: &mut Context<'_>,
-) -> Vec<Identity> {
-    let own: Vec<Option<OwnId<'_>>> = layout.stories.iter().map(own_id).collect();
-    // All given ids are collected first, so that a substitute never takes one of a later story.
-    let taken: HashSet<&str> = own.iter().flatten().filter_map(|id| id.word.ok()).collect();
-    let mut ids = Vec::with_capacity(own.len());
-    for (index, (found, own)) in layout.stories.iter().zip(&own).enumerate() {
-        ids.push(match own {
-            Some(id) => usable(id, context),
-            None => substitute(found, index, &taken, sources, context),
-        });
-    }
-    ids
-}
-
-/// The id that the author gave.
-struct OwnId<'a> {
-    /// The id, or the kind of value found in its place.
-    word: Result<&'a str, &'static str>,
-    at: Span,
-    change: Option<ChangeKind>,
-}
-
-fn own_id<'a>(found: &Found<'a, '_>) -> Option<OwnId<'a>> {
-    let entry = Fields::of(found.map)
-        .all(keys::ID)
-        .find(|entry| !matches!(entry.value.value, Value::Null));
-    // An object of stories has their ids as keys. An id inside the story wins.
-    let Some(entry) = entry else {
-        let key = found.key?;
-        return Some(OwnId {
-            word: Ok(key.key.trim()),
-            at: key.key_span,
-            change: Some(ChangeKind::IdFromKey),
-        });
-    };
-    let at = entry.value.span;
-    let (word, change) = match &entry.value.value {
-        Value::Text(text) => (
-            Ok(text.trim()),
-            (text.trim().len() < text.len()).then_some(ChangeKind::IdTrimmed),
-        ),
-        Value::Number(text) => (Ok(text.as_ref()), Some(ChangeKind::IdFromNumber)),
-        Value::Null | Value::Bool(_) | Value::List(_) | Value::Map(_) => {
-            (Err(entry.value.kind()), None)
-        }
-    };
-    Some(OwnId { word, at, change })
-}
-
-fn usable(id: &OwnId<'_>, context: &mut Context<'_>) -> Identity {
-    let checked = match id.word {
-        Ok(word) => StoryId::new(word).map_err(|because| (word, because)),
-        Err(kind) => Err((kind, UnusableId::NotAWord)),
-    };
-    match checked {
-        Ok(usable) => {
-            if let Some(change) = &id.change {
-                context.changed(id.at, change.clone());
-            }
-            Some((usable, id.at))
-        }
-        Err((word, because)) => {
-            context
-                .complaints
-                .push(Diagnostic::unusable_id(word, because, id.at));
-            None
-        }
-    }
-}
-
-/// An id for a story that has none: its file's name or its position, different from every given id.
-fn substitute(
-    found: &Found<'_, '_>,
-    index: usize,
-    taken: &HashSet<&str>,
-    sources: &Sources,
-    context: &mut Context<'_>,
-) -> Identity {
-    let at = first_key(found);
-    let stem = found
-        .ticket
-        .and_then(|_| sources.file(at))
-        .and_then(|source| {
-            let file = source.name().rsplit(['/', '\\']).next()?;
-            StoryId::new(file.rsplit_once('.').map_or(file, |(stem, _)| stem)).ok()
-        });
-    if let Some(id) = stem.filter(|id| !taken.contains(id.as_str())) {
-        context.changed(at, ChangeKind::IdFromFileName(id.as_str().into()));
-        return Some((id, at));
-    }
-    let numbered = |turn: usize| {
-        if turn == 0 {
-            format!("story-{}", index + 1)
-        } else {
-            format!("story-{}-{turn}", index + 1)
-        }
-    };
-    // There is one candidate more than there are taken ids, so at least one is free.
-    let word = (0..=taken.len())
-        .map(numbered)
-        .find(|word| !taken.contains(word.as_str()))?;
-    context.changed(at, ChangeKind::IdFromPosition(word.as_str().into()));
-    StoryId::new(&word).ok().map(|id| (id, at))
-}
-
-fn first_key(found: &Found<'_, '_>) -> Span {
-    found
-        .map
-        .entries
-        .first()
-        .map_or(found.node.span, |entry| entry.key_span)
-}
-
 /// Reads every story whose id is usable.
 pub(crate) fn read_all(
     layout: &Layout<'_, '_>,
     ids: Vec<Identity>,
     context: &mut Context<'_>,
 ) -> Vec<Draft> {
+    let words = ids.iter().flatten().map(|(id, _)| id.as_str());
+    let known = Known::of_issues(words.filter(|_| layout.style == Style::GitHub));
     let pairs = layout.stories.iter().zip(ids);
     pairs
-        .filter_map(|(found, id)| id.map(|(id, at)| read_one(found, id, at, context)))
+        .filter_map(|(found, id)| Some(read_one(found, (layout.style, &known), id?, context)))
         .collect()
 }
 
-fn read_one(found: &Found<'_, '_>, id: StoryId, at: Span, context: &mut Context<'_>) -> Draft {
+fn read_one(
+    found: &Found<'_, '_>,
+    (style, known): (Style, &Known),
+    (id, at): (StoryId, Span),
+    context: &mut Context<'_>,
+) -> Draft {
     let mut reader = Reader {
+        style,
+        known,
         fields: Fields::of(found.map),
         found,
         used: Vec::with_capacity(12),
         context,
     };
     reader.complain_about_two_spellings();
-    reader.mark_used(keys::ID);
+    reader.mark_ids_used();
     let state_fields = StateFields::among(&reader.fields);
     let state = state::read(&id, state_fields, reader.context);
     let state_entries = [state_fields.flag, state_fields.skipped, state_fields.status];
@@ -185,7 +74,7 @@ fn read_one(found: &Found<'_, '_>, id: StoryId, at: Span, context: &mut Context<
     let given_criteria = reader.criteria();
     let title = reader.title(given_title, &description, &given_criteria, &id, at);
     let criteria = reader.or_stand_in(given_criteria, &description, &title, &id, at);
-    let depends_on = reader.wanted(keys::DEPENDS_ON, "depends_on");
+    let depends_on = reader.depends_on(&id);
     let blocks = reader.wanted(keys::BLOCKS, "blocks");
     let priority = reader.priority();
     let tool = reader.tool(&id);
@@ -232,6 +121,9 @@ fn read_one(found: &Found<'_, '_>, id: StoryId, at: Span, context: &mut Context<
 }
 
 struct Reader<'r, 'a, 's, 'o> {
+    style: Style,
+    /// The ids of all issues, which their bodies name.
+    known: &'r Known,
     fields: Fields<'a, 's>,
     found: &'r Found<'a, 's>,
     /// The keys that were understood. All others are kept as they are.
@@ -240,6 +132,15 @@ struct Reader<'r, 'a, 's, 'o> {
 }
 
 impl<'a, 's> Reader<'_, 'a, 's, '_> {
+    fn mark_ids_used(&mut self) {
+        self.mark_used(keys::ID);
+        // An issue's number is its id, and an empty body is none.
+        if self.style == Style::GitHub {
+            self.mark_used(&["number"]);
+            self.mark_used(&["body"]);
+        }
+    }
+
     fn mark_used(&mut self, names: &[&str]) {
         if let Some(entry) = self.fields.first(names) {
             self.used.push(entry.key_span);
@@ -291,9 +192,17 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
             .body
             .map(|body| body.description.as_str())
             .unwrap_or_default();
-        let own = self
-            .text(keys::DESCRIPTION, "description")
-            .unwrap_or_default();
+        let own = match self.style {
+            Style::TaskMaster => {
+                let (used, text) = tracker::task_details(self.found.map);
+                self.used.extend(used);
+                text
+            }
+            Style::GitHub => self.text(&["body"], "description").unwrap_or_default(),
+            Style::Plain | Style::Beads => self
+                .text(keys::DESCRIPTION, "description")
+                .unwrap_or_default(),
+        };
         if own.is_empty() || body.is_empty() {
             own + body
         } else {
@@ -310,6 +219,9 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
                 self.take(entry, "acceptance_criteria");
                 return found;
             }
+        }
+        if self.style == Style::GitHub {
+            return tracker::github_body(self.found.map, self.known).0;
         }
         let Some(body) = self.found.body.filter(|body| !body.criteria.is_empty()) else {
             return Vec::new();
@@ -396,13 +308,34 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
             ("", title) => (title, "its title"),
             (description, _) => (description, "its description"),
         };
-        self.context
-            .complaints
-            .push(Diagnostic::missing_criteria(id, at, what));
+        if self.style.is_tracker() {
+            self.context.changed(at, ChangeKind::CriteriaFrom(what));
+        } else {
+            let found = Diagnostic::missing_criteria(id, at, what);
+            self.context.complaints.push(found);
+        }
         vec![Criterion {
             text: text.to_owned(),
             command: None,
         }]
+    }
+
+    /// What the story waits for, in the way that its tracker writes it.
+    fn depends_on(&mut self, id: &StoryId) -> Vec<Wanted> {
+        if self.style == Style::GitHub {
+            return tracker::github_body(self.found.map, self.known).1;
+        }
+        let blockers = self
+            .fields
+            .named("dependencies")
+            .filter(|_| self.style == Style::Beads);
+        let typed =
+            blockers.and_then(|entry| Some((entry, tracker::blockers(entry, id.as_str())?)));
+        if let Some((entry, blockers)) = typed {
+            self.take(entry, "depends_on");
+            return blockers;
+        }
+        self.wanted(keys::DEPENDS_ON, "depends_on")
     }
 
     fn wanted(&mut self, names: &[&str], canonical: &'static str) -> Vec<Wanted> {

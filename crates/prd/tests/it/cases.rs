@@ -43,6 +43,8 @@ fn every_case_is_told_as_expected() {
         .map(|entry| entry.expect("a case").path())
         .collect();
     entries.retain(|path| path.extension().is_none_or(|ending| ending != "snap"));
+    // `plans.rs` reads these.
+    entries.retain(|path| !path.ends_with("plans"));
     entries.sort();
     assert!(entries.len() >= 20, "the cases are there");
     for path in entries {

@@ -23,6 +23,9 @@ const NAMES: &[&str] = &[
     "prd.yaml",
     "prd.yaml",
     "ticket.md",
+    "plan.md",
+    "openspec/tasks.md",
+    "issues.jsonl",
     "prd",
 ];
 
@@ -92,13 +95,45 @@ const WORDS: &[&str] = &[
     "\"title\": \"T\"",
     "\"tool\": \"codex\"",
     "\"prd\": {",
+    "- [ ] ",
+    "- [x] ",
+    "* [X] T001 ",
+    "  - [-] ",
+    "1. [~] ",
+    "- [ ] 1.1 ",
+    "## 1. ",
+    "### US-001: ",
+    "### [ ] P0-1 ✅",
+    "### User Story 1 - ",
+    "**Dependencies:** T001-T003",
+    "(depends on #1)",
+    "**Status:** pending",
+    "> Blocks: US-002",
+    "- [PENDING] ",
+    "| Task | Status |\n|---|---|\n| a | done |\n",
+    "<!--",
+    "-->",
+    "````",
+    "~~~",
+    "===\n",
+    "## Done\n",
+    "（",
+    "：",
+    "依赖",
+    "\u{FE0F}",
+    "{\"master\":{\"tasks\":[",
+    "\"number\": 3, \"body\": \"- [ ] a\"",
+    "{\"id\":\"b-1\",\"title\":\"T\",\"dependencies\":[{\"depends_on_id\":\"a\",\"type\":\"blocks\"}]}\n",
 ];
 
 fn seeds() -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let entries = std::fs::read_dir(folder)
-        .expect("cases")
-        .map(|entry| entry.expect("a case").path());
+    let entries = [folder.clone(), folder.join("plans/files")]
+        .into_iter()
+        .flat_map(|folder| {
+            let entries = std::fs::read_dir(folder).expect("cases");
+            entries.map(|entry| entry.expect("a case").path())
+        });
     let mut texts: Vec<Vec<u8>> = entries
         .filter(|path| path.is_file() && path.extension().is_some_and(|ending| ending != "snap"))
         .map(|path| std::fs::read(path).expect("a readable case"))

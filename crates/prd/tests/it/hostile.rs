@@ -29,8 +29,9 @@ fn a_file_over_the_limit_is_not_parsed() {
         first_message("prd.yaml", text.clone()),
         "PRD012 the PRD is too large: the limit is 4 MiB"
     );
+    let ticket = [b"---\nid: a\n---\n", text.as_slice()].concat();
     assert_eq!(
-        first_message("prd.md", text),
+        first_message("prd.md", ticket),
         "PRD012 the PRD is too large: the limit is 4 MiB for one ticket"
     );
 }
@@ -205,5 +206,118 @@ fn a_terminal_is_not_reached_through_a_message() {
         drawn(&reading)
             .chars()
             .all(|letter| letter == '\n' || (!letter.is_control() && letter != '\u{202e}'))
+    );
+}
+
+/// Reads a hostile plan: it ends, gives stories or says why not, and its complaints stay short.
+fn read_hostile(what: &str, name: &str, text: String) -> usize {
+    let reading = read_text(name, text);
+    assert!(
+        drawn(&reading).len() < 300_000,
+        "{what}: {}",
+        drawn(&reading).len()
+    );
+    let stories = reading.prd.as_ref().map_or(0, |prd| prd.stories.len());
+    assert_eq!(stories == 0, reading.has_errors(), "{what}");
+    stories
+}
+
+/// Reading takes time that grows with the length of a text, and no more: a reader that goes over it
+/// again for every line would not end here. Two texts are as large as a file may be.
+#[test]
+fn a_huge_plan_is_read_in_one_go() {
+    let whole_file = |piece: &str| piece.repeat((FILE_BYTES_MAX - 100) / piece.len());
+    let of_size = |piece: &str| piece.repeat(1_000_000 / piece.len());
+    for (what, name, text, stories) in [
+        ("blank lines", "plan.md", of_size("\n"), 0),
+        ("blanks", "plan.md", whole_file(" "), 0),
+        (
+            "one line",
+            "plan.md",
+            format!("- [ ] {}", whole_file("word")),
+            1,
+        ),
+        (
+            "one heading",
+            "plan.md",
+            format!("### US-1: {}", of_size("a ")),
+            1,
+        ),
+        (
+            "one line of stars",
+            "plan.md",
+            format!("- [ ] {}", of_size("**a*_")),
+            1,
+        ),
+        (
+            "one line of brackets",
+            "plan.md",
+            format!("- [ ] {}", of_size("[")),
+            1,
+        ),
+        ("one line of hashes", "plan.md", of_size("#"), 0),
+        ("fences", "plan.md", of_size("```\n"), 0),
+        (
+            "longer and longer fences",
+            "plan.md",
+            of_size("````\n```\n~~~\n"),
+            0,
+        ),
+        ("open comments", "plan.md", of_size("<!--\n"), 0),
+        ("quotes", "plan.md", of_size("> "), 0),
+        ("cells", "plan.md", of_size("|"), 0),
+        (
+            "rows",
+            "plan.md",
+            format!("|a|status|\n|-|-|\n{}", of_size("|b|c|\n")),
+            0,
+        ),
+        ("rules", "plan.md", of_size("---\n"), 0),
+        ("one line of JSON", "issues.jsonl", of_size("["), 0),
+        ("blank lines of JSON", "issues.jsonl", of_size("\n"), 0),
+    ] {
+        assert_eq!(read_hostile(what, name, text), stories, "{what}");
+    }
+}
+
+#[test]
+fn a_plan_with_very_many_of_everything_is_read_or_refused() {
+    let too_many = "PRD012 too many stories in one PRD: the limit is 100,000";
+    let boxes = "- [ ] a\n".repeat(1_000_000);
+    assert_eq!(first_message("plan.md", boxes), too_many);
+    let headings = "### US-1: a\n".repeat(100_001);
+    assert_eq!(first_message("plan.md", headings), too_many);
+    let numbered = |index: usize| format!("- [ ] {index}. a\n");
+    let text: String = (0..20_000).map(numbered).collect();
+    assert_eq!(read_hostile("numbered boxes", "plan.md", text), 20_000);
+    let nested: String = (0..1_500)
+        .map(|depth| format!("{}- [ ] a\n", "  ".repeat(depth)))
+        .collect();
+    assert_eq!(read_hostile("nested boxes", "plan.md", nested), 1);
+    let mut number = "1".to_owned();
+    let deep: String = (0..3_000)
+        .map(|_| {
+            number += ".1";
+            format!("- [ ] {number} a\n")
+        })
+        .collect();
+    assert_eq!(read_hostile("deep numbers", "plan.md", deep), 1);
+    let same = "- [ ] 1. Same title\n".repeat(20_000);
+    assert_eq!(read_hostile("equal ids", "plan.md", same), 20_000);
+    let waits = |index: usize| format!("- [ ] T{index:06} a (depends on T{:06})\n", index + 1);
+    let chain: String = (0..20_000).map(waits).collect();
+    assert_eq!(read_hostile("a chain", "plan.md", chain), 20_000);
+    let legends = "## Legend\n- [ ] open\n- [x] done\n".repeat(20_000);
+    assert_eq!(read_hostile("legends", "plan.md", legends), 0);
+}
+
+/// A range names at most the stories that there are, and all dependencies together are bounded.
+#[test]
+fn ranges_of_dependencies_are_bounded() {
+    let all = |index: usize| format!("- [ ] T{index:04} a (depends on T0001-T9999999999)\n");
+    let text: String = (1..1_600).map(all).collect();
+    assert_eq!(
+        first_message("plan.md", text),
+        "PRD012 too many dependencies: the limit is 2,000,000"
     );
 }

@@ -10,6 +10,7 @@ mod fuzz;
 mod hostile;
 mod marks;
 mod orders;
+mod plans;
 mod property;
 mod shapes;
 mod support;

@@ -493,3 +493,119 @@ fn a_ticket_is_marked_in_its_own_file() {
     let skipped = mark(&reading, "b", Mark::Skipped, &Options::default()).expect("marked");
     assert_eq!(skipped.text, ticket("b", "skipped"));
 }
+
+#[test]
+fn a_tracker_gets_the_words_that_it_knows() {
+    let task = |status: &str| {
+        format!(
+            r#"{{"master":{{"tasks":[{{"id":1,"title":"T","status":"{status}","subtasks":[]}}],"metadata":{{}}}}}}"#
+        )
+    };
+    let issue = |status: &str| {
+        format!(
+            "{{\"id\":\"b-1\",\"title\":\"T\",\"status\":\"{status}\"}}\n{{\"id\":\"b-2\",\"title\":\"U\"}}\n"
+        )
+    };
+    for (name, text, id, state, expected) in [
+        (
+            "tasks.json",
+            task("pending"),
+            "1",
+            Mark::Passed,
+            task("done"),
+        ),
+        (
+            "tasks.json",
+            task("pending"),
+            "1",
+            Mark::Skipped,
+            task("deferred"),
+        ),
+        (
+            "issues.jsonl",
+            issue("open"),
+            "b-1",
+            Mark::Passed,
+            issue("closed"),
+        ),
+        (
+            "issues.jsonl",
+            issue("open"),
+            "b-1",
+            Mark::Skipped,
+            issue("deferred"),
+        ),
+    ] {
+        let reading = read_text(name, text);
+        let marked = mark(&reading, id, state, &Options::default()).expect("marked");
+        assert_eq!(marked.text, expected, "{name} {state:?}");
+    }
+}
+
+#[test]
+fn a_state_without_a_place_is_refused() {
+    for (name, text, id, state, reason) in [
+        (
+            "spec.md",
+            "### User Story 1 - A\n\ntext\n",
+            "US1",
+            Mark::Passed,
+            "no check box or other place",
+        ),
+        (
+            "issues.json",
+            r#"[{"number":3,"title":"T","body":""}]"#,
+            "3",
+            Mark::Passed,
+            "an export of issues",
+        ),
+        (
+            "plan.md",
+            "- [ ] a\n- [ ] b\n",
+            "a",
+            Mark::Skipped,
+            "has no mark for skipped",
+        ),
+        (
+            "prd.md",
+            "### US-1: a\n- plain\n\n### US-2: b\n- [ ] box\n",
+            "US-1",
+            Mark::Passed,
+            "no check box and no word",
+        ),
+    ] {
+        let reading = read_text(name, text);
+        let refused = mark(&reading, id, state, &Options::default()).expect_err(text);
+        assert_eq!(refused.code, "PRD021", "{text}");
+        assert!(refused.message.contains(reason), "{}", refused.message);
+    }
+}
+
+/// A table may have empty cells for what has not begun, and a story may be opened again.
+#[test]
+fn marks_of_plans_go_both_ways() {
+    let table = |word: &str| {
+        format!(
+            "| # | Status | Stage |\n|---|---|---|\n| 0 | **DONE** | Skeleton |\n| 1 |{word}| Paths |\n"
+        )
+    };
+    let heading = |sign: &str, mark: &str| {
+        format!("### T001 ✅ one\n\n### T002 {sign}two\n\n- [{mark}] box\n")
+    };
+    for (text, id, state, expected) in [
+        (table(" "), "1", Mark::Passed, table(" **DONE** ")),
+        (heading("", " "), "T002", Mark::Passed, heading("✅ ", "x")),
+        (heading("✅ ", "x"), "T002", Mark::Open, heading("", " ")),
+        (
+            "- [~] 1. a\n".repeat(2),
+            "1",
+            Mark::Passed,
+            "- [x] 1. a\n- [~] 1. a\n".to_owned(),
+        ),
+    ] {
+        let reading = read_text("plan.md", text.clone());
+        let marked = mark(&reading, id, state, &Options::default());
+        let marked = marked.unwrap_or_else(|refused| panic!("{text}\n{}", refused.message));
+        assert_eq!(marked.text, expected, "{text}");
+    }
+}

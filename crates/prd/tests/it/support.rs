@@ -68,7 +68,9 @@ pub(crate) fn assert_reads_as_marked(reading: &Reading, marked: &Marked, id: &St
         .collect();
     files[marked.file].1 = marked.text.clone().into();
     let again = match reading.format {
-        prd::Format::Json | prd::Format::Yaml => read_text(name, files.remove(0).1),
+        prd::Format::Json | prd::Format::Yaml | prd::Format::JsonLines | prd::Format::Markdown => {
+            read_text(name, files.remove(0).1)
+        }
         prd::Format::Tickets => read(
             Input::Tickets {
                 name: String::new(),

@@ -35,6 +35,8 @@ pub(super) fn whole(prd: &Prd) -> Whole {
         // Each becomes a part of the loop's spec; its group's name goes with it.
         stories: _,
         groups: _,
+        // The reader has warned of each open story that names one; `stories` leaves them out.
+        outside: _,
         // `prd show` says that these are kept and not used.
         extra: _,
     } = prd;

@@ -276,7 +276,8 @@ pub(super) fn read_prd(
     let Some(input) = crate::commands::prd::read_sound(&source, output)? else {
         return Ok(None);
     };
-    let remarks = promised::passed_over(&input.reading);
+    let mut remarks = promised::passed_over(&input.reading);
+    remarks.extend(crate::commands::prd::report::read_only(&input.reading));
     Ok(input.reading.prd.map(|prd| (prd, remarks)))
 }
 

@@ -1,6 +1,6 @@
 //! The PRD's stories as a loop takes them, and the agents that somebody wants for each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use home::Settings;
@@ -83,16 +83,21 @@ pub(super) fn stories(prd: &Prd) -> Result<Vec<Arc<StorySpec>>, Failure> {
     for (rank, index) in by_priority.into_iter().enumerate() {
         ranks[index] = u32::try_from(rank).unwrap_or(u32::MAX);
     }
+    let outside: HashSet<&str> = prd.outside.iter().map(String::as_str).collect();
     prd.stories
         .iter()
         .zip(ranks)
-        .map(|(story, rank)| spec_of(story, rank))
+        .map(|(story, rank)| spec_of(story, rank, &outside))
         .collect()
 }
 
 /// One story as a loop takes it. It is taken apart without `..`, so that a new field of a PRD cannot
 /// be forgotten here.
-fn spec_of(story: &prd::Story, rank: u32) -> Result<Arc<StorySpec>, Failure> {
+fn spec_of(
+    story: &prd::Story,
+    rank: u32,
+    outside: &HashSet<&str>,
+) -> Result<Arc<StorySpec>, Failure> {
     let prd::Story {
         id,
         title,
@@ -129,7 +134,12 @@ fn spec_of(story: &prd::Story, rank: u32) -> Result<Arc<StorySpec>, Failure> {
             .map(|file| one_line(file))
             .collect(),
         rank,
-        depends_on: depends_on.iter().map(|id| id.as_str().into()).collect(),
+        // Nobody can wait for what is not in the file.
+        depends_on: depends_on
+            .iter()
+            .filter(|id| !outside.contains(id.as_str()))
+            .map(|id| id.as_str().into())
+            .collect(),
         tool: tool.clone().map(AgentName::from),
         model: model.as_ref().map(|model| one_line(model)),
         assigned: Assigned::default(),

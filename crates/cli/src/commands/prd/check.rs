@@ -29,10 +29,14 @@ pub(crate) fn run(
         report::plural(warnings, "warning", "warnings"),
     );
     output.data(&line)?;
+    if let Some(read_only) = report::read_only(reading) {
+        output.talk(&format!("{name}: {read_only}\n"));
+    }
     output.result(|| {
         json!({
             "file": name,
             "format": format_word(reading.format),
+            "readOnly": reading.read_only.map(prd::ReadOnly::reason),
             "stories": report::story_counts_json(reading),
             "errors": errors,
             "warnings": warnings,
@@ -85,5 +89,7 @@ pub(crate) fn format_word(format: Format) -> &'static str {
         Format::Json => "json",
         Format::Yaml => "yaml",
         Format::Tickets => "tickets",
+        Format::JsonLines => "json-lines",
+        Format::Markdown => "markdown",
     }
 }

@@ -31,8 +31,10 @@ pub(crate) fn run(
         return Ok(Exit::BadInput);
     };
     let syntax = match (to, input.reading.format) {
-        (Some(FmtSyntax::Json), _) | (None, Format::Json) => Syntax::Json,
-        (Some(FmtSyntax::Yaml), _) | (None, Format::Yaml | Format::Tickets) => Syntax::Yaml,
+        (Some(FmtSyntax::Json), _) | (None, Format::Json | Format::JsonLines) => Syntax::Json,
+        (Some(FmtSyntax::Yaml), _) | (None, Format::Yaml | Format::Tickets | Format::Markdown) => {
+            Syntax::Yaml
+        }
     };
     let text = prd::canonical(prd, syntax);
     let old = input
@@ -90,6 +92,19 @@ fn write(
                 .hint("print it instead, and write it where you want it"),
         );
     };
+    // A plan or a tracker's file would lose everything that its author and its program have in it.
+    let keeps_its_form = matches!(
+        input.reading.format,
+        Format::Markdown | Format::JsonLines | Format::Tickets
+    );
+    if keeps_its_form {
+        return Err(Failure::bad_input(
+            "a Markdown file or a tracker's file cannot be replaced by its canonical form",
+        )
+        .hint(
+            "print it instead, and write it into a file of its own: `prd fmt PLAN.md > prd.yaml`",
+        ));
+    }
     let name = source.file.display().to_string();
     if let Err(diagnostic) =
         super::written(operator_file::replace(snapshot, text.as_bytes()), &name)?

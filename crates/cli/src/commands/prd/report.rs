@@ -205,6 +205,14 @@ pub(crate) fn diagnostics(reading: &Reading) -> Vec<Value> {
         .collect()
 }
 
+/// Why a PRD is never written to, as a sentence about the file.
+pub(crate) fn read_only(reading: &Reading) -> Option<String> {
+    let reason = reading.read_only?.reason();
+    Some(format!(
+        "read-only: {reason}; a loop keeps the states of the stories itself"
+    ))
+}
+
 fn place(at: prd::Span, sources: &Sources) -> Value {
     let Some(source) = sources.file(at) else {
         return Value::Null;

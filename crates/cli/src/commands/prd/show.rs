@@ -16,6 +16,9 @@ use crate::output::{NextAction, Output};
 struct Shape {
     file: String,
     format: &'static str,
+    /// Why the file is never written to, if that is so.
+    #[serde(rename = "readOnly")]
+    read_only: Option<&'static str>,
     prd: Option<Box<RawValue>>,
     /// What a loop does with each field.
     uses: serde_json::Value,
@@ -41,6 +44,7 @@ pub(crate) fn run(source: &PrdSource, output: &mut Output) -> Result<Exit, Failu
         output.result(|| Shape {
             file: name.clone(),
             format: super::check::format_word(reading.format),
+            read_only: reading.read_only.map(prd::ReadOnly::reason),
             prd: canonical,
             uses: uses_as_json(),
             unused: reading.prd.as_ref().map(uses::unused).unwrap_or_default(),
@@ -80,6 +84,9 @@ fn text(prd: &Prd, reading: &Reading) -> String {
     let title = prd.title.as_deref().unwrap_or("(no title)");
     // Writing to a String cannot fail.
     let _ = writeln!(out, "{}: {}", clean(title), report::story_counts(reading));
+    if let Some(read_only) = report::read_only(reading) {
+        let _ = writeln!(out, "{read_only}");
+    }
     if let Some(branch) = &prd.branch {
         let _ = writeln!(out, "branch {}", clean(branch));
     }

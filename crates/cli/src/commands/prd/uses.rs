@@ -11,7 +11,7 @@ pub(crate) struct Use {
 }
 
 /// The fields of the whole.
-pub(crate) const OF_DOCUMENT: [Use; 6] = [
+pub(crate) const OF_DOCUMENT: [Use; 7] = [
     row("title", "every prompt"),
     row("description", "every prompt"),
     row("notes", "every prompt"),
@@ -24,6 +24,7 @@ pub(crate) const OF_DOCUMENT: [Use; 6] = [
         "checks, where `[checks]` names none of that kind; sentences go into every prompt",
     ),
     row("stories", "the loop's stories"),
+    row("outside", "no loop waits for these ids"),
 ];
 
 /// The fields of a story.
