@@ -40,6 +40,8 @@ struct State {
     seen: AtomicU64,
     kept: AtomicU64,
     has_ended: AtomicBool,
+    /// Whether we wait for more, and are not busy with what came.
+    is_waiting: AtomicBool,
     found_full: AtomicBool,
 }
 
@@ -58,13 +60,16 @@ impl Capture {
         self.state.seen.load(Ordering::Acquire)
     }
 
-    /// Waits for the stream's end, but no longer than `wait_max`: a process outside the tree may
-    /// hold the pipe open. Once the end was seen, it waits without a limit until everything is on
-    /// disk, because an agent's answer comes last.
+    /// Waits for the stream's end, but no longer than `wait_max` without a byte: a process outside the
+    /// tree may hold the pipe open. Time that writing takes does not count. Once the end was seen, it
+    /// waits without a limit until everything is on disk, because an agent's answer comes last.
     pub(super) fn finish(self, wait_max: Duration) -> Captured {
-        let started = Instant::now();
+        let mut since = Instant::now();
         let has_ended = || self.state.has_ended.load(Ordering::Acquire);
-        while !self.copying.is_finished() && (has_ended() || started.elapsed() < wait_max) {
+        while !self.copying.is_finished() && (has_ended() || since.elapsed() < wait_max) {
+            if !self.state.is_waiting.load(Ordering::Acquire) {
+                since = Instant::now();
+            }
             thread::sleep(PAUSE);
         }
         let kept_bytes = self.state.kept.load(Ordering::Acquire);
@@ -79,7 +84,10 @@ impl Capture {
 fn copy(mut stream: PipeReader, mut keeping: Keeping, state: &State) {
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
-        let n_read = match stream.read(&mut chunk) {
+        state.is_waiting.store(true, Ordering::Release);
+        let read = stream.read(&mut chunk);
+        state.is_waiting.store(false, Ordering::Release);
+        let n_read = match read {
             Ok(0) => break,
             Ok(n_read) => n_read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,

@@ -137,3 +137,18 @@ fn a_route_without_its_key_does_not_start() {
         "{why}"
     );
 }
+
+/// With the network of the machine the same attempt gets through that is held without it.
+#[test]
+fn a_network_is_what_the_spec_says() {
+    for (network, is_reached) in [(Network::None, false), (Network::Open, true)] {
+        let port = echo();
+        let scene = jailed_with("", |jail| jail.network = network).with(|spec| {
+            spec.program = "bash".to_owned();
+            spec.args[1] = format!("exec 4<>/dev/tcp/127.0.0.1/{port} && echo reached");
+        });
+        let scene = scene.launch();
+        scene.exit();
+        assert_eq!(scene.captured("stdout") == "reached\n", is_reached);
+    }
+}

@@ -442,6 +442,62 @@ fn an_upstream_proxy_is_asked_for_everything_but_its_exceptions() {
     assert_eq!(scene.dialled()[2..], ["10.0.0.10:3128"]);
 }
 
+/// A proxy of the person: it opens tunnels, and what comes through one is answered in capitals.
+fn tunnelling() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut head = Vec::new();
+            let mut byte = [0];
+            while !head.ends_with(b"\r\n\r\n") && matches!(stream.read(&mut byte), Ok(1)) {
+                head.push(byte[0]);
+            }
+            let text = String::from_utf8_lossy(&head).into_owned();
+            let is_known = text.contains("Proxy-Authorization: Basic YWRhOnNlY3JldA==\r\n");
+            let status = if is_known {
+                "200 OK"
+            } else {
+                "407 Who are you"
+            };
+            let _ = stream.write_all(format!("HTTP/1.1 {status}\r\n\r\n").as_bytes());
+            let mut buffer = [0; 64];
+            while let Ok(n_read @ 1..) = stream.read(&mut buffer) {
+                let _ = stream.write_all(&buffer[..n_read].to_ascii_uppercase());
+            }
+        }
+    });
+    address
+}
+
+#[test]
+fn a_tunnel_goes_through_an_upstream_proxy() {
+    for (user, expected) in [("ada:secret@", "HELLO"), ("", "HTTP/1.1 502")] {
+        let scene = Scene::at(tunnelling(), |spec| {
+            spec.upstream_proxy = Some(format!("http://{user}proxy.corp.example:3128"));
+        });
+        let mut stream = scene.connect();
+        stream.write_all(&connect("api.example:80")).unwrap();
+        let _ = stream.write_all(b"hello");
+        let _ = stream.shutdown(Shutdown::Write);
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        assert!(answer.contains(expected), "{user}: {answer}");
+        assert_eq!(scene.dialled(), ["10.0.0.10:3128"]);
+    }
+}
+
+/// An upstream that needs no key of ours gets what the program sends.
+#[test]
+fn a_route_without_a_key_leaves_the_program_its_own() {
+    let scene = Scene::new(|spec| {
+        spec.routes[0].key_variable = String::new();
+    });
+    let seen = scene.ask(&get("/~m/v1/messages", "authorization: Bearer mine\r\n"));
+    assert!(seen.contains("authorization: Bearer mine\r\n"), "{seen}");
+    assert!(!seen.contains("the-real-key"), "{seen}");
+}
+
 fn tls_folder() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tls"))
 }
