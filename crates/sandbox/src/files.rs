@@ -78,9 +78,19 @@ impl RunFolder {
         self.read("jail.json")
     }
 
+    /// Writes the record of a jail, which need not survive a power cut: no process does either.
     #[cfg(target_os = "linux")]
     pub(crate) fn write_jail(&self, jail: &JailRecord) -> Result<(), KeeperError> {
-        self.write_record("jail.json", jail)
+        let target = self.file("jail.json");
+        let temporary = self.file(&temporary_name("jail.json"));
+        let content = serde_json::to_vec_pretty(jail).map_err(|source| KeeperError::Record {
+            path: target.clone(),
+            source,
+        })?;
+        moment("before", "jail.json");
+        let written = fs::write(&temporary, content).and_then(|()| fs::rename(&temporary, &target));
+        moment("after", "jail.json");
+        written.map_err(KeeperError::file("write", target))
     }
 
     #[cfg(target_os = "linux")]
