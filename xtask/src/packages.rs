@@ -10,7 +10,14 @@ use crate::invocation::Invocation;
 use crate::talk::Talk;
 
 /// Programs that tests start, and the Debian packages that have them.
-const PROGRAMS: [(&str, &str); 1] = [("bwrap", "bubblewrap")];
+const PROGRAMS: [(&str, &str); 5] = [
+    ("bwrap", "bubblewrap"),
+    ("podman", "podman"),
+    ("runc", "runc"),
+    ("dockerd", "docker.io"),
+    // Runs a program as another user.
+    ("setpriv", "util-linux"),
+];
 
 /// Installs what is not there.
 pub(crate) fn prepare(talk: &mut Talk, root: &Path) -> Result<()> {
