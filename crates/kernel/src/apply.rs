@@ -12,6 +12,7 @@ use crate::ids::{AgentName, StoryId};
 use crate::outcome::{RunOutcome, RunUsage};
 use crate::spec::Cast;
 use crate::state::{State, StoryProgress, StoryStatus};
+use crate::together::Together;
 use crate::wishes::{Source, Wish};
 
 /// An event that cannot happen in this state.
@@ -111,9 +112,7 @@ impl State {
                 stories,
                 together,
             } => {
-                if let Some(together) = together {
-                    self.spec.together = together.clone();
-                }
+                self.work_together(together.as_ref());
                 self.reload(settings, stories, at_ms)
             }
             Event::Answered { choice, story } => self.answer(choice, story.as_ref()),
@@ -151,6 +150,13 @@ impl State {
             | Event::Announced { .. }
             | Event::StorySkipped { .. }
             | Event::StoryBlocked { .. } => self.take_of_story(&record.event, at_ms),
+        }
+    }
+
+    /// Takes over how many stories are worked on at once, where a reload says so.
+    fn work_together(&mut self, together: Option<&Together>) {
+        if let Some(together) = together {
+            self.spec.together = together.clone();
         }
     }
 

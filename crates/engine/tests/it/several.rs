@@ -37,6 +37,7 @@ struct Look<'a> {
     words: Vec<String>,
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the values are made for it")]
 fn compare<T: PartialEq + Debug>(what: &str, found: T, wanted: T, complaints: &mut Vec<String>) {
     if found != wanted {
         complaints.push(format!("{what}: {found:?}, expected {wanted:?}"));
