@@ -10,6 +10,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What is copied of the machine's `/etc`. A star at the end stands for any rest of a name.
 const COPIED: [&str; 29] = [
@@ -72,6 +73,8 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 /// How deep folders are copied.
 const DEPTH_MAX: usize = 8;
 
+static TURNS: AtomicU64 = AtomicU64::new(0);
+
 /// Returns the prepared folder below `state_folder`, and makes it first if it is not there.
 ///
 /// Two processes may make it at the same time; the first one that is done wins.
@@ -83,7 +86,9 @@ pub(super) fn prepared(etc: &Path, state_folder: &Path) -> io::Result<PathBuf> {
         return Ok(ready);
     }
     fs::create_dir_all(&all)?;
-    let making = all.join(format!(".etc-{}", process::id()));
+    // A name that no other process and no other thread uses at the same time.
+    let turn = TURNS.fetch_add(1, Ordering::Relaxed);
+    let making = all.join(format!(".etc-{}-{turn}", process::id()));
     remove(&making)?;
     let made = make(&making, &sources).and_then(|()| match fs::rename(&making, &ready) {
         Err(_) if ready.is_dir() => Ok(()),
@@ -196,6 +201,24 @@ mod tests {
             .collect();
         names.sort();
         names
+    }
+
+    #[test]
+    fn many_may_prepare_it_at_the_same_time() {
+        let scratch = tempfile::tempdir().unwrap();
+        let etc = scratch.path().join("etc");
+        for n in 0..200 {
+            fs::create_dir_all(etc.join(format!("alternatives/{n}"))).unwrap();
+        }
+        let state = scratch.path().join("state");
+        let prepare = || prepared(&etc, &state).unwrap();
+        let made: Vec<PathBuf> = std::thread::scope(|scope| {
+            let threads = [(); 8].map(|()| scope.spawn(prepare));
+            threads.map(|thread| thread.join().unwrap()).to_vec()
+        });
+        assert!(made.iter().all(|folder| *folder == made[0]));
+        assert_eq!(names(&made[0].join("alternatives")).len(), 200);
+        assert_eq!(names(&state.join("jail")).len(), 1);
     }
 
     #[test]

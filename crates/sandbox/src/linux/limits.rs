@@ -136,7 +136,8 @@ impl LimitWatch {
             _ => None,
         };
         let by_group = self.cgroup.get().and_then(Cgroup::hit);
-        let is_full = self.limits.processes.is_some_and(|limit| n_tasks >= limit);
+        // One or two may have ended since the program was refused another.
+        let is_full = (self.limits.processes).is_some_and(|limit| n_tasks + 2 >= limit);
         let by_count = is_full.then_some(LimitHit::Processes);
         by_signal.or(by_group).or(self.noted).or(by_count)
     }

@@ -146,7 +146,11 @@ fn without_a_jail_the_same_attempts_get_through() {
         assert!(made.success(), "ip {line}");
     }
     let open = open_proxy();
-    let is_control = |case: &Case| matches!(case.said("control"), Some("bare" | "open-proxy"));
+    // A busy machine may not give it the processor time that it wants to take.
+    let is_idle_only = |case: &Case| case.name == "limits-cpu";
+    let is_control = |case: &Case| {
+        matches!(case.said("control"), Some("bare" | "open-proxy")) && !is_idle_only(case)
+    };
     let cases: Vec<Case> = Case::all(&[""]).into_iter().filter(is_control).collect();
     let n_cases = cases.len();
     let waiting = Mutex::new(cases);
