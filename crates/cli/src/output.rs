@@ -3,8 +3,10 @@
 //! Everything printed goes through here, so that a closed pipe ends the program quietly and colours
 //! obey one rule.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
 
+use home::Redactor;
 use prd::Paint;
 use rustix::termios::tcgetwinsize;
 use serde::Serialize;
@@ -56,7 +58,7 @@ struct Envelope<'a> {
 #[derive(Serialize)]
 struct ErrorBody<'a> {
     kind: &'a str,
-    message: &'a str,
+    message: Cow<'a, str>,
     hints: &'a [String],
 }
 
@@ -70,6 +72,8 @@ pub struct Output {
     error: Option<Failure>,
     /// Whether stdout is lines of JSON, of which the envelope is the last.
     is_stream: bool,
+    /// What takes secrets out of all that is said.
+    redactor: Option<Redactor>,
 }
 
 impl Output {
@@ -81,7 +85,34 @@ impl Output {
             next_actions: Vec::new(),
             error: None,
             is_stream: false,
+            redactor: None,
         }
+    }
+
+    /// From now on, nothing that is said has a secret in it.
+    pub(crate) fn hide(&mut self, redactor: Redactor) {
+        self.redactor = Some(redactor);
+    }
+
+    fn redacted<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match &self.redactor {
+            Some(redactor) => redactor.text(text),
+            None => Cow::Borrowed(text),
+        }
+    }
+
+    /// A value as JSON without secrets. The form of its numbers is kept where nothing is hidden.
+    fn as_json<T: Serialize>(&self, value: &T) -> Result<String, serde_json::Error> {
+        let text = serde_json::to_string(value)?;
+        let Some(redactor) = &self.redactor else {
+            return Ok(text);
+        };
+        if redactor.find(text.as_bytes()).is_empty() {
+            return Ok(text);
+        }
+        let mut value = serde_json::from_str(&text)?;
+        redactor.value(&mut value);
+        serde_json::to_string(&value)
     }
 
     /// From now on, `--json` means one line of JSON for each thing that happens.
@@ -94,7 +125,8 @@ impl Output {
         if !self.style.json {
             return Ok(());
         }
-        let line = serde_json::to_string(value)
+        let line = self
+            .as_json(value)
             .map_err(|error| Failure::environment("cannot write JSON", &error))?;
         write_out(&(line + "\n"))
     }
@@ -139,7 +171,7 @@ impl Output {
         if self.style.json {
             Ok(())
         } else {
-            write_out(text)
+            write_out(&self.redacted(text))
         }
     }
 
@@ -148,7 +180,10 @@ impl Output {
         if self.style.json {
             Ok(())
         } else {
-            write_bytes(bytes)
+            match &self.redactor {
+                Some(redactor) => write_bytes(&redactor.bytes(bytes)),
+                None => write_bytes(bytes),
+            }
         }
     }
 
@@ -156,14 +191,14 @@ impl Output {
     pub fn talk(&mut self, text: &str) {
         if !self.style.json {
             // Nobody is left to tell when stderr is closed.
-            let _ = io::stderr().write_all(text.as_bytes());
+            let _ = io::stderr().write_all(self.redacted(text).as_bytes());
         }
     }
 
     /// The result for `--json`; it is only made when somebody wants it.
     pub(crate) fn result<T: Serialize>(&mut self, make: impl FnOnce() -> T) -> Result<(), Failure> {
         if self.style.json {
-            let raw = serde_json::value::to_raw_value(&make());
+            let raw = self.as_json(&make()).and_then(RawValue::from_string);
             self.result =
                 Some(raw.map_err(|error| Failure::environment("cannot write JSON", &error))?);
         }
@@ -193,7 +228,7 @@ impl Output {
     fn envelope(&self) -> String {
         let error = self.error.as_ref().map(|failure| ErrorBody {
             kind: failure.exit.kind(),
-            message: &failure.message,
+            message: self.redacted(&failure.message),
             hints: &failure.hints,
         });
         let envelope = Envelope {

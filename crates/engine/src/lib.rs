@@ -15,6 +15,7 @@ mod local;
 mod measure;
 mod orders;
 mod ports;
+mod redaction;
 mod run;
 mod settings_of;
 

@@ -11,10 +11,11 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use crate::folder::Home;
+use crate::secrets::{Secret, note_seen};
 use crate::settings::{AgentSettings, Settings};
 
 /// Values by the names of their variables.
-pub type Keys = BTreeMap<String, String>;
+pub type Keys = BTreeMap<String, Secret>;
 
 impl AgentSettings {
     /// Names of the variables that the agent gets from the person: those of its CLI, those that its
@@ -50,7 +51,7 @@ pub fn keep_keys(
     for name in names {
         // An empty variable is how some shells say that there is none.
         if let Some(value) = variable(&name).filter(|value| !value.is_empty()) {
-            keys.insert(name, value);
+            keys.insert(name, Secret::new(value));
         }
     }
     // An empty file says that the person had none, which is not what no file says.
@@ -63,7 +64,11 @@ pub fn keep_keys(
 /// What is kept for a loop; none where nothing ever was, as for loops of an earlier version.
 pub fn read_keys(home: &Home, loop_id: &str) -> io::Result<Option<Keys>> {
     match fs::read(home.keys_file(loop_id)) {
-        Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
+        Ok(bytes) => {
+            let keys = serde_json::from_slice(&bytes)?;
+            note_seen(&keys);
+            Ok(Some(keys))
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
@@ -89,7 +94,10 @@ fn write(home: &Home, loop_id: &str, keys: &Keys) -> io::Result<()> {
         .mode(0o600)
         .open(&scratch)
         .and_then(|mut file| {
-            file.write_all(&serde_json::to_vec(keys)?)?;
+            // The one place where they are written down.
+            let exposed = keys.iter().map(|(name, key)| (name, key.expose()));
+            let exposed: BTreeMap<&String, &str> = exposed.collect();
+            file.write_all(&serde_json::to_vec(&exposed)?)?;
             file.sync_all()
         })
         .and_then(|()| fs::rename(&scratch, &path));
@@ -145,7 +153,7 @@ mod tests {
             keep_keys(&home, "L", &settings(names), shell(values)).expect("kept");
             let expected = expected
                 .iter()
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+                .map(|(name, value)| ((*name).to_owned(), Secret::new(*value)));
             assert_eq!(kept(), Some(expected.collect()), "{names:?} {values:?}");
         }
         let file = fs::metadata(home.keys_file("L")).expect("a file");

@@ -51,6 +51,9 @@ pub struct Settings {
     /// What a person must agree to.
     #[serde(default)]
     pub policy: Policies,
+    /// Files in which candidates may hold what looks like a secret, as globs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets_allow: Vec<String>,
     /// Model, effort and limit by role.
     #[serde(default)]
     pub roles: Roles,

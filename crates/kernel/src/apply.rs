@@ -143,6 +143,7 @@ impl State {
             | Event::TestsMade { .. }
             | Event::TestsRefused { .. }
             | Event::CandidateMade { .. }
+            | Event::CandidateRefused { .. }
             | Event::NothingNew { .. }
             | Event::Restacked { .. }
             | Event::RestackRefused { .. }
@@ -204,11 +205,8 @@ impl State {
                 let candidate = Candidate::new(commit.clone(), notes.clone(), ask.clone());
                 self.take_candidate(story, *attempt, candidate)
             }
-            Event::NothingNew {
-                story,
-                attempt,
-                why,
-            } => self.refuse_candidate(story, *attempt, why),
+            Event::CandidateRefused { commit, .. } => self.set_refused_aside(event, commit),
+            Event::NothingNew { .. } => self.refuse_candidate(event),
             Event::Restacked { .. } | Event::RestackRefused { .. } => self.restack(event),
             Event::Integrated {
                 story,

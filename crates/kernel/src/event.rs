@@ -135,6 +135,18 @@ pub enum Event {
         #[serde(default)]
         ask: Option<String>,
     },
+    /// What the author left is a commit now, and may not go on: it holds secrets. The attempt has
+    /// failed, and a person may accept the commit all the same.
+    CandidateRefused {
+        /// The story's id.
+        story: StoryId,
+        /// The attempt's number.
+        attempt: u32,
+        /// The commit.
+        commit: Commit,
+        /// What was found, and where.
+        why: String,
+    },
     /// The implementor changed nothing, or made the same tree as a rejected attempt.
     NothingNew {
         /// The story's id.
@@ -328,6 +340,40 @@ pub enum Event {
 }
 
 impl Event {
+    /// The candidate that was made, and what is to be known of it.
+    pub fn candidate(&self) -> Option<(&StoryId, &Commit, &[String])> {
+        match self {
+            Self::CandidateMade {
+                story,
+                commit,
+                notes,
+                ..
+            } => Some((story, commit, notes)),
+            Self::CandidateRefused {
+                story, commit, why, ..
+            } => Some((story, commit, std::slice::from_ref(why))),
+            _ => None,
+        }
+    }
+
+    /// The attempt that left nothing which may go on, and why.
+    pub fn refusal(&self) -> Option<(&StoryId, u32, &str)> {
+        match self {
+            Self::CandidateRefused {
+                story,
+                attempt,
+                why,
+                ..
+            }
+            | Self::NothingNew {
+                story,
+                attempt,
+                why,
+            } => Some((story, *attempt, why)),
+            _ => None,
+        }
+    }
+
     /// The event's name in the journal.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -342,6 +388,7 @@ impl Event {
             Self::TestsMade { .. } => "tests-made",
             Self::TestsRefused { .. } => "tests-refused",
             Self::CandidateMade { .. } => "candidate-made",
+            Self::CandidateRefused { .. } => "candidate-refused",
             Self::NothingNew { .. } => "nothing-new",
             Self::Hindered { .. } => "hindered",
             Self::Restacked { .. } => "restacked",

@@ -7,14 +7,14 @@ use crate::attempt::{
     Step, TestsDraft,
 };
 use crate::commit::Commit;
-use crate::event::RunKey;
+use crate::event::{Event, RunKey};
 use crate::facts::Facts;
 use crate::flow::{FlowStep, Stage};
 use crate::gate::Finding;
 use crate::ids::StoryId;
 use crate::outcome::{InterruptCause, RunOutcome, RunUsage};
 use crate::state::{Rewrite, State, StoryProgress, Tests};
-use crate::wishes::{Acceptance, Source};
+use crate::wishes::{Acceptance, Rejected, Source};
 
 /// The longest wait after an infrastructure fault, as a multiple of the first.
 const WAIT_FACTOR_MAX: i64 = 10;
@@ -515,7 +515,26 @@ impl State {
         }
     }
 
-    pub(crate) fn refuse_candidate(&mut self, id: &StoryId, number: u32, why: &str) -> Moved {
+    /// Rejects a candidate that nobody may even look at. It is remembered like any rejected one, so
+    /// that a person can accept it.
+    pub(crate) fn set_refused_aside(&mut self, event: &Event, commit: &Commit) -> Moved {
+        self.refuse_candidate(event)?;
+        let Some((id, number, _)) = event.refusal() else {
+            return Err("no candidate was refused".into());
+        };
+        let base = self.numbered_mut(id, number)?.base.clone();
+        self.story_mut(id)?.rejected.push(Rejected {
+            commit: commit.clone(),
+            base,
+            is_green: false,
+        });
+        Ok(())
+    }
+
+    pub(crate) fn refuse_candidate(&mut self, event: &Event) -> Moved {
+        let Some((id, number, why)) = event.refusal() else {
+            return Err("no candidate was refused".into());
+        };
         let attempt = self.numbered_mut(id, number)?;
         if !matches!(attempt.step, Step::MakeCandidate { .. }) {
             return Err("no candidate is owed".into());

@@ -2,12 +2,13 @@
 //!
 //! `LOOPWRIGHT_LOG` sets the level: `error`, `warn`, `info` (the default), `debug` or `trace`.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use home::Home;
+use home::{Home, Known, Redactor, secrets_seen};
 use tracing::level_filters::LevelFilter;
 
 /// The size at which the log is put aside; the one before it is dropped.
@@ -43,6 +44,9 @@ struct BoundedLog {
     path: PathBuf,
     file: Option<File>,
     bytes: u64,
+    /// The keys that the worker has read, and what takes them out of a line.
+    known: Known,
+    redactor: Redactor,
 }
 
 impl BoundedLog {
@@ -51,6 +55,8 @@ impl BoundedLog {
             path,
             file: None,
             bytes: 0,
+            known: Known::default(),
+            redactor: Redactor::new(&Known::default()),
         };
         log.open();
         log
@@ -61,6 +67,16 @@ impl BoundedLog {
         self.file = opened.ok();
         let metadata = self.file.as_ref().and_then(|file| file.metadata().ok());
         self.bytes = metadata.map_or(0, |metadata| metadata.len());
+    }
+
+    /// A line without secrets. Each event is one write, so none is in two.
+    fn redacted<'l>(&mut self, line: &'l [u8]) -> Cow<'l, [u8]> {
+        let seen = secrets_seen();
+        if seen != self.known {
+            self.redactor = Redactor::new(&seen);
+            self.known = seen;
+        }
+        self.redactor.bytes(line)
     }
 
     fn put_aside(&mut self) {
@@ -76,10 +92,11 @@ impl Write for BoundedLog {
         }
         // A full disk costs lines and no worker: an error here would be told on standard error,
         // which is this very file, and the second failure would be a panic.
+        let line = self.redacted(bytes);
         if let Some(file) = &mut self.file
-            && file.write_all(bytes).is_ok()
+            && file.write_all(&line).is_ok()
         {
-            self.bytes += bytes.len() as u64;
+            self.bytes += line.len() as u64;
         }
         Ok(bytes.len())
     }

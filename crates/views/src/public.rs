@@ -141,11 +141,10 @@ fn public_of(
             commit,
             ..
         } => one("agent/loop.review", review(spec, story, *attempt, commit)),
-        Event::NothingNew {
-            story,
-            attempt,
-            why,
-        } => retry(story, *attempt, why, after),
+        Event::CandidateRefused { .. } | Event::NothingNew { .. } => match record.event.refusal() {
+            Some((story, attempt, why)) => retry(story, attempt, why, after),
+            None => Vec::new(),
+        },
         Event::Restacked { .. } | Event::RestackRefused { .. } => restack(&record.event, after),
         Event::Announced { story, .. } => passed(
             record,

@@ -68,6 +68,7 @@ fn asked_for(event: &Event) -> Option<Vec<(&'static str, Value)>> {
         | Event::RunEnded { .. }
         | Event::CandidateMade { .. }
         | Event::NothingNew { .. }
+        | Event::CandidateRefused { .. }
         | Event::Restacked { .. }
         | Event::RestackRefused { .. }
         | Event::Announced { .. }

@@ -137,6 +137,11 @@ fn take(record: &Stamped, wanted: &str, attempts: &mut Vec<AttemptReport>) {
 }
 
 fn take_into(event: &Event, wanted: &str, attempt: &mut AttemptReport) {
+    let made = event.candidate();
+    if let Some((_, commit, notes)) = made.filter(|(story, ..)| *story == wanted) {
+        attempt.candidate_sha = Some(commit.to_string());
+        attempt.notes = notes.to_vec();
+    }
     match event {
         Event::TestsMade {
             story,
@@ -154,15 +159,6 @@ fn take_into(event: &Event, wanted: &str, attempt: &mut AttemptReport) {
         }
         Event::TestsRefused { story, why, .. } if story == wanted => {
             attempt.tests.push(format!("tests refused: {why}"));
-        }
-        Event::CandidateMade {
-            story,
-            commit,
-            notes,
-            ..
-        } if story == wanted => {
-            attempt.candidate_sha = Some(commit.to_string());
-            attempt.notes.clone_from(notes);
         }
         Event::Restacked { story, .. } | Event::RestackRefused { story, .. } if story == wanted => {
             take_restack(restack_of(event), attempt);

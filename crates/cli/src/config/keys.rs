@@ -112,6 +112,7 @@ pub(crate) const KEYS: &[Key] = &[
         Kind::Choice(&kernel::OnQuestion::WORDS),
     ),
     key("policy.rejudge", Kind::Choice(&kernel::Rejudge::WORDS)),
+    key("policy.secrets_allow", Kind::Globs),
     key("sandbox.kind", Kind::Choice(JAILS)),
     key("sandbox.network", Kind::Choice(NETWORKS)),
     key("sandbox.allow", Kind::Words),

@@ -147,6 +147,8 @@ pub(crate) struct PolicyConfig {
     pub(crate) on_question: Option<String>,
     /// `when-needed` or `always`.
     pub(crate) rejudge: Option<String>,
+    /// Files in which candidates may hold what looks like a secret, as globs.
+    pub(crate) secrets_allow: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

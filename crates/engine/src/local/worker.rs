@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use home::{LoadError, WakePipe, now_ms, sign_lock};
+use home::{LoadError, Redactor, WakePipe, now_ms, sign_lock};
 use journal::{AppendError, Fence, JournalError, NewRecord};
 use kernel::{Deed, EndReason, Event, Order, Stamped, decide};
 use rustix::fs::{FlockOperation, flock};
@@ -26,6 +26,7 @@ use crate::local::tracked::Tracked;
 use crate::local::waker::Waker;
 use crate::orders::run::is_under_way;
 use crate::ports::{Log, Ports};
+use crate::redaction::{known_or_seen, redacted};
 
 /// How long the worker's lease lasts without being renewed.
 const LEASE_MS: i64 = 30_000;
@@ -437,7 +438,10 @@ impl Worker {
                 Ok(false)
             }
             Err(fault) => {
-                let _ = std::fs::write(&fault_file, fault.words());
+                let known = known_or_seen(&self.ports.home, loop_id);
+                let words = fault.words();
+                let words = Redactor::new(&known).text(&words).into_owned();
+                let _ = std::fs::write(&fault_file, words);
                 match question_of(&done.order, &fault) {
                     Some(event) => {
                         let _ = std::fs::remove_file(fault_file);
@@ -481,9 +485,10 @@ impl Worker {
         let Some(tracked) = self.loops.get_mut(loop_id) else {
             return Ok(Appended::No);
         };
+        let known = known_or_seen(&self.ports.home, loop_id);
         let stamped = Stamped {
             at_ms: (self.ports.clock)(),
-            event,
+            event: redacted(event, &known, tracked.state.spec())?,
         };
         let mut next = tracked.state.clone();
         if let Err(illegal) = next.apply(&stamped) {

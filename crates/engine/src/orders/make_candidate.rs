@@ -2,15 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use home::{Policies, Policy, Settings};
+use home::{Known, Policies, Policy, Settings};
 use kernel::{Base, Event, MakeCandidateOrder, Order, PersonsWork, Stage};
 use workspace::{CommitId, Overlay, TreeId};
 
 use crate::fault::Fault;
 use crate::orders::authored::{Authored, Authoring, NOTES_MAX, kept_files};
 use crate::orders::commit_message::commit_words;
+use crate::orders::leaks::{Leaks, Search};
 use crate::orders::make_accepted::{OntoHead, onto_head};
 use crate::ports::{Ports, Repository};
+use crate::redaction::known_of;
 use crate::run::agent_files::{agent_config, guidance};
 use crate::run::check_plan::tests_commit;
 use crate::run::files::{RunFiles, discard};
@@ -31,6 +33,7 @@ struct Making<'a> {
     repository: &'a dyn Repository,
     base: CommitId,
     base_tree: TreeId,
+    known: Known,
 }
 
 /// Files that cannot be used are their author's fault, and trying again would find the same ones: the
@@ -57,6 +60,7 @@ fn make_of(order: &Order, make: &MakeCandidateOrder, ports: &Ports) -> Result<Ev
         repository: &*repository,
         base_tree: repository.tree_of(&base)?,
         base,
+        known: known_of(&ports.home, &order.loop_id)?,
     };
     let code = match &make.handed_in {
         Some(work) => making.handed_in(work, ports)?,
@@ -183,6 +187,15 @@ impl Making<'_> {
         let story = &self.make.story.id;
         let name = reference("candidates", story, &self.candidate_name());
         repository.move_ref(&name, None, &commit)?;
+        let leaks = self.leaks(&overlay.tree, message)?;
+        if let Some(why) = leaks.why() {
+            return Ok(Event::CandidateRefused {
+                story: story.clone(),
+                attempt: self.make.place.run.attempt,
+                commit: commit_of(&commit)?,
+                why,
+            });
+        }
         let sorted = Sorted::of(
             repository,
             self.settings,
@@ -193,6 +206,7 @@ impl Making<'_> {
         let agents = agent_config(repository, &self.base_tree, &overlay.tree)?;
         let mut notes = self.notes(&agents, &overlay)?;
         notes.extend(authored.notes);
+        notes.extend(leaks.unread.iter().map(|path| not_looked_through(path)));
         Ok(Event::CandidateMade {
             story: story.clone(),
             attempt: self.make.place.run.attempt,
@@ -200,6 +214,20 @@ impl Making<'_> {
             notes,
             ask: reason_to_ask(self.settings.policy, &sorted.suspects(), &agents),
         })
+    }
+
+    /// The secrets in a tree that would land, and in its commit's message.
+    fn leaks(&self, tree: &TreeId, message: &str) -> Result<Leaks, Fault> {
+        let search = Search {
+            repository: self.repository,
+            settings: self.settings,
+            known: &self.known,
+            base: &self.base_tree,
+            at_secs: self.make.planned_at_ms / 1000,
+        };
+        let mut leaks = search.in_tree(tree)?;
+        leaks.places.extend(search.in_message(message));
+        Ok(leaks)
     }
 
     /// An implementor's files without tests that it was shown and left alone: they are their
@@ -305,6 +333,10 @@ pub(crate) fn reason_to_ask(
         return None;
     }
     Some(format!("shall this candidate land? {}", why.join("; ")))
+}
+
+fn not_looked_through(path: &str) -> String {
+    format!("`{path}` is too large to be looked through for secrets")
 }
 
 fn configures_agents(path: &str) -> String {

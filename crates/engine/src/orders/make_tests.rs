@@ -7,7 +7,9 @@ use workspace::{Overlay, TreeId};
 
 use crate::fault::Fault;
 use crate::orders::authored::{Authoring, NOTES_MAX};
+use crate::orders::leaks::Search;
 use crate::ports::{Ports, Repository, TreeFiles};
+use crate::redaction::known_of;
 use crate::run::files::{RunFiles, discard};
 use crate::run::test_rules::{TestRules, read_text};
 use crate::run::trees::{all_files, commit_id, commit_of, reference};
@@ -56,6 +58,16 @@ fn make_of(order: &Order, make: &MakeTestsOrder, ports: &Ports) -> Result<Event,
         return Ok(without_tests(make, &rules));
     }
     if let Some(why) = unusable(&*repository, make, &overlay)? {
+        return Ok(refused(make, &why));
+    }
+    let search = Search {
+        repository: &*repository,
+        settings: &settings,
+        known: &known_of(&ports.home, &order.loop_id)?,
+        base: &base,
+        at_secs: make.planned_at_ms / 1000,
+    };
+    if let Some(why) = search.in_tree(&overlay.tree)?.why() {
         return Ok(refused(make, &why));
     }
     commit_tests(order, make, &*repository, &overlay, left.notes)

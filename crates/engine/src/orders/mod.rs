@@ -5,6 +5,7 @@ pub(crate) mod authored;
 mod commit_message;
 pub(crate) mod end;
 pub(crate) mod integrate;
+mod leaks;
 pub(crate) mod make_accepted;
 pub(crate) mod make_candidate;
 pub(crate) mod make_tests;

@@ -9,6 +9,7 @@ use kernel::{
 
 use crate::fault::Fault;
 use crate::ports::{Look, Ports};
+use crate::redaction::mask_run;
 use crate::run::credentials;
 use crate::run::files::{RunFiles, config_home, discard};
 use crate::run::outcome::EndedRun;
@@ -65,6 +66,7 @@ pub(crate) fn see_to_run(
             "the machine was started anew",
         ),
     };
+    mask_run(&ports.home, &order.loop_id, &files.folder);
     Ok(Some(end(&ended, outcome, usage, walls)))
 }
 

@@ -5,6 +5,7 @@ use kernel::{Event, Order, RunOutcome, StopOrder, Writes};
 
 use crate::fault::Fault;
 use crate::ports::{Look, Ports};
+use crate::redaction::mask_run;
 use crate::run::credentials;
 use crate::run::files::{RunFiles, config_home, discard};
 use crate::run::trees::{commit_id, reference};
@@ -26,6 +27,7 @@ pub(crate) fn stop_run(
         // A folder that cannot be read holds nothing that could be ended.
         Ok(Look::Unprepared | Look::Prepared | Look::Ended(_) | Look::Rebooted) | Err(_) => {}
     }
+    mask_run(&ports.home, &order.loop_id, &files.folder);
     if stop.row.writes != Writes::Nothing {
         match keep_work(order, stop, &files, ports) {
             // Without room it would be lost, so the end waits.

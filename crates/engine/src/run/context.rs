@@ -1,12 +1,15 @@
 //! What a prompt is made of: what the order tells, and what the repository shows.
 
+use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
+use home::Redactor;
 use kernel::{Base, Rewrite};
 use roles::{Context, Excerpt, Found};
 use workspace::TreeId;
 
 use crate::fault::Fault;
+use crate::redaction::known_of;
 use crate::run::former::with_former;
 use crate::run::preparing::Preparing;
 use crate::run::test_rules::TestRules;
@@ -31,7 +34,7 @@ pub(crate) fn context(preparing: &Preparing<'_>) -> Result<Context, Fault> {
     let base = repository.tree_of(&commit_id(&run.base)?)?;
     let sees_tests = run.row.base == Base::StoryWithTests;
     let told = run.told.clone();
-    Ok(Context {
+    let context = Context {
         base: Some(run.base.clone()),
         candidate: run.candidate.clone(),
         diff: diff(preparing)?,
@@ -66,7 +69,44 @@ pub(crate) fn context(preparing: &Preparing<'_>) -> Result<Context, Fault> {
         repair: told.bad_answer,
         recheck: run.is_recheck,
         goes_on: false,
-    })
+    };
+    let known = known_of(&preparing.ports.home, &preparing.order.loop_id)?;
+    let redactor = Redactor::sparing(&known, &serde_json::to_string(&run.story)?);
+    Ok(without_secrets(context, &redactor))
+}
+
+/// An agent is told no secret: whatever it is told, it may repeat. The story itself is the person's.
+fn without_secrets(mut context: Context, redactor: &Redactor) -> Context {
+    let clean = |text: &mut String| {
+        if let Cow::Owned(redacted) = redactor.text(text) {
+            *text = redacted;
+        }
+    };
+    clean(&mut context.diff);
+    clean(&mut context.checks);
+    let lists = [
+        &mut context.feedback,
+        &mut context.answers,
+        &mut context.failing,
+        &mut context.notes,
+        &mut context.learned,
+    ];
+    lists.into_iter().flatten().for_each(clean);
+    let texts = [
+        &mut context.order,
+        &mut context.patterns,
+        &mut context.about,
+        &mut context.repair,
+    ];
+    texts.into_iter().flatten().for_each(clean);
+    let pairs = context.guides.iter_mut().chain(&mut context.commands);
+    pairs.for_each(|(_, text)| clean(text));
+    for excerpt in &mut context.excerpts {
+        if let Found::Text(text) = &mut excerpt.found {
+            clean(text);
+        }
+    }
+    context
 }
 
 /// Exactly base..candidate of this attempt, for those who may see it.

@@ -64,7 +64,7 @@ mod tests {
         let keys = |names: &[&str]| -> Keys {
             names
                 .iter()
-                .map(|name| ((*name).to_owned(), "secret".to_owned()))
+                .map(|name| ((*name).to_owned(), home::Secret::new("secret")))
                 .collect()
         };
         let none: &[&str] = &[];

@@ -571,6 +571,7 @@ fn deed_word(event: &Event) -> Option<String> {
         Event::TestsMade { .. }
         | Event::TestsRefused { .. }
         | Event::CandidateMade { .. }
+        | Event::CandidateRefused { .. }
         | Event::NothingNew { .. }
         | Event::Restacked { .. }
         | Event::RestackRefused { .. }
@@ -713,6 +714,7 @@ fn settings(scenario: &Scenario) -> Settings {
         prompts: BTreeMap::new(),
         prices: Vec::new(),
         policy: Policies::default(),
+        secrets_allow: Vec::new(),
         roles: BTreeMap::new(),
         keep_checkouts: false,
         retention_days: 30,

@@ -387,3 +387,46 @@ fn the_tests_of_another_flow_are_not_in_the_way() {
     });
     assert_eq!(tests.expect("a candidate is made"), None);
 }
+
+#[test]
+fn a_refused_candidate_is_a_failed_attempt_and_a_person_may_accept_it() {
+    let mut spec = spec(vec![story("a", 0, &[])]);
+    spec.max_retries = 1;
+    let mut played = Played::start(spec);
+    played.record(Event::LoopPrepared);
+    let refused = |attempt: u32, commit: u64| Event::CandidateRefused {
+        story: "a".into(),
+        attempt,
+        commit: numbered_commit(commit),
+        why: format!("a secret in {commit}"),
+    };
+    assert!(
+        played.try_record(refused(1, 1)).is_err(),
+        "no candidate is owed"
+    );
+    played.end_run(worked());
+    assert_eq!(played.owed_words(), ["make candidate a 1"]);
+    played.record(refused(1, 1));
+    assert_eq!(played.owed_words(), ["plan a attempt 2 with claude"]);
+    let feedback = &played.state.story("a").expect("a story").feedback;
+    assert_eq!(feedback, &["a secret in 1"]);
+    played.end_run(worked());
+    played.record(refused(2, 2));
+    assert_eq!(played.owed_words(), ["skip a"]);
+    played.settle();
+    assert!(is_skipped(&played, "a"));
+    // Nothing was measured, so it is theirs to say why.
+    assert!(
+        played
+            .try_record(accept("a", &numbered_commit(1), None))
+            .is_err()
+    );
+    assert!(
+        played
+            .try_record(accept("a", &numbered_commit(3), Some("which?")))
+            .is_err()
+    );
+    played.record(accept("a", &numbered_commit(1), Some("it is made up")));
+    played.settle();
+    assert!(!is_skipped(&played, "a"));
+}

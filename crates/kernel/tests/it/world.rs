@@ -324,6 +324,9 @@ fn check_accepted(
         }
         | Event::Restacked {
             story: id, commit, ..
+        }
+        | Event::CandidateRefused {
+            story: id, commit, ..
         } => *id == *story && *commit == acceptance.commit,
         _ => false,
     });
@@ -615,6 +618,13 @@ fn outcome_of(played: &mut Played, order: &Order, random: &mut Random) -> Option
                     story: story.clone(),
                     attempt: *attempt,
                     why: "no change".to_owned(),
+                }
+            } else if random.chance(5) {
+                Event::CandidateRefused {
+                    story: story.clone(),
+                    attempt: *attempt,
+                    commit: numbered_commit(random.draw()),
+                    why: "a secret".to_owned(),
                 }
             } else {
                 Event::CandidateMade {

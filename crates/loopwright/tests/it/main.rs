@@ -59,6 +59,7 @@ mod sample;
 mod scene;
 mod schema;
 mod screens;
+mod secrets;
 mod service;
 mod sessions;
 mod sigkill;

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use home::{Home, Loaded};
+use home::{Home, Loaded, Redacting, Redactor};
 use journal::Journal;
 use sandbox::{Piece, Stream};
 
+use super::hiding::redactor_of;
 use super::lookup::{catch_up, load};
 use super::rendering::Rendering;
 use super::trace::{Trace, Wanted, traces};
@@ -31,13 +32,15 @@ struct Following {
     offset: u64,
     /// Made when the first bytes come: only then is all known that it needs.
     rendering: Option<Rendering>,
+    /// Comes before it: a secret may be in two pieces of the stream.
+    redacting: Redacting,
 }
 
 /// What was shown so far, and of which run the last line is.
-#[derive(Default)]
 struct Screen {
     runs: Vec<Shown>,
     last: String,
+    redactor: Redactor,
 }
 
 /// Shows everything from the beginning; the caller has asked for text.
@@ -48,7 +51,11 @@ pub(super) fn follow(
     wanted: &Wanted<'_>,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let mut screen = Screen::default();
+    let mut screen = Screen {
+        runs: Vec::new(),
+        last: String::new(),
+        redactor: redactor_of(home, loop_id),
+    };
     let mut loaded = load(journal, loop_id)?;
     let mut all = traces(home, &loaded);
     loop {
@@ -131,6 +138,7 @@ impl Screen {
                 stream,
                 offset: 0,
                 rendering: None,
+                redacting: self.redactor.stream(),
             });
             self.runs.push(Shown {
                 id: trace.id.clone(),
@@ -144,8 +152,10 @@ impl Screen {
     fn end(&mut self, index: usize, trace: &Trace, output: &mut Output) -> Result<(), Failure> {
         self.runs[index].is_over = true;
         for following in &mut self.runs[index].streams {
-            if let Some(rendering) = following.rendering.take() {
-                put(&rendering.finish(), trace, &mut self.last, output)?;
+            if let Some(mut rendering) = following.rendering.take() {
+                let mut rest = rendering.feed(&following.redacting.finish());
+                rest.extend(rendering.finish());
+                put(&rest, trace, &mut self.last, output)?;
             }
         }
         output.data(&format!("==== {} ({})\n", trace.key, trace.ended()))?;
@@ -177,10 +187,11 @@ impl Following {
             .get_or_insert_with(|| wanted.rendering(trace, self.stream));
         let mut out = Vec::new();
         if from > self.offset {
+            out.extend(rendering.feed(&self.redacting.finish()));
             out.extend(rendering.skip(from - self.offset));
         }
         self.offset = from + bytes.len() as u64;
-        out.extend(rendering.feed(&bytes));
+        out.extend(rendering.feed(&self.redacting.push(&bytes)));
         Some(out)
     }
 }

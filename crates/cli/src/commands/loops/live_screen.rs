@@ -6,10 +6,11 @@ use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use agents::{Activity, Kind, Reader};
-use home::{Home, Loaded};
+use home::{Home, Loaded, Redacting};
 use sandbox::Stream;
 use views::{LoopView, QuestionView, StoryView, WaitView};
 
+use super::hiding::redactor_of;
 use super::live::{
     Clock, LiveQuestion, LiveRun, LiveStory, LiveView, LiveWait, Screen, Used, render,
 };
@@ -41,6 +42,8 @@ pub(super) struct LiveScreen {
 
 /// What one run did so far.
 struct RunReader {
+    /// Comes before the reader, which shortens what it shows.
+    redacting: Redacting,
     reader: Reader,
     offset: u64,
     folder: String,
@@ -89,7 +92,8 @@ impl LiveScreen {
         }
         for trace in &self.traces {
             let run = self.runs.entry(trace.id.clone());
-            run.or_insert_with(|| RunReader::new(trace)).read_on(trace);
+            run.or_insert_with(|| RunReader::new(home, trace))
+                .read_on(trace);
         }
         let view = self.live_view(loaded);
         let text = render(&view, home::now_ms(), screen(output));
@@ -177,8 +181,9 @@ impl LiveScreen {
 }
 
 impl RunReader {
-    fn new(trace: &Trace) -> Self {
+    fn new(home: &Home, trace: &Trace) -> Self {
         Self {
+            redacting: redactor_of(home, &trace.loop_id).stream(),
             reader: Reader::new(trace.kind),
             offset: 0,
             folder: trace.work_folder(),
@@ -196,13 +201,15 @@ impl RunReader {
         };
         if piece.from > self.offset {
             // A line that was cut must not be joined with the rest of another one.
+            self.reader.feed(&self.redacting.finish());
             self.reader.feed(b"\n");
         }
         self.offset = piece.from + piece.bytes.len() as u64;
         if self.folder.is_empty() {
             self.folder = trace.work_folder();
         }
-        for activity in self.reader.feed(&piece.bytes) {
+        let bytes = self.redacting.push(&piece.bytes);
+        for activity in self.reader.feed(&bytes) {
             if let Activity::Used {
                 tokens,
                 cost_micro_usd,

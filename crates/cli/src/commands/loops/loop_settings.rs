@@ -88,6 +88,7 @@ pub(super) fn settings(
         test_paths: config.checks.test_paths.clone(),
         prompts: own_prompts(project)?,
         prices: prices(config),
+        secrets_allow: config.policy.secrets_allow.clone(),
         policy: home::Policies {
             check_config: policy(config.policy.check_config.as_deref(), home::Policy::Flag),
             agent_config: policy(config.policy.agent_config.as_deref(), home::Policy::Ask),

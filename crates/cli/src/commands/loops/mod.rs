@@ -13,6 +13,7 @@ pub(crate) mod completion;
 mod dry_run;
 mod follow;
 pub(crate) mod found_checks;
+mod hiding;
 mod inside_run;
 mod keys;
 mod live;
@@ -61,6 +62,12 @@ use crate::output::Output;
 use crate::state_folder::home;
 
 pub(crate) fn run(command: LoopCommand, output: &mut Output) -> Result<Exit, Failure> {
+    // A patch must be what git has, or nobody could apply it.
+    if !matches!(command, LoopCommand::Diff { .. })
+        && let Ok(home) = home()
+    {
+        output.hide(hiding::redactor_of_all(&home));
+    }
     match command {
         LoopCommand::Start(arguments) => start::run(&home()?, &arguments, output),
         LoopCommand::Status { id } => look::status(id.as_deref(), output),

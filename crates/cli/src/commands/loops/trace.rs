@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use home::{AgentSettings, Home, Loaded, RunName, Settings};
+use home::{AgentSettings, Home, Loaded, Redactor, RunName, Settings};
 use kernel::{Event, RunKey, RunOutcome, RunUsage, State, Verdict, Walls};
 use sandbox::{ExitRecord, Stream};
 use serde_json::{Value, json};
 use views::{iso, public_form};
 
+use super::hiding::redactor_of;
 use super::lookup::{find, find_or_newest, load, open};
 use super::rendering::Rendering;
 use crate::args::{LogsArgs, RunState};
@@ -71,7 +72,7 @@ impl Wanted<'_> {
 
     /// What is kept of one stream of a run. The end of a long one, unless the bytes themselves are
     /// wanted.
-    fn shown(&self, trace: &Trace, stream: Stream) -> Vec<u8> {
+    fn shown(&self, trace: &Trace, stream: Stream, redactor: &Redactor) -> Vec<u8> {
         let mut rendering = self.rendering(trace, stream);
         let kept = sandbox::output(&trace.folder, stream).unwrap_or_default();
         let (mut out, mut offset) = (Vec::new(), 0);
@@ -80,7 +81,7 @@ impl Wanted<'_> {
                 out.extend(rendering.skip(piece.from - offset));
             }
             offset = piece.from + piece.bytes.len() as u64;
-            out.extend(rendering.feed(&piece.bytes));
+            out.extend(rendering.feed(&redactor.bytes(&piece.bytes)));
         }
         let length = length_of(&trace.folder, stream);
         if let Some(n_missing) = length.and_then(|length| length.checked_sub(offset))
@@ -185,12 +186,13 @@ pub(super) fn logs(arguments: &LogsArgs, output: &mut Output) -> Result<Exit, Fa
             "note: the loop's files were removed; what happened is still in `events` and `runs`\n",
         );
     }
+    let redactor = redactor_of(&home, &loop_id);
     let file = |trace: &Trace, name: &str| text_in(&trace.folder, name);
     // Who followed has seen it all.
     for trace in chosen.iter().filter(|_| !follow) {
         output.data(&format!("==== {} ({})\n", trace.key, trace.ended()))?;
         for stream in [Stream::Stdout, Stream::Stderr] {
-            output.bytes(&wanted.shown(trace, stream))?;
+            output.bytes(&wanted.shown(trace, stream, &redactor))?;
         }
     }
     let one = |trace: &&Trace| json!({ "runId": trace.id, "stdout": file(trace, "stdout"), "stderr": file(trace, "stderr") });

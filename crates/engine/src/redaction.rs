@@ -1,0 +1,191 @@
+//! Takes secrets out of what is about to be recorded, told to an agent or kept on disk.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use home::{Home, Known, Redactor};
+use kernel::{Event, LoopSpec};
+use sandbox::Stream;
+use serde_json::Value;
+
+use crate::fault::Fault;
+
+/// What stands in the output of a run where a known value was. It is as long as the value, since
+/// places in an output are known by their distance from its beginning.
+const MASK: u8 = b'*';
+
+/// Members of an event that name something of ours: a decision depends on them, and no agent wrote
+/// them.
+const NAMES: [&str; 16] = [
+    "type",
+    "story",
+    "attempt",
+    "stage",
+    "commit",
+    "base",
+    "head",
+    "candidate",
+    "agent",
+    "from",
+    "to",
+    "on",
+    "implementor",
+    "judge",
+    "cast",
+    "cause",
+];
+
+/// What is known of a loop's secrets.
+pub(crate) fn known_of(home: &Home, loop_id: &str) -> Result<Known, Fault> {
+    let path = home.keys_file(loop_id);
+    Known::of_loop(home, loop_id).map_err(|error| Fault::io("read", &path, error))
+}
+
+/// What is known of a loop's secrets, for who cannot wait until its keys can be read: then all that this
+/// process has ever read. No run begins without keys that can be read.
+pub(crate) fn known_or_seen(home: &Home, loop_id: &str) -> Known {
+    known_of(home, loop_id).unwrap_or_else(|fault| {
+        tracing::warn!(loop_id, ?fault, "the loop's keys cannot be read");
+        home::secrets_seen()
+    })
+}
+
+/// An event without secrets. What the PRD itself says is no secret.
+pub(crate) fn redacted(
+    event: Event,
+    known: &Known,
+    spec: &LoopSpec,
+) -> Result<Event, serde_json::Error> {
+    let text = serde_json::to_string(&event)?;
+    if Redactor::new(known).find(text.as_bytes()).is_empty() {
+        return Ok(event);
+    }
+    let redactor = Redactor::sparing(known, &serde_json::to_string(&spec.stories)?);
+    let mut value = serde_json::to_value(&event)?;
+    redact(&mut value, &redactor);
+    serde_json::from_value(value)
+}
+
+fn redact(value: &mut Value, redactor: &Redactor) {
+    match value {
+        Value::Object(members) => {
+            let told = members.iter_mut();
+            let told = told.filter(|(name, _)| !NAMES.contains(&name.as_str()));
+            told.for_each(|(_, value)| redact(value, redactor));
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| redact(value, redactor)),
+        other => redactor.value(other),
+    }
+}
+
+/// A part of what a run printed: where it begins, the file that it is in, and its bytes.
+type Piece = (u64, PathBuf, Vec<u8>);
+
+/// Overwrites the known values in what a run printed. The keys of a loop change and are forgotten with
+/// its end, and nobody could take them out of its output afterwards. A run ends also if that fails.
+pub(crate) fn mask_run(home: &Home, loop_id: &str, folder: &Path) {
+    let known = known_or_seen(home, loop_id);
+    if let Err(error) = mask_output(folder, &Redactor::new(&known)) {
+        tracing::warn!(loop_id, %error, "keys may be left in the output of a run");
+    }
+}
+
+fn mask_output(folder: &Path, redactor: &Redactor) -> io::Result<()> {
+    for stream in [Stream::Stdout, Stream::Stderr] {
+        // Neighbours are looked at together: a value may be half in each.
+        let mut joined: Vec<Piece> = Vec::new();
+        for (from, path) in pieces(folder, stream)? {
+            let bytes = fs::read(&path)?;
+            let is_next = joined
+                .last()
+                .is_some_and(|(at, _, before)| at + before.len() as u64 == from);
+            if !is_next {
+                mask(&joined, redactor)?;
+                joined.clear();
+            }
+            joined.push((from, path, bytes));
+        }
+        mask(&joined, redactor)?;
+    }
+    Ok(())
+}
+
+fn mask(pieces: &[Piece], redactor: &Redactor) -> io::Result<()> {
+    let whole: Vec<u8> = pieces
+        .iter()
+        .flat_map(|(_, _, bytes)| bytes.clone())
+        .collect();
+    let found = redactor.find_known(&whole);
+    let mut begins = 0;
+    for (_, path, bytes) in pieces {
+        let ends = begins + bytes.len();
+        let inside = found
+            .iter()
+            .map(|(range, _)| range.start.max(begins)..range.end.min(ends))
+            .filter(|range| !range.is_empty());
+        for range in inside {
+            let file = File::options().write(true).open(path)?;
+            let stars = vec![MASK; range.len()];
+            file.write_all_at(&stars, (range.start - begins) as u64)?;
+        }
+        begins = ends;
+    }
+    Ok(())
+}
+
+/// The files of one stream of a run, in order.
+fn pieces(folder: &Path, stream: Stream) -> io::Result<Vec<(u64, PathBuf)>> {
+    let mut found = Vec::new();
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(found),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        let rest = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(stream.name()));
+        let from = rest.and_then(|rest| match rest {
+            "" => Some(0),
+            rest => rest.strip_prefix('.')?.parse().ok(),
+        });
+        found.extend(from.map(|from| (from, entry.path())));
+    }
+    found.sort();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use home::Secret;
+
+    use super::*;
+
+    #[test]
+    fn known_values_in_output_are_overwritten_in_their_place() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let known = Known::default().with("TOKEN", Secret::new("hunter-start"));
+        let redactor = Redactor::new(&known);
+        let write = |name: &str, text: &str| {
+            fs::write(folder.path().join(name), text).expect("written");
+        };
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("read");
+        // The second piece follows the first, and the third does not follow the second.
+        write("stdout", "a hunter-start b hunt");
+        write("stdout.21", "er-start c hunter-");
+        write("stdout.100", "start");
+        write("stderr", "AKIAQ3EGR7T2LMXW5ZPB hunter-start");
+        write("stdoutx", "hunter-start");
+        mask_output(folder.path(), &redactor).expect("masked");
+        mask_output(folder.path(), &redactor).expect("twice is no fault");
+        assert_eq!(read("stdout"), "a ************ b ****");
+        assert_eq!(read("stdout.21"), "******** c hunter-");
+        assert_eq!(read("stdout.100"), "start");
+        assert_eq!(read("stderr"), "AKIAQ3EGR7T2LMXW5ZPB ************");
+        assert_eq!(read("stdoutx"), "hunter-start", "no output of a run");
+        mask_output(&folder.path().join("gone"), &redactor).expect("no folder is no fault");
+    }
+}
