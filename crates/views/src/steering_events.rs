@@ -19,6 +19,14 @@ pub(crate) fn steered(loop_id: &str, event: &Event) -> Vec<Told> {
     one("agent/loop.steered", data)
 }
 
+fn skip(story: &kernel::StoryId, reason: &str) -> Vec<(&'static str, Value)> {
+    vec![
+        ("storyId", json!(story)),
+        ("action", json!("skip")),
+        ("reason", json!(reason)),
+    ]
+}
+
 /// What was asked for, by key.
 fn asked_for(event: &Event) -> Option<Vec<(&'static str, Value)>> {
     Some(match event {
@@ -34,11 +42,7 @@ fn asked_for(event: &Event) -> Option<Vec<(&'static str, Value)>> {
             ("tool", json!(agent)),
             ("flow", json!(flow.map(kernel::Flow::word))),
         ],
-        Event::SkipRequested { story, reason } => vec![
-            ("storyId", json!(story)),
-            ("action", json!("skip")),
-            ("reason", json!(reason)),
-        ],
+        Event::SkipRequested { story, reason } => skip(story, reason),
         Event::AcceptRequested {
             story,
             commit,
