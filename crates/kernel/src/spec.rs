@@ -66,7 +66,7 @@ pub struct LoopSpec {
     #[serde(default)]
     pub first: Option<FirstStory>,
     /// What it does with several stories.
-    #[serde(default)]
+    #[serde(default = "Together::of_earlier_versions")]
     pub together: Together,
     /// What the engine needs to carry out orders. The kernel does not look inside; it hands the
     /// text on with every order.

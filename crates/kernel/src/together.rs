@@ -35,6 +35,16 @@ impl Default for Together {
     }
 }
 
+impl Together {
+    /// What loops did that were started before there was a choice: a question stopped them.
+    pub fn of_earlier_versions() -> Self {
+        Self {
+            on_question: OnQuestion::Stop,
+            ..Self::default()
+        }
+    }
+}
+
 /// What a question of one story means for the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

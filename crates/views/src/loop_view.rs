@@ -150,6 +150,12 @@ pub struct StoryView {
     pub status: &'static str,
     /// What it is doing, or why it ended so; may be empty.
     pub detail: String,
+    /// What it is held up by: `asks` for a person, `waits` for a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub halted: Option<&'static str>,
+    /// Its place among those that land, starting at 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_place: Option<usize>,
     /// Attempts begun.
     pub attempts: u32,
     /// The accepted commit.
@@ -315,16 +321,15 @@ pub(crate) fn doing(state: &State, story: &StoryProgress, attempt: &Attempt) -> 
     words
 }
 
-/// Whether a story asks or waits, as a word behind what it is doing.
-fn halt(state: &State, story: &StoryProgress) -> &'static str {
+/// What a story is held up by.
+fn halted(state: &State, story: &StoryProgress) -> Option<&'static str> {
     let id = &story.spec.id;
     if state.questions().iter().any(|one| one.story == *id) {
-        return ", asks";
+        return Some("asks");
     }
-    if state.waits().iter().any(|wait| wait.run.story == *id) {
-        return ", waits";
-    }
-    ""
+    let waits = state.waits();
+    let mut waits = waits.iter();
+    waits.any(|wait| wait.run.story == *id).then_some("waits")
 }
 
 fn story_view(state: &State, story: &StoryProgress, ended: bool) -> StoryView {
@@ -338,10 +343,9 @@ fn story_view(state: &State, story: &StoryProgress, ended: bool) -> StoryView {
         StoryStatus::Active(attempt) => (
             "running",
             format!(
-                "attempt {}, {}{}",
+                "attempt {}, {}",
                 attempt.number,
-                doing(state, story, attempt),
-                halt(state, story)
+                doing(state, story, attempt)
             ),
             None,
         ),
@@ -356,6 +360,8 @@ fn story_view(state: &State, story: &StoryProgress, ended: bool) -> StoryView {
         title: story.spec.title.clone(),
         status,
         detail,
+        halted: halted(state, story).filter(|_| !ended),
+        queue_place: queue_place(state, &story.spec.id).filter(|_| !ended),
         attempts: story.attempts,
         commit_sha: commit.map(ToString::to_string),
         tokens: story.spent.known_tokens(),

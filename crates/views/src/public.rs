@@ -454,13 +454,12 @@ fn passed(
         return Vec::new();
     };
     let duration = progress.began_at_ms.map(|began| lasted(began, record));
-    let mut data = json!({ "loopId": after.spec().loop_id, "storyId": story, "commitSha": commit,
+    let judged = judged.filter(|judged| judged != commit);
+    let data = json!({ "loopId": after.spec().loop_id, "storyId": story, "commitSha": commit,
+                       "judgedSha": judged,
                        "attempt": progress.attempts, "tool": tool,
                        "duration": duration.map(words), "durationMs": duration,
                        "tokens": progress.spent.known_tokens(), "costUsd": usd(progress.spent) });
-    if let Some(judged) = judged.filter(|judged| judged != commit) {
-        data["judgedSha"] = json!(judged);
-    }
     one("agent/loop.story.pass", data)
 }
 
@@ -508,7 +507,16 @@ fn complete(reason: &EndReason, record: &Stamped, after: &State) -> Value {
             "reason": word, "branch": spec.branch, "headSha": after.head(),
             "duration": words(lasted(after.started_at_ms(), record)),
             "durationMs": lasted(after.started_at_ms(), record),
-            "tokens": after.spent().known_tokens(), "costUsd": usd(after.spent()) })
+            "tokens": after.spent().known_tokens(), "costUsd": usd(after.spent()),
+            "unlanded": unlanded(after) })
+}
+
+/// The proven candidates that the end left behind.
+fn unlanded(state: &State) -> Vec<Value> {
+    let unlanded = state.unlanded().into_iter();
+    unlanded
+        .map(|(story, commit)| json!({ "storyId": story, "commitSha": commit }))
+        .collect()
 }
 
 /// Dollars, where any run told what it cost.

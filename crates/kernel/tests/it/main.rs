@@ -5,6 +5,7 @@
 mod failover;
 mod flows;
 mod moves;
+mod oracle;
 mod orders;
 mod proof_of_work;
 mod publishing;

@@ -46,36 +46,36 @@ fn config_show_says_where_each_value_comes_from() {
     let seen = format!("exit {exit}\n{stdout}{stderr}").replace(&home.display().to_string(), "~/");
     insta::assert_snapshot!(seen, @r#"
     exit 0
-    agents.a.command         = ["x"]       # user ~/.config/loopwright/config.toml:6
-    agents.a.env.API_TOKEN   = "***"       # user ~/.config/loopwright/config.toml:7
-    agents.a.env.MODE        = "loop"      # user ~/.config/loopwright/config.toml:7
-    agents.a.timeout         = 900         # project project/loopwright.toml:6
-    checks.at_once           = 1           # default
-    checks.detect            = true        # default
-    checks.timeout           = 3600        # default
-    commit.author            = "operator"  # default
-    commit.co_author         = true        # default
-    commit.sign_off          = false       # default
+    agents.a.command         = ["x"]          # user ~/.config/loopwright/config.toml:6
+    agents.a.env.API_TOKEN   = "***"          # user ~/.config/loopwright/config.toml:7
+    agents.a.env.MODE        = "loop"         # user ~/.config/loopwright/config.toml:7
+    agents.a.timeout         = 900            # project project/loopwright.toml:6
+    checks.at_once           = 1              # default
+    checks.detect            = true           # default
+    checks.timeout           = 3600           # default
+    commit.author            = "operator"     # default
+    commit.co_author         = true           # default
+    commit.sign_off          = false          # default
     commit.subject           = "feat: [{loop}] [{story}] attempt-{attempt} — {title}"  # default
-    loop.flow                = "solo"      # project project/loopwright.toml:2
-    loop.max_retries         = 7           # env LOOPWRIGHT_LOOP_MAX_RETRIES
-    loop.parallel            = 1           # default
-    policy.agent_config      = "ask"       # default
-    policy.check_config      = "flag"      # default
-    policy.on_question       = "go-on"     # default
+    loop.flow                = "solo"         # project project/loopwright.toml:2
+    loop.max_retries         = 7              # env LOOPWRIGHT_LOOP_MAX_RETRIES
+    loop.parallel            = 1              # default
+    policy.agent_config      = "ask"          # default
+    policy.check_config      = "flag"         # default
+    policy.on_question       = "go-on"        # default
     policy.rejudge           = "when-needed"  # default
-    prd.write_back           = true        # default
-    retention.days           = 30          # default
-    retention.keep_checkouts = false       # default
-    retry.wait               = 120         # flag --set retry.wait
-    sandbox.disk_mb          = 20480       # default
-    sandbox.inject_keys      = true        # default
-    sandbox.kind             = "host"      # env LOOPWRIGHT_SANDBOX_KIND
-    sandbox.network          = "model"     # default
-    sandbox.open_files       = 65536       # default
-    sandbox.processes        = 4096        # default
-    worker.max_agents        = 2           # user ~/.config/loopwright/config.toml:2
-    worker.max_checks        = 1           # user ~/.config/loopwright/config.toml:3
+    prd.write_back           = true           # default
+    retention.days           = 30             # default
+    retention.keep_checkouts = false          # default
+    retry.wait               = 120            # flag --set retry.wait
+    sandbox.disk_mb          = 20480          # default
+    sandbox.inject_keys      = true           # default
+    sandbox.kind             = "host"         # env LOOPWRIGHT_SANDBOX_KIND
+    sandbox.network          = "model"        # default
+    sandbox.open_files       = 65536          # default
+    sandbox.processes        = 4096           # default
+    worker.max_agents        = 2              # user ~/.config/loopwright/config.toml:2
+    worker.max_checks        = 1              # user ~/.config/loopwright/config.toml:3
     your own file: ~/.config/loopwright/config.toml
     the project's file: project/loopwright.toml
     "#);
@@ -140,7 +140,7 @@ fn everything_that_is_wrong_is_said_at_once_with_its_place() {
       |
     help: did you mean `max_retries`?
 
-    error: `loop.parallel` does not fit: it wants a whole number of at least 1
+    error: `loop.parallel` does not fit: it wants a whole number, at least 1
      --> project/loopwright.toml:3:12
       |
     3 | parallel = 0

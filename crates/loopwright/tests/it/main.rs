@@ -62,6 +62,7 @@ mod screens;
 mod secrets;
 mod service;
 mod sessions;
+mod several;
 mod sigkill;
 mod stalls;
 mod starting;

@@ -289,7 +289,7 @@ fn a_loop_as_json_is() {
             "loopId": "L", "status": "waiting", "reason": "usage limit", "project": "project",
             "prdPath": "prd.json", "branch": "agent-loop/L", "landed": false, "headSha": started, "flow": "judged",
             "stories": [{ "id": "a", "title": "Story a", "status": "running",
-                          "detail": "attempt 1, baseline, waits", "attempts": 1 }],
+                          "detail": "attempt 1, baseline", "halted": "waits", "attempts": 1 }],
             "waitingUntil": "1970-01-01T00:01:30.000Z",
             "waits": [{ "storyId": "a", "stage": "baseline", "until": "1970-01-01T00:01:30.000Z", "cause": "usage limit" }],
             "spentMs": 1_000, "isolation": "host", "startedAt": "1970-01-01T00:00:00.000Z",

@@ -16,6 +16,7 @@ use super::live::{
 };
 use super::look::seen;
 use super::rendering::in_view;
+use super::story_table::detail_of;
 use super::trace::{Trace, traces};
 use crate::output::Output;
 
@@ -153,7 +154,7 @@ impl LiveScreen {
             detail: if is_working {
                 String::new()
             } else {
-                story.detail.clone()
+                detail_of(story)
             },
             clock,
             used: Used {

@@ -240,7 +240,8 @@ fn questions(view: &LoopView) -> String {
             stories.push(&question.story_id);
         }
     }
-    if stories.len() < 2 {
+    // What a loop asks that does nothing else is said above.
+    if stories.len() < 2 && (view.questions.is_empty() || view.status == "needs_human") {
         // All questions of one story are answered together, so its first one stands for them.
         return match view.questions.first() {
             None => String::new(),

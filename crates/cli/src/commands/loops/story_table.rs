@@ -25,7 +25,8 @@ pub(super) fn story_table(stories: &[StoryView]) -> Table {
     for story in stories {
         // A story that nobody tried was set aside by a person.
         let is_given_up = story.status == "skipped" && story.attempts > 0;
-        let (beside, below) = match story.detail.trim_end() {
+        let detail = detail_of(story);
+        let (beside, below) = match detail.trim_end() {
             "" if is_given_up => ("", shown_below(NEEDS_REVIEW)),
             reason if is_given_up => {
                 let between = if reason.contains('\n') { '\n' } else { ' ' };
@@ -57,6 +58,14 @@ pub(super) fn story_table(stories: &[StoryView]) -> Table {
     table
 }
 
+/// What a story is doing and what it is held up by.
+pub(super) fn detail_of(story: &StoryView) -> String {
+    match story.halted {
+        Some(halted) => format!("{}, {halted}", story.detail),
+        None => story.detail.clone(),
+    }
+}
+
 /// A reason of several lines, below the story's own.
 fn shown_below(reason: &str) -> String {
     const MARGIN: &str = "           ";
@@ -80,6 +89,8 @@ mod tests {
 
     fn story(detail: &str) -> StoryView {
         StoryView {
+            halted: None,
+            queue_place: None,
             id: "one".to_owned(),
             title: "One".to_owned(),
             status: "skipped",

@@ -97,7 +97,8 @@ fn to_its_end(
         }
         let waits_for_person =
             loaded.state.is_with_person() && loaded.state.attempts().next().is_none();
-        let asks = !loaded.state.questions().is_empty() || waits_for_person;
+        // While another story goes on, nobody has to answer at once.
+        let asks = kernel::needs_person(&loaded.state) || waits_for_person;
         if loaded.state.ended().is_some() || asks {
             face.draw_last(home, &loaded, output);
             // Who takes the events alone needs no result, and gets its exit code.
