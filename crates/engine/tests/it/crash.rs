@@ -141,6 +141,22 @@ fn i04_a_crash_around_what_a_person_wants_changes_nothing() {
     }
 }
 
+/// One clean restack, one semantic conflict, one textual conflict, one question, one story that is sent
+/// back twice. What agents wait for fixes the order in which they end.
+#[test]
+fn i04_a_crash_around_several_stories_changes_nothing() {
+    let is_soak = std::env::var_os("LOOPWRIGHT_SOAK").is_some();
+    for name in [
+        "disjoint-two-quartet",
+        "semantic-own-code-breaks-landed-test",
+        "two-additions-conflict",
+        "lane-judge-asks",
+        "twice-sent-back-then-alone",
+    ] {
+        survives_points(&named(name), if is_soak { 1 } else { 6 });
+    }
+}
+
 #[test]
 fn i04_crashes_at_every_record_in_a_row_change_nothing() {
     for Chosen { scenario, .. } in chosen("quartet").iter().chain(&chosen("proof")) {

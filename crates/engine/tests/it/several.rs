@@ -37,8 +37,12 @@ struct Look<'a> {
     words: Vec<String>,
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the values are made for it")]
-fn compare<T: PartialEq + Debug>(what: &str, found: T, wanted: T, complaints: &mut Vec<String>) {
+fn compare<T: PartialEq + Debug + ?Sized>(
+    what: &str,
+    found: &T,
+    wanted: &T,
+    complaints: &mut Vec<String>,
+) {
     if found != wanted {
         complaints.push(format!("{what}: {found:?}, expected {wanted:?}"));
     }
@@ -86,7 +90,7 @@ impl Look<'_> {
             compare(
                 &format!("{story} was judged"),
                 found,
-                wanted,
+                wanted.as_str(),
                 &mut complaints,
             );
         }
@@ -94,8 +98,8 @@ impl Look<'_> {
         if let Some(wanted) = &self.expect.named {
             compare(
                 "named",
-                sorted(named.clone()),
-                sorted(wanted.clone()),
+                &sorted(named.clone()),
+                &sorted(wanted.clone()),
                 &mut complaints,
             );
         }
@@ -184,11 +188,11 @@ impl Look<'_> {
         let mut complaints = Vec::new();
         if let Some(wanted) = &self.expect.restacks {
             let found = sorted(self.told(restack_words));
-            compare("restacks", found, sorted(wanted.clone()), &mut complaints);
+            compare("restacks", &found, &sorted(wanted.clone()), &mut complaints);
         }
         if let Some(wanted) = &self.expect.refused {
             let found = sorted(self.told(refusal_words));
-            compare("refused", found, sorted(wanted.clone()), &mut complaints);
+            compare("refused", &found, &sorted(wanted.clone()), &mut complaints);
         }
         if let Some(wanted) = &self.expect.sent_back {
             let mut found: BTreeMap<String, usize> = BTreeMap::new();
@@ -203,8 +207,8 @@ impl Look<'_> {
             let found = self.state.story(story).map(|story| story.returns);
             compare(
                 &format!("returns of {story}"),
-                found,
-                Some(*wanted),
+                &found,
+                &Some(*wanted),
                 &mut complaints,
             );
         }
@@ -215,8 +219,8 @@ impl Look<'_> {
             found.dedup();
             compare(
                 "open",
-                sorted(found),
-                sorted(wanted.clone()),
+                &sorted(found),
+                &sorted(wanted.clone()),
                 &mut complaints,
             );
         }
@@ -253,8 +257,8 @@ impl Look<'_> {
             let wanted = Some(wanted.trim_end().to_owned());
             compare(
                 &format!("`{path}` on the branch"),
-                found,
-                wanted,
+                &found,
+                &wanted,
                 &mut complaints,
             );
         }
@@ -293,7 +297,7 @@ impl Look<'_> {
             if let Some(questions) = &case.questions {
                 let what = format!("questions {}", case.when);
                 let (found, wanted) = (found.questions.clone(), questions.clone());
-                compare(&what, sorted(found), sorted(wanted), &mut complaints);
+                compare(&what, &sorted(found), &sorted(wanted), &mut complaints);
             }
         }
         complaints

@@ -4,6 +4,7 @@
 
 mod failover;
 mod flows;
+mod landing;
 mod moves;
 mod oracle;
 mod orders;

@@ -423,7 +423,7 @@ impl World {
                 free: self.random.chance(50),
             },
             (Stage::Baseline, _) => crate::support::checked(true),
-            (Stage::Implement, _) => worked(),
+            (Stage::Implement | Stage::Prove, _) => worked(),
             (Stage::WriteTests, _) => written(),
             (Stage::Review, _) => reviewed(),
             (Stage::Check, roll) => self.measured(run, roll),
@@ -434,7 +434,6 @@ impl World {
             (Stage::Judge, roll) => {
                 RunOutcome::Judged(self.played.verdict_on(&run.story, roll > 7))
             }
-            (Stage::Prove, _) => worked(),
         }
     }
 
