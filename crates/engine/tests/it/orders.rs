@@ -378,12 +378,14 @@ fn every_kind_of_order_gives_the_same_elsewhere() {
     play_out(&mut stage);
     let has_passed = |story: &kernel::StoryProgress| story.has_passed();
     assert!(stage.state.stories().iter().all(has_passed), "all landed");
+    restack(&mut stage, "never");
     stop_and_wait(&mut stage);
     let expected = [
         "announce",
         "block",
         "end",
         "integrate",
+        "make-accepted",
         "make-candidate",
         "make-tests",
         "plan",
@@ -403,6 +405,46 @@ fn every_kind_of_order_gives_the_same_elsewhere() {
     ];
     let seen: Vec<&str> = stage.seen.iter().map(String::as_str).collect();
     assert_eq!(seen, expected);
+}
+
+/// A candidate of a story is put onto the head, as it would be if it had been proven while others
+/// landed.
+fn restack(stage: &mut Stage, story: &str) {
+    let spec = stage.state.spec();
+    let progress = stage.state.story(story).expect("a story");
+    let from = progress
+        .rejected
+        .first()
+        .expect("a candidate")
+        .commit
+        .clone();
+    let order = Order {
+        loop_id: spec.loop_id.clone(),
+        project: spec.project.clone(),
+        settings: std::sync::Arc::clone(&spec.settings),
+        deed: Deed::Restack(Box::new(kernel::RestackOrder {
+            story: story.into(),
+            attempt: 1,
+            round: 1,
+            what: kernel::Restackable::Candidate,
+            from: from.clone(),
+            onto: stage.state.head().clone(),
+            planned_at_ms: CLOCK_MS,
+            notes: Vec::new(),
+            tests: progress.tests.clone(),
+            is_accepted: false,
+        })),
+    };
+    let Some(Event::Restacked { commit, onto, .. }) = stage.compare(&order) else {
+        panic!("it fits onto the head");
+    };
+    let repository = Home::at(stage.root.path().join("home")).repository(LOOP_ID);
+    let shown = |format: &str| {
+        let format = format!("--format={format}");
+        testkit::git(&repository, &["log", "-1", &format, commit.as_str()])
+    };
+    assert_eq!(shown("%P").trim(), onto.as_str());
+    assert!(shown("%B").contains(&format!("Restacked-From: {from}")));
 }
 
 /// A person takes a story after the end and hands in a commit of theirs.
