@@ -101,5 +101,11 @@ fn two_stories_at_once_land_one_after_the_other_and_name_both_commits() {
     let pass = pass.expect("it passed");
     assert_eq!(pass["commitSha"], restacked[0]["commitSha"]);
     let story = scene.env.run(&["story", id, late]);
-    assert!(story.stdout.contains("put onto"), "{}", story.whole());
+    let made = restacked[0]["fromSha"].as_str().expect("a commit");
+    for words in [
+        format!("made as {}", &made[..12]),
+        format!("landing: {} put onto", &made[..12]),
+    ] {
+        assert!(story.stdout.contains(&words), "{words}: {}", story.whole());
+    }
 }

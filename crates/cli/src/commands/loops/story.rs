@@ -171,8 +171,15 @@ fn text_of_attempt(attempt: &AttemptReport, out: &mut String) {
     if let Some(candidate) = &attempt.candidate_sha {
         let _ = write!(out, ", candidate {}", &candidate[..12]);
     }
+    if let Some(judged) = &attempt.judged_sha {
+        let _ = write!(out, ", made as {}", &judged[..12]);
+    }
     out.push('\n');
-    for (title, lines) in [("tests", &attempt.tests), ("to know", &attempt.notes)] {
+    for (title, lines) in [
+        ("tests", &attempt.tests),
+        ("to know", &attempt.notes),
+        ("landing", &attempt.landing),
+    ] {
         for line in lines {
             let _ = writeln!(out, "  {title}: {}", indented(line, "    ").trim_start());
         }
