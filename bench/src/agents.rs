@@ -20,7 +20,7 @@ use testkit::{ModelServer, Step};
 
 use crate::driven::program;
 use crate::loops::Outcome;
-use crate::say;
+use crate::talk::say;
 
 const ROUNDS: usize = 7;
 const PROMPT: &str = "Create hello.txt with one line.\n";

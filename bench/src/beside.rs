@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::driven::{Agent, NotSeen, Place, git, median, until};
 use crate::loops::Outcome;
-use crate::say;
+use crate::talk::say;
 
 /// Files in the large repository, unless an argument says otherwise.
 const FILES: usize = 20_000;

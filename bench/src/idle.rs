@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::driven::{Agent, Place, median, processes_of};
 use crate::loops::{Outcome, millis};
-use crate::say;
+use crate::talk::say;
 
 /// Ended loops, unless an argument says otherwise.
 const ENDED: u32 = 5_000;

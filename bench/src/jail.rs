@@ -12,7 +12,7 @@ use sandbox::{Access, JailKind, JailSpec, Limits, Mount, Network, ProxySpec, Run
 
 use crate::driven::program;
 use crate::loops::Outcome;
-use crate::say;
+use crate::talk::say;
 
 const ROUNDS: usize = 21;
 

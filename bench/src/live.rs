@@ -16,7 +16,7 @@ use sandbox::RunView;
 
 use crate::driven::program;
 use crate::loops::{Outcome, best, loop_spec, millis};
-use crate::say;
+use crate::talk::say;
 
 const LOOPS: usize = 100;
 const PATIENCE: Duration = Duration::from_mins(5);

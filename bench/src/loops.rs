@@ -15,7 +15,7 @@ use kernel::{
 };
 
 use crate::driven::program;
-use crate::say;
+use crate::talk::say;
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 

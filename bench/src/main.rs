@@ -17,8 +17,11 @@ mod loops;
 mod prd_reader;
 mod quartet;
 mod ralph;
+mod talk;
 
 use std::process::ExitCode;
+
+use crate::talk::say;
 
 fn main() -> ExitCode {
     let measured = match std::env::args().nth(1).as_deref() {
@@ -57,13 +60,4 @@ fn main() -> ExitCode {
 /// The arguments after the measurement's name.
 fn rest() -> Vec<String> {
     std::env::args().skip(2).collect()
-}
-
-/// The figures are this program's data.
-#[expect(
-    clippy::print_stdout,
-    reason = "the only output of a measuring program"
-)]
-fn say(line: &str) {
-    println!("{line}");
 }

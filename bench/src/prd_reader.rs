@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use prd::{Input, Mark, Options};
 
-use crate::say;
+use crate::talk::say;
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
 const ROUNDS: usize = 7;

@@ -12,7 +12,7 @@ use kernel::{Event, Stage};
 
 use crate::driven::program;
 use crate::loops::{Outcome, millis};
-use crate::say;
+use crate::talk::say;
 
 /// How long the implementor works, and the test writer too.
 const AGENT_SECS: u32 = 3;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::driven::program;
 use crate::loops::{Outcome, millis};
-use crate::say;
+use crate::talk::say;
 
 const STORIES: usize = 10;
 

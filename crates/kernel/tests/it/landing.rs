@@ -393,6 +393,7 @@ fn landings_are_announced_in_their_order_and_hold_up_no_landing() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story, told in order")]
 fn a_person_is_asked_again_where_their_yes_was_about_something_else() {
     let asks = |ask: Option<&str>| -> Played {
         let mut played = Played::start(judged());
