@@ -104,7 +104,7 @@ impl Walk<'_> {
             }
             (Named::Leaf(kind), found) => match of_toml(found, kind) {
                 Ok(value) if self.whose == Whose::Repository && loosens(path, &value) => {
-                    self.complain(not_the_repositorys(path, source, name_span));
+                    self.complain(not_for_a_repository(path, source, name_span));
                 }
                 Ok(value) => {
                     let line_number = source.position(name_span.start).line_number;
@@ -150,7 +150,7 @@ fn leads_out(value: &Value) -> bool {
     !parts.all(|part| matches!(part, std::path::Component::Normal(_)))
 }
 
-fn not_the_repositorys(
+fn not_for_a_repository(
     path: &[String],
     source: &Source,
     span: std::ops::Range<usize>,
