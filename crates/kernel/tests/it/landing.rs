@@ -506,6 +506,38 @@ fn a_missing_login_stops_only_that_agent() {
 }
 
 #[test]
+fn an_agent_that_asks_for_a_login_is_started_nowhere_until_one_answer_is_given_for_all() {
+    let mut played = Played::start(judged());
+    played.record(Event::LoopPrepared);
+    for id in ["a", "b", "c"] {
+        played.begin(id);
+        played.end_stage_of(id, Stage::Baseline, checked(true));
+    }
+    // Two runs were under way when the login was lost.
+    let runs = ["a", "b"].map(|id| played.start_stage(Some(id), Stage::Implement));
+    for run in runs {
+        played.record(ended(run, asked("log in?")));
+    }
+    assert_eq!(
+        played.owed_words(),
+        Vec::<String>::new(),
+        "c waits for its agent"
+    );
+    assert!(needs_person(&played.state));
+    let why = played.refused(answered("skip"));
+    assert_eq!(why, "several stories ask: a, b; name one");
+    played.record(answered("retry"));
+    assert_eq!(
+        played.owed_words(),
+        [
+            "start a attempt 1 implement try 2",
+            "start b attempt 1 implement try 2",
+            "start c attempt 1 implement try 1"
+        ]
+    );
+}
+
+#[test]
 fn a_question_leaves_the_others_going_unless_the_policy_says_stop() {
     for (policy, expected) in [
         (OnQuestion::GoOn, vec!["plan b attempt 1 with codex"]),
