@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use kernel::{
-    Commit, FaultCause, InterruptCause, Review, RunKey, RunOutcome, Stage, StoryId, Verdict,
+    Commit, Event, FaultCause, InterruptCause, RestackClass, RestackOrder, Restackable, Review,
+    RunKey, RunOutcome, Stage, StoryId, Verdict,
 };
 use testkit::Random;
 
@@ -15,6 +16,8 @@ pub(crate) struct Outside {
     runs: BTreeMap<RunKey, Process>,
     /// Candidates by story and attempt: making one again finds it.
     candidates: BTreeMap<(StoryId, u32), Commit>,
+    /// What came of each restack: doing it again gives the same.
+    restacks: BTreeMap<(StoryId, u32, u32, bool), Event>,
     /// The loop's branch.
     pub(crate) head: Option<Commit>,
 }
@@ -95,6 +98,51 @@ impl Outside {
             self.candidates.insert(key.clone(), numbered(random.draw()));
         }
         self.candidates.get(&key).cloned()
+    }
+}
+
+impl Outside {
+    /// Puts work onto the head; now and then it does not fit.
+    pub(crate) fn restack(&mut self, owed: &RestackOrder, random: &mut Random) -> Event {
+        let is_candidate = owed.what == Restackable::Candidate;
+        let key = (owed.story.clone(), owed.attempt, owed.round, is_candidate);
+        let event = self.restacks.entry(key);
+        let event = event.or_insert_with(|| restacked(owed, random)).clone();
+        if let (Event::Restacked { commit, .. }, true) = (&event, is_candidate) {
+            let key = (owed.story.clone(), owed.attempt);
+            self.candidates.insert(key, commit.clone());
+        }
+        event
+    }
+}
+
+fn restacked(owed: &RestackOrder, random: &mut Random) -> Event {
+    if random.chance(20) {
+        return Event::RestackRefused {
+            story: owed.story.clone(),
+            attempt: owed.attempt,
+            round: owed.round,
+            what: owed.what,
+            from: owed.from.clone(),
+            onto: owed.onto.clone(),
+            paths: vec!["shared".to_owned()],
+        };
+    }
+    Event::Restacked {
+        story: owed.story.clone(),
+        attempt: owed.attempt,
+        round: owed.round,
+        what: owed.what,
+        from: owed.from.clone(),
+        onto: owed.onto.clone(),
+        commit: numbered(random.draw()),
+        class: if random.chance(50) {
+            RestackClass::Disjoint
+        } else {
+            RestackClass::Mixed
+        },
+        notes: owed.notes.clone(),
+        ask: None,
     }
 }
 

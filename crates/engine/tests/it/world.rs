@@ -86,6 +86,7 @@ fn spec(index: usize, random: &mut Random) -> LoopSpec {
         "loop_id": format!("L{index}"), "project": "p", "prd_path": "prd.json", "base": numbered(0), "branch": "agent-loop/L",
         "stories": stories, "implementor": "codex", "judge": "claude", "ladder": ["codex", "claude"],
         "max_retries": random.below(3), "max_iterations": random.chance(15).then_some(2), "retry_wait_ms": 20_000,
+        "together": { "parallel": 1 + random.below::<u32>(4), "checks_at_once": 1 + random.below::<u32>(2) },
         "budget": budget, "settings": "", "flow": random.pick(&["quartet", "tdd", "proof", "judged", "legacy"]),
     });
     serde_json::from_value(spec).expect("a spec")
@@ -140,11 +141,12 @@ impl World {
     fn people_ask(&mut self) {
         for index in 0..self.loops.len() {
             let truth = &self.loops[index].truth;
-            let (asks, is_paused) = (!truth.questions().is_empty(), truth.is_paused());
+            let asking = truth.questions().into_iter().next();
+            let (asks, is_paused) = (asking.is_some(), truth.is_paused());
             let event = if asks && self.random.chance(30) {
                 Event::Answered {
                     choice: "retry".to_owned(),
-                    story: None,
+                    story: asking.map(|question| question.story),
                 }
             } else if is_paused && self.random.chance(30) {
                 Event::ResumeRequested
@@ -312,7 +314,7 @@ impl World {
             }),
             Deed::MakeCandidate(make) => Some(made(outside, &make, &mut self.random)),
             Deed::MakeAccepted(owed) => Some(accepted(*owed, &mut self.random)),
-            Deed::Restack(owed) => Some(restacked(*owed, &mut self.random)),
+            Deed::Restack(owed) => Some(outside.restack(&owed, &mut self.random)),
             Deed::Integrate {
                 story, attempt, to, ..
             } => {
@@ -400,36 +402,6 @@ fn skipped(story: kernel::StoryId, reason: String) -> Event {
         story,
         reason,
         prd: WriteBack::Done,
-    }
-}
-
-fn restacked(owed: kernel::RestackOrder, random: &mut Random) -> Event {
-    if random.chance(20) {
-        return Event::RestackRefused {
-            story: owed.story,
-            attempt: owed.attempt,
-            round: owed.round,
-            what: owed.what,
-            from: owed.from,
-            onto: owed.onto,
-            paths: vec!["shared".to_owned()],
-        };
-    }
-    Event::Restacked {
-        story: owed.story,
-        attempt: owed.attempt,
-        round: owed.round,
-        what: owed.what,
-        from: owed.from,
-        onto: owed.onto,
-        commit: numbered(random.draw()),
-        class: if random.chance(50) {
-            kernel::RestackClass::Disjoint
-        } else {
-            kernel::RestackClass::Mixed
-        },
-        notes: owed.notes,
-        ask: None,
     }
 }
 
