@@ -392,32 +392,33 @@ fn landings_are_announced_in_their_order_and_hold_up_no_landing() {
     assert!(why.contains("landed before it"), "{why}");
 }
 
+/// `a` has landed, and `b` is proven on the commit before; a person said yes to what `b` asks.
+fn agreed(ask: Option<&str>) -> Played {
+    let mut played = Played::start(judged());
+    played.record(Event::LoopPrepared);
+    for id in ["a", "b"] {
+        played.begin(id);
+    }
+    for id in ["a", "b"] {
+        played.end_stage_of(id, Stage::Baseline, checked(true));
+        let run = played.start_stage(Some(id), Stage::Implement);
+        played.record(ended(run, worked()));
+        let mut candidate = made(id, 1, numbered_commit(if id == "a" { 1 } else { 2 }));
+        if let (Event::CandidateMade { ask: asked, .. }, "b") = (&mut candidate, id) {
+            *asked = ask.map(str::to_owned);
+        }
+        played.record(candidate);
+        prove(&mut played, id);
+    }
+    if ask.is_some() {
+        played.record(answered("approve"));
+    }
+    land(&mut played);
+    played
+}
+
 #[test]
-#[expect(clippy::too_many_lines, reason = "one story, told in order")]
 fn a_person_is_asked_again_where_their_yes_was_about_something_else() {
-    let asks = |ask: Option<&str>| -> Played {
-        let mut played = Played::start(judged());
-        played.record(Event::LoopPrepared);
-        for id in ["a", "b"] {
-            played.begin(id);
-        }
-        for id in ["a", "b"] {
-            played.end_stage_of(id, Stage::Baseline, checked(true));
-            let run = played.start_stage(Some(id), Stage::Implement);
-            played.record(ended(run, worked()));
-            let mut candidate = made(id, 1, numbered_commit(if id == "a" { 1 } else { 2 }));
-            if let (Event::CandidateMade { ask: asked, .. }, "b") = (&mut candidate, id) {
-                *asked = ask.map(str::to_owned);
-            }
-            played.record(candidate);
-            prove(&mut played, id);
-        }
-        if ask.is_some() {
-            played.record(answered("approve"));
-        }
-        land(&mut played);
-        played
-    };
     for (what, before, class, now, is_asked) in [
         (
             "the same",
@@ -455,7 +456,7 @@ fn a_person_is_asked_again_where_their_yes_was_about_something_else() {
             true,
         ),
     ] {
-        let mut played = asks(before);
+        let mut played = agreed(before);
         let order = restack_order(&played);
         let mut event = restacked(&order, numbered_commit(900), class);
         if let Event::Restacked { ask, .. } = &mut event {
