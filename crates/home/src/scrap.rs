@@ -40,8 +40,11 @@ struct Level {
 
 fn remove(top: &Path) -> Result<(), Errno> {
     let stat = statat(CWD, top, AtFlags::SYMLINK_NOFOLLOW)?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
-        return unlinkat(CWD, top, AtFlags::empty());
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Directory => {}
+        FileType::Symlink => return unlinkat(CWD, top, AtFlags::empty()),
+        // Nothing of ours: it stands where a folder belongs.
+        _ => return Err(Errno::NOTDIR),
     }
     let name = CString::new(top.as_os_str().as_encoded_bytes()).map_err(|_| Errno::INVAL)?;
     let (mut here, level) = enter(None, name)?;

@@ -2,7 +2,8 @@
 //! where they led.
 
 use kernel::{
-    Event, FaultCause, Flow, InterruptCause, LoopSpec, Rewrite, RunOutcome, Stage, Stamped, State,
+    Event, FaultCause, Flow, InterruptCause, LoopSpec, OnQuestion, Rewrite, RunOutcome, Stage,
+    Stamped, State,
 };
 
 use crate::support::{Played, asked, checked, limit, spec, story, worked, written};
@@ -216,9 +217,12 @@ fn a_start_of_the_first_version_is_read() {
         prover: "".into(),
         settings: "{}".into(),
         stories: state.spec().stories.clone(),
+        // It stops at a question, as it did when it was started.
+        together: state.spec().together.clone(),
         ..spec(Vec::new())
     };
     assert_eq!(*state.spec(), expected);
+    assert_eq!(state.spec().together.on_question, OnQuestion::Stop);
     assert_eq!(state.stories()[0].spec.id, "a");
     assert_eq!(state.started_at_ms(), 5);
 }
