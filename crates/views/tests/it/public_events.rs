@@ -33,7 +33,7 @@ const CONTRACT: [(&str, &str); 15] = [
     ),
     (
         "agent/loop.story.pass",
-        "loopId storyId commitSha attempt tool duration durationMs tokens costUsd",
+        "loopId storyId commitSha judgedSha attempt tool duration durationMs tokens costUsd",
     ),
     (
         "agent/loop.story.retry",
@@ -46,7 +46,7 @@ const CONTRACT: [(&str, &str); 15] = [
     ("agent/loop.cancel", "loopId reason"),
     (
         "agent/loop.complete",
-        "loopId project summary storiesCompleted storiesFailed storiesSkipped storiesBlocked cancelled reason branch headSha duration durationMs tokens costUsd",
+        "loopId project summary storiesCompleted storiesFailed storiesSkipped storiesBlocked cancelled reason branch headSha duration durationMs tokens costUsd unlanded",
     ),
     ("agent/loop.needs_human", "loopId storyId question"),
     ("agent/loop.waiting", "loopId storyId cause until"),
