@@ -51,9 +51,11 @@ fn criteria_of_text(text: &str) -> Vec<Criterion> {
         .lines()
         .filter(|line| !line.trim().is_empty())
         .map(|line| {
-            ["- ", "* ", "• "]
-                .iter()
-                .find_map(|bullet| line.trim().strip_prefix(bullet).map(str::to_owned))
+            ["- ", "* ", "• "].iter().find_map(|bullet| {
+                line.trim()
+                    .strip_prefix(bullet)
+                    .map(|text| text.trim().to_owned())
+            })
         })
         .collect();
     match items {
