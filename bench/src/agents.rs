@@ -244,6 +244,7 @@ fn order(command: &CommandSpec, env: BTreeMap<String, String>, folder: &Path) ->
         output_bytes_max: OUTPUT_BYTES_MAX,
         stop_signal: sandbox::StopSignal::Term,
         stream: None,
+        takes_ports: false,
         jail: None,
     }
 }

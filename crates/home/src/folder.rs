@@ -151,7 +151,14 @@ impl Home {
             .collect()
     }
 
-    /// The config homes of a loop's agents.
+    /// The folders for temporary files of a loop's agents. The path is short, since programs make
+    /// sockets there, whose paths must be.
+    pub fn scratch(&self, loop_id: &str) -> PathBuf {
+        let name = format!("{:08x}", hash(loop_id.as_bytes()) & 0xFFFF_FFFF);
+        self.root.join("tmp").join(name)
+    }
+
+    /// The config homes of a loop's agents, a folder for each story.
     pub fn agent_homes(&self, loop_id: &str) -> PathBuf {
         self.loop_folder(loop_id).join("agents")
     }

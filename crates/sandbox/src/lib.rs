@@ -30,6 +30,11 @@ mod files;
 mod jail;
 mod moments;
 mod output;
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "only keepers take ports")
+)]
+mod ports;
 #[cfg(target_os = "linux")]
 mod proxy;
 mod records;
@@ -54,6 +59,7 @@ pub use jail::{
 pub use linux::{Stray, keep, launch, look, remove_stray, shim, strays, sweep};
 pub use moments::watch_writes;
 pub use output::{Output, Piece, Stream, output, output_from};
+pub use ports::{OWN_NETWORK_PORT_BASE, PORT_BASE_VARIABLE, PORTS_PER_RUN};
 #[cfg(target_os = "linux")]
 pub use proxy::{TestHost, use_test_hosts};
 pub use records::{

@@ -67,6 +67,11 @@ pub struct RunSpec {
     // Added later: an older spec does not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<String>,
+    /// Whether it gets a free range of ports, which [`PORT_BASE_VARIABLE`](crate::PORT_BASE_VARIABLE)
+    /// names, until it has ended. A variable of `env` wins.
+    // Added later: an older spec does not have it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub takes_ports: bool,
     /// The jail to run it in; on this machine itself if there is none.
     ///
     /// With a jail, `program`, `args`, `cwd` and `env` are in inside terms. `stdin` and

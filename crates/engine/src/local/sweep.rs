@@ -119,6 +119,7 @@ fn sweep_live(scope: &SweepScope<'_>) -> (Swept, bool) {
         if !keeps_checkouts(tracked) {
             sweep_checkouts(home, loop_id, &needed, &mut swept);
         }
+        sweep_scratch(home, loop_id, &needed);
     }
     if let Ok(heads) = scope.log.heads() {
         // A loop that is neither live nor over cannot be read, and nothing of it is touched.
@@ -197,6 +198,7 @@ fn sweep_ended(ports: &Ports, log: &dyn Log, live: &BTreeSet<String>) -> (Swept,
             if !keeps_checkouts(&tracked) {
                 sweep_checkouts(home, &loop_id, &BTreeSet::new(), &mut swept);
             }
+            sweep_scratch(home, &loop_id, &BTreeSet::new());
             if expiry(&tracked.state, None, (ports.clock)()) == Expiry::Expired {
                 let _ = remove_folder(&folder);
                 swept.loops += 1;
@@ -228,6 +230,19 @@ fn sweep_checkouts(home: &Home, loop_id: &str, needed: &BTreeSet<String>, swept:
             swept.folders += 1;
         }
     }
+}
+
+/// Temporary files of runs that nobody ended: their worker was killed between two steps.
+fn sweep_scratch(home: &Home, loop_id: &str, needed: &BTreeSet<String>) {
+    let scratch = home.scratch(loop_id);
+    for name in names_in(&scratch).difference(needed) {
+        let run = runs_of(home, loop_id).join(name);
+        if !matches!(sandbox::look(&run), Ok(RunView::Running(_))) {
+            discard(home, &scratch.join(name));
+        }
+    }
+    // One that is not empty stays.
+    let _ = fs::remove_dir(&scratch);
 }
 
 /// The checkout of a run, or a scratch folder beside it in which one is just being made.

@@ -167,6 +167,7 @@ impl Commands<'_> {
             output_bytes_max: OUTPUT_BYTES_MAX,
             stop_signal: StopSignal::Term,
             stream: None,
+            takes_ports: false,
             jail,
         })
     }

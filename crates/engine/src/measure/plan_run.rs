@@ -15,7 +15,12 @@ use crate::run::measurement::{CheckPlan, PLAN_FILE, REPORT_FILE, Report};
 pub fn measure(run_folder: &Path, program: &Path) -> Result<(), Fault> {
     let path = run_folder.join(PLAN_FILE);
     let text = fs::read(&path).map_err(|error| Fault::io("read", &path, error))?;
-    let plan: CheckPlan = serde_json::from_slice(&text)?;
+    let mut plan: CheckPlan = serde_json::from_slice(&text)?;
+    // All commands of a run have the run's ports, whatever tree they look at.
+    if let Ok(base) = std::env::var(sandbox::PORT_BASE_VARIABLE) {
+        let name = sandbox::PORT_BASE_VARIABLE.to_owned();
+        plan.env.insert(name, base);
+    }
     let repository = open_at(&plan.repository)?;
     fs::create_dir_all(&plan.cache).map_err(|error| Fault::io("make", &plan.cache, error))?;
     let lane = Lane::take(&plan.lanes)?;

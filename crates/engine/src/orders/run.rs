@@ -119,6 +119,7 @@ fn end(ended: &EndedRun<'_>, outcome: RunOutcome, usage: Option<RunUsage>, walls
     if !has_written && !is_resumed && !ended.settings.keep_checkouts {
         discard(&ports.home, &ended.files.checkout);
     }
+    discard(&ports.home, &ended.files.scratch);
     tracing::info!(outcome = outcome.word(), loop_id = %order.loop_id, "run ended");
     Event::RunEnded {
         run: run.place.run.clone(),
@@ -133,7 +134,8 @@ fn give_credentials_back(ended: &EndedRun<'_>) {
     if ended.cli().is_some()
         && let Some(agent) = &ended.run.agent
     {
-        credentials::give_back(&config_home(&ended.ports.home, ended.order, agent));
+        let (home, place) = (&ended.ports.home, &ended.run.place);
+        credentials::give_back(&config_home(home, ended.order, place, agent));
     }
 }
 

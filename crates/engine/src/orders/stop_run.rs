@@ -40,8 +40,9 @@ pub(crate) fn stop_run(
     if !settings.keep_checkouts {
         discard(&ports.home, &files.checkout);
     }
+    discard(&ports.home, &files.scratch);
     if let Some(agent) = &stop.agent {
-        credentials::give_back(&config_home(&ports.home, order, agent));
+        credentials::give_back(&config_home(&ports.home, order, &stop.place, agent));
     }
     Ok(Some(Event::RunEnded {
         run: stop.place.run.clone(),

@@ -2,7 +2,8 @@
 //!
 //! A CLI that refreshes its token by writing a new file and renaming it replaces the link. Then the
 //! operator's own file would hold a token that is spent, so what the CLI wrote is put there, and
-//! the link is made again.
+//! the link is made again. A CLI that was logged out meanwhile, as happens where several sessions
+//! share one login, writes a file without tokens: that never gets into the operator's file.
 
 use std::ffi::OsString;
 use std::fs;
@@ -72,8 +73,10 @@ pub(crate) fn give_back(home: &Path) {
         if !is_own_file {
             continue;
         }
-        let refreshed = read_credentials(&at).filter(|_| is_newer(&at, &target));
-        if refreshed.is_none_or(|text| replace(&target, &text).is_ok()) {
+        let before = read_credentials(&target).unwrap_or_default();
+        let refreshed = read_credentials(&at)
+            .filter(|after| is_newer(&at, &target) && agents::is_refreshed_login(&before, after));
+        if refreshed.is_none_or(|text| replace(&target, &text, written(&at)).is_ok()) {
             let _ = fs::remove_file(&at);
             let _ = std::os::unix::fs::symlink(&target, &at);
         }
@@ -111,12 +114,13 @@ pub(crate) fn forget_links(home: &Path) {
 }
 
 fn is_newer(ours: &Path, theirs: &Path) -> bool {
-    let written = |path: &Path| {
-        fs::metadata(path)
-            .and_then(|found| found.modified())
-            .unwrap_or(SystemTime::UNIX_EPOCH)
-    };
     written(ours) > written(theirs)
+}
+
+fn written(path: &Path) -> SystemTime {
+    fs::metadata(path)
+        .and_then(|found| found.modified())
+        .unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
 /// What a CLI wrote, if it can be credentials: all CLIs keep them as a small JSON object. Anything
@@ -130,8 +134,9 @@ pub(crate) fn read_credentials(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// Puts a text in the place of the operator's, at once and with their file's rights. A link of
-/// their own stays.
-fn replace(target: &Path, with: &[u8]) -> std::io::Result<()> {
+/// their own stays. The file is as old as what the CLI wrote: of two sessions the one that refreshed
+/// last has the login that counts, whichever ends first.
+fn replace(target: &Path, with: &[u8], written: SystemTime) -> std::io::Result<()> {
     let target = fs::canonicalize(target)?;
     let rights = fs::metadata(&target)?.permissions().mode() & 0o777;
     let folder = target.parent().unwrap_or(Path::new("/"));
@@ -142,6 +147,7 @@ fn replace(target: &Path, with: &[u8]) -> std::io::Result<()> {
     scratch
         .as_file()
         .set_permissions(fs::Permissions::from_mode(rights))?;
+    scratch.as_file().set_modified(written)?;
     scratch.as_file().sync_all()?;
     scratch
         .persist(&target)
@@ -193,11 +199,11 @@ mod tests {
         let (_folder, home, placed) = linked();
         write_at(&placed.target, "old", 100);
         fs::set_permissions(&placed.target, fs::Permissions::from_mode(0o640)).expect("set");
-        write_at(&placed.at, "{\"token\": 2}", 200);
+        write_at(&placed.at, "{\"token\": \"2\"}", 200);
         give_back(&home);
         assert_eq!(
             fs::read_to_string(&placed.target).expect("read"),
-            "{\"token\": 2}"
+            "{\"token\": \"2\"}"
         );
         assert_eq!(
             fs::metadata(&placed.target)
@@ -237,6 +243,43 @@ mod tests {
             );
             assert!(is_link(&placed.at), "{text}");
         }
+    }
+
+    #[test]
+    fn a_logged_out_stub_never_gets_into_the_operators_file() {
+        let login = r#"{"claudeAiOauth":{"accessToken":"a","refreshToken":"r"}}"#;
+        for stub in [
+            "{}",
+            r#"{"claudeAiOauth":{"accessToken":"","refreshToken":""}}"#,
+        ] {
+            let (_folder, home, placed) = linked();
+            write_at(&placed.target, login, 100);
+            write_at(&placed.at, stub, 200);
+            give_back(&home);
+            let theirs = fs::read_to_string(&placed.target).expect("read");
+            assert_eq!(theirs, login, "{stub}");
+            assert!(is_link(&placed.at), "{stub}");
+        }
+    }
+
+    /// Two stories, each with a home of its own and a link to the one login.
+    #[test]
+    fn of_two_sessions_the_last_refresh_counts_whichever_ends_first() {
+        let (_folder, home, first) = linked();
+        let (_other, second_home, mut second) = linked();
+        second.target.clone_from(&first.target);
+        let list = serde_json::to_vec(&[&second]).expect("JSON");
+        fs::write(list_of(&second_home), list).expect("written");
+        write_at(&first.target, r#"{"token": "1"}"#, 100);
+        write_at(&first.at, r#"{"token": "2"}"#, 200);
+        write_at(&second.at, r#"{"token": "3"}"#, 300);
+        give_back(&home);
+        give_back(&second_home);
+        let theirs = || fs::read_to_string(&first.target).expect("read");
+        assert_eq!(theirs(), r#"{"token": "3"}"#);
+        write_at(&first.at, r#"{"token": "0"}"#, 250);
+        give_back(&home);
+        assert_eq!(theirs(), r#"{"token": "3"}"#, "an older one comes too late");
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub(crate) struct RunFiles {
     pub(crate) folder: PathBuf,
     /// What it works in.
     pub(crate) checkout: PathBuf,
+    /// Where an agent without a jail puts temporary files. It goes when the run ends.
+    pub(crate) scratch: PathBuf,
 }
 
 impl RunFiles {
@@ -31,6 +33,7 @@ impl RunFiles {
             run_id: name.full(loop_id),
             folder: home.run_folder(loop_id, &name),
             checkout: home.checkout(loop_id, &checkout),
+            scratch: home.scratch(loop_id).join(name.as_str()),
         }
     }
 
@@ -48,10 +51,17 @@ impl RunFiles {
     }
 }
 
-/// The config home of an agent in a loop.
-pub(crate) fn config_home(home: &Home, order: &Order, agent: &AgentName) -> PathBuf {
+/// The config home of an agent in one story of a loop. Stories that are worked on at the same time
+/// share none: a CLI rewrites its login and its settings there.
+pub(crate) fn config_home(
+    home: &Home,
+    order: &Order,
+    place: &RunPlace,
+    agent: &AgentName,
+) -> PathBuf {
     let homes = home.agent_homes(&order.loop_id);
-    homes.join(workspace::ref_component(agent))
+    let story = format!("{:04}", place.story_number);
+    homes.join(story).join(workspace::ref_component(agent))
 }
 
 /// Moves a folder out of the way and leaves its removal to the sweeper: a checkout may hold a

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use agents::HomeLink;
+use agents::{HELD_BACK, HomeLink};
 use serde_json::Value;
 
 use crate::fault::Fault;
@@ -15,9 +15,6 @@ use crate::run::credentials::{self, PersonsVariables};
 
 /// Keys of a login that would let its holder renew it.
 const RENEWING: [&str; 3] = ["refresh_token", "refreshToken", "refresh"];
-
-/// Stands in the place of what is held back: CLIs want the key to be there.
-const HELD_BACK: &str = "held-back-by-loopwright";
 
 /// Copies what is there of the operator's logins into an agent's home.
 pub(crate) fn copy(
@@ -50,6 +47,7 @@ fn hold_back(value: &mut Value) {
         Value::Object(fields) => {
             for (name, value) in fields.iter_mut() {
                 if RENEWING.contains(&name.as_str()) && value.is_string() {
+                    // CLIs want the key to be there.
                     *value = Value::from(HELD_BACK);
                 } else {
                     hold_back(value);

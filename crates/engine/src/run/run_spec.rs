@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use agents::{Session, SessionId};
-use home::AgentSettings;
+use home::{AgentSettings, NetworkPolicy};
 use kernel::{Base, Stage};
 use sandbox::{RunSpec, StopSignal};
 use workspace::CommitId;
@@ -63,6 +63,7 @@ impl Preparing<'_> {
             self.agent_spec()?
         };
         self.put_role(&mut spec);
+        self.put_ports(&mut spec);
         spec.env.extend(self.environment());
         spec.run_id.clone_from(&self.files.run_id);
         Ok(spec)
@@ -93,13 +94,19 @@ impl Preparing<'_> {
         }
         let agent = self.agent()?;
         let mut spec = plain_spec(&agent, prompt_file)?;
+        self.put_scratch(&mut spec)?;
         let turn = Turn {
             prompt: &prompt.text,
             schema: roles::schema(stage),
             session,
         };
         let agent_home = AgentHome {
-            host: config_home(&self.ports.home, self.order, self.agent_name()?),
+            host: config_home(
+                &self.ports.home,
+                self.order,
+                &self.run.place,
+                self.agent_name()?,
+            ),
             ground: self.ground(),
         };
         let seen = agent_home.seen(checkout, &folder, &self.ports.program)?;
@@ -128,6 +135,31 @@ impl Preparing<'_> {
             cell.confine(&mut spec)?;
         }
         Ok(spec)
+    }
+
+    /// Gives an agent a folder for temporary files that no other run has. A jail has its own `/tmp`.
+    fn put_scratch(&self, spec: &mut RunSpec) -> Result<(), Fault> {
+        if self.settings.jail().is_some() {
+            return Ok(());
+        }
+        let scratch = &self.files.scratch;
+        std::fs::create_dir_all(scratch).map_err(|error| Fault::io("make", scratch, error))?;
+        let path = scratch.to_string_lossy().into_owned();
+        spec.env.insert("TMPDIR".to_owned(), path);
+        Ok(())
+    }
+
+    /// Ports for the servers of a run: a range of its own where it shares this machine's network, and
+    /// the same range in every network of its own. A check's commands get that of their run.
+    fn put_ports(&self, spec: &mut RunSpec) {
+        let policy = |jail: &home::SandboxSettings| jail.network_of(self.run.row.role.word());
+        let policy = self.settings.jail().map(policy);
+        if policy.is_none_or(|policy| policy == NetworkPolicy::Open) {
+            spec.takes_ports = true;
+            return;
+        }
+        let own = spec.env.entry(sandbox::PORT_BASE_VARIABLE.to_owned());
+        own.or_insert_with(|| sandbox::OWN_NETWORK_PORT_BASE.to_string());
     }
 
     /// The jail that the loop's runs are put into, if they are put into one.
@@ -320,6 +352,7 @@ fn empty_spec() -> RunSpec {
         output_bytes_max: OUTPUT_BYTES_MAX,
         stop_signal: StopSignal::Term,
         stream: None,
+        takes_ports: false,
         jail: None,
     }
 }

@@ -9,6 +9,7 @@
 mod acp;
 mod activity;
 mod answering;
+mod apart;
 mod base_files;
 mod baseline;
 mod commits;

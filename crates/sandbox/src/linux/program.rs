@@ -22,6 +22,7 @@ use super::tree::Tree;
 use super::watcher::Watcher;
 use crate::files::RunFolder;
 use crate::moments::moment;
+use crate::ports::{PORT_BASE_VARIABLE, PortRange};
 use crate::room::has_room;
 use crate::{ExitCause, ExitRecord, JailSpec, Network, RUN_DIR_VARIABLE, RunSpec, Watch};
 
@@ -104,6 +105,8 @@ struct Running<'a> {
     stderr: Capture,
     started: Instant,
     jailed: Option<Jailed>,
+    /// Held until the whole tree is gone.
+    _ports: Option<PortRange>,
 }
 
 impl<'a> Running<'a> {
@@ -128,7 +131,12 @@ impl<'a> Running<'a> {
             ),
         };
         let secrets = Secrets::read(spec).map_err(refused)?;
-        let env = secrets.passed(spec);
+        let mut env = secrets.passed(spec);
+        let ports = spec.takes_ports.then(PortRange::take).flatten();
+        if let Some(ports) = &ports {
+            let base = OsString::from(ports.base().to_string());
+            env.insert(PORT_BASE_VARIABLE.to_owned(), base);
+        }
         let jailed = spec.jail.as_ref();
         let jailed = jailed.map(|jail| {
             let env = inside(spec, jail, env.clone());
@@ -152,6 +160,7 @@ impl<'a> Running<'a> {
             stderr,
             started: Instant::now(),
             jailed,
+            _ports: ports,
         })
     }
 

@@ -67,6 +67,30 @@ fn the_environment_is_what_was_given() {
     );
 }
 
+/// Two runs at the same time: each waits for the other before it says its range.
+#[test]
+fn runs_at_the_same_time_get_port_ranges_that_do_not_overlap() {
+    let meet = tempfile::TempDir::new().unwrap();
+    let meet = meet.path().display();
+    let script = |own: &str, other: &str| {
+        format!(
+            "touch {meet}/{own}; while [ ! -e {meet}/{other} ]; do sleep 0.02; done; echo $PORT_BASE"
+        )
+    };
+    let taking = |script: String| {
+        let scene = Scene::script(&script).with(|spec| spec.takes_ports = true);
+        scene.launch()
+    };
+    let runs = [taking(script("a", "b")), taking(script("b", "a"))];
+    let bases = runs.map(|run| {
+        assert_eq!(run.exit().exit_code, Some(0));
+        let text = run.captured("stdout");
+        text.trim().parse::<u16>().unwrap()
+    });
+    let apart = bases[0].abs_diff(bases[1]);
+    assert!(apart > sandbox::PORTS_PER_RUN, "{bases:?}");
+}
+
 #[test]
 fn standard_input_ends() {
     for (input, expected) in [(Some("two\nlines\n"), "two\nlines\n"), (None, "")] {

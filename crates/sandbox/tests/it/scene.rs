@@ -49,6 +49,7 @@ impl Scene {
             output_bytes_max: 1 << 20,
             stop_signal: StopSignal::Term,
             stream: None,
+            takes_ports: false,
             jail: None,
         };
         Self { folder, work, spec }

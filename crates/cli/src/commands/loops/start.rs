@@ -152,6 +152,7 @@ fn plan(home: &Home, request: &StartRequest, output: &mut Output) -> Result<Opti
         &prd_path,
         view.head.as_str(),
     )?;
+    remarks.extend(shared_network(&spec.together, &settings));
     assign(&request.assignments, &settings, &mut spec.stories)?;
     tell_of_stories(spec.allowance.as_ref(), &spec.stories, &settings)?;
     spec.first = first(request, &spec)?;
@@ -374,6 +375,18 @@ pub(super) fn together(config: &Config) -> Together {
         checks_at_once: config.checks.at_once.unwrap_or(1),
         agents_at_once: limited.collect(),
     }
+}
+
+/// What runs at the same time share where nothing keeps them apart.
+fn shared_network(together: &Together, settings: &Settings) -> Option<String> {
+    let is_several = together.parallel > 1 || together.checks_at_once > 1;
+    let shares = settings.jail().is_none() && is_several;
+    shares.then(|| {
+        "runs at the same time share this machine's network: a server on a fixed port can make another \
+         run's checks red or green; use the ports from $PORT_BASE on, or a sandbox \
+         (`loopwright explain running`)"
+            .to_owned()
+    })
 }
 
 /// Every agent that is named must be there.

@@ -217,6 +217,7 @@ impl Case {
             output_bytes_max: 1 << 20,
             stop_signal: StopSignal::Term,
             stream: None,
+            takes_ports: false,
             jail: Some(JailSpec {
                 kind: match who {
                     Who::Us | Who::PlainUser => JailKind::Bwrap,
