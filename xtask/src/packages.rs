@@ -10,13 +10,17 @@ use crate::invocation::Invocation;
 use crate::talk::Talk;
 
 /// Programs that tests start, and the Debian packages that have them.
-const PROGRAMS: [(&str, &str); 5] = [
+const PROGRAMS: [(&str, &str); 8] = [
     ("bwrap", "bubblewrap"),
     ("podman", "podman"),
     ("runc", "runc"),
     ("dockerd", "docker.io"),
     // Runs a program as another user.
     ("setpriv", "util-linux"),
+    // Make networks and certificates of a test's own, and the runner's image.
+    ("ip", "iproute2"),
+    ("openssl", "openssl"),
+    ("mmdebstrap", "mmdebstrap"),
 ];
 
 /// Installs what is not there.

@@ -49,6 +49,7 @@ pub(crate) fn run(root: &Path, minutes: u32) -> Result<()> {
     }
     kills().run(root)?;
     galleries().run(root)?;
+    in_jails().run(root)?;
     dist::run_and_try(root)?;
     say("soak passed");
     Ok(())
@@ -79,8 +80,18 @@ fn kills() -> Invocation {
 /// Every project of the galleries, every verdict case and every agent CLI, the slow ones too, with all that can happen
 /// to them. Their tables are seen, with what the checks of real projects cost.
 fn galleries() -> Invocation {
-    tests_named(PROGRAM, "test(/gallery|ecosystems|real_|verdicts/)")
+    tests_named(
+        PROGRAM,
+        "test(/gallery|ecosystems|real_|verdicts|jail_untouched/)",
+    )
+    .with_env("LOOPWRIGHT_SOAK", "1")
+}
+
+/// Everything that can go wrong with an agent CLI once more, with every run in a jail.
+fn in_jails() -> Invocation {
+    tests_named(PROGRAM, "test(/real_(answers|faults|matrix|troubles)/)")
         .with_env("LOOPWRIGHT_SOAK", "1")
+        .with_env("LOOPWRIGHT_TEST_JAIL", "bwrap")
 }
 
 /// No time limit: the profile `soak` of `.config/nextest.toml` reports slow tests but never ends
@@ -143,7 +154,12 @@ mod tests {
             (
                 galleries(),
                 "LOOPWRIGHT_SOAK=1",
-                "package(=loopwright) & test(/gallery|ecosystems|real_|verdicts/)",
+                "package(=loopwright) & test(/gallery|ecosystems|real_|verdicts|jail_untouched/)",
+            ),
+            (
+                in_jails(),
+                "LOOPWRIGHT_SOAK=1 LOOPWRIGHT_TEST_JAIL=bwrap",
+                "package(=loopwright) & test(/real_(answers|faults|matrix|troubles)/)",
             ),
         ] {
             let command = "cargo nextest run --workspace --locked --profile soak --no-capture -E";

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::evidence::Evidence;
 use crate::exit::Exit;
-use crate::facts::{Facts, Family, Gateway, LoginCheck, Sessions, ToldBy};
+use crate::facts::{Facts, Family, LoginCheck, Sessions};
+use crate::gateway::{Gateway, ToldBy};
 use crate::json;
 use crate::parser::{Claim, Dialect};
 use crate::record::{Call, CallEnd, Record};

@@ -1,5 +1,6 @@
 //! What is known about a CLI besides its command line and its stream.
 
+use crate::gateway::Gateway;
 use crate::spec::StopSignal;
 use crate::version::{self, BadVersion, Version, VersionVerdict};
 
@@ -44,57 +45,6 @@ pub struct Facts {
     pub install: &'static str,
     /// How a person logs in.
     pub log_in: &'static str,
-}
-
-/// A key that need not be where the CLI is: the CLI is told another address for its model, and whoever
-/// is there adds the key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gateway {
-    /// The variable that holds the key.
-    pub key_variable: &'static str,
-    /// How the CLI is told the address.
-    pub told_by: ToldBy,
-    /// The address where nobody names another.
-    pub upstream: &'static str,
-    /// The header that carries the key.
-    pub header: &'static str,
-    /// What stands before the key in the header.
-    pub value_prefix: &'static str,
-}
-
-/// How a CLI is told where its model is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToldBy {
-    /// By a variable.
-    Variable(&'static str),
-    /// By a provider of its own in codex's configuration, given on the command line.
-    CodexProvider,
-}
-
-impl Gateway {
-    /// The arguments by which the CLI is told an address; none where a variable tells it.
-    pub fn arguments(&self, url: &str) -> Vec<String> {
-        match self.told_by {
-            ToldBy::Variable(_) => Vec::new(),
-            ToldBy::CodexProvider => {
-                let provider = format!(
-                    "model_providers.loopwright={{name=\"OpenAI\",base_url=\"{url}\",env_key=\"{}\",wire_api=\"responses\"}}",
-                    self.key_variable
-                );
-                ["-c", "model_provider=\"loopwright\"", "-c", &provider]
-                    .map(str::to_owned)
-                    .into()
-            }
-        }
-    }
-
-    /// The variable that tells the address, where one does.
-    pub fn url_variable(&self) -> Option<&'static str> {
-        match self.told_by {
-            ToldBy::Variable(name) => Some(name),
-            ToldBy::CodexProvider => None,
-        }
-    }
 }
 
 /// Says how far a CLI supports sessions.

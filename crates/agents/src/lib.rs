@@ -16,6 +16,7 @@ mod command;
 mod evidence;
 mod exit;
 mod facts;
+mod gateway;
 mod gemini;
 mod json;
 mod kind;
@@ -40,7 +41,8 @@ mod version;
 
 pub use activity::Activity;
 pub use exit::{Clock, Ended, Exit};
-pub use facts::{Facts, Family, Gateway, LoginCheck, LoginState, Sessions, ToldBy};
+pub use facts::{Facts, Family, LoginCheck, LoginState, Sessions};
+pub use gateway::{Gateway, ToldBy};
 pub use kind::Kind;
 pub use login_file::{HELD_BACK, is_refreshed_login};
 pub use outcome::{Outcome, Remedy};

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::evidence::Evidence;
 use crate::exit::Exit;
 use crate::facts::{Facts, LoginCheck, Sessions};
+use crate::gateway::Gateway;
 use crate::json;
 use crate::parser::{Claim, Dialect};
 use crate::record::{Call, CallEnd, Record};
@@ -18,6 +19,29 @@ use crate::spec::{CommandSpec, HomeLink, StopSignal, Task, push_flag};
 use crate::tools;
 use crate::usage::{Tokens, micro_usd};
 use crate::version::Version;
+
+/// The providers whose keys stay outside of a jail, with the addresses that opencode itself has for
+/// them. Its own service is not among them: which header has the key depends on the model there.
+const GATEWAYS: &[Gateway] = &[
+    Gateway::opencode(
+        "anthropic",
+        "ANTHROPIC_API_KEY",
+        "https://api.anthropic.com/v1",
+    )
+    .in_header("x-api-key"),
+    Gateway::opencode("openai", "OPENAI_API_KEY", "https://api.openai.com/v1"),
+    Gateway::opencode(
+        "google",
+        "GEMINI_API_KEY",
+        "https://generativelanguage.googleapis.com/v1beta",
+    )
+    .in_header("x-goog-api-key"),
+    Gateway::opencode(
+        "openrouter",
+        "OPENROUTER_API_KEY",
+        "https://openrouter.ai/api/v1",
+    ),
+];
 
 pub(crate) fn facts() -> Facts {
     Facts {
@@ -39,7 +63,7 @@ pub(crate) fn facts() -> Facts {
         version_args: &["--version"],
         login: LoginCheck::Credentials,
         hosts: crate::facts::MODEL_HOSTS,
-        gateways: &[],
+        gateways: GATEWAYS,
         install: "npm install -g opencode-ai",
         log_in: "opencode auth login",
     }

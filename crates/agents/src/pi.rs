@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::evidence::Evidence;
 use crate::exit::Exit;
 use crate::facts::{Facts, LoginCheck, Sessions};
+use crate::gateway::Gateway;
 use crate::json;
 use crate::parser::{Claim, Dialect};
 use crate::record::{Call, CallEnd, Record};
@@ -33,6 +34,40 @@ const KEY_VARIABLES: [&str; 12] = [
     "AI_GATEWAY_API_KEY",
 ];
 
+/// The providers whose keys stay outside of a jail, with the addresses that pi itself has for them.
+const GATEWAYS: &[Gateway] = &[
+    // Where both are there, pi uses this one.
+    Gateway::pi(
+        "anthropic",
+        "ANTHROPIC_OAUTH_TOKEN",
+        "https://api.anthropic.com",
+    ),
+    Gateway::pi(
+        "anthropic",
+        "ANTHROPIC_API_KEY",
+        "https://api.anthropic.com",
+    )
+    .in_header("x-api-key"),
+    Gateway::pi("openai", "OPENAI_API_KEY", "https://api.openai.com/v1"),
+    Gateway::pi(
+        "google",
+        "GEMINI_API_KEY",
+        "https://generativelanguage.googleapis.com/v1beta",
+    )
+    .in_header("x-goog-api-key"),
+    Gateway::pi(
+        "openrouter",
+        "OPENROUTER_API_KEY",
+        "https://openrouter.ai/api/v1",
+    ),
+    Gateway::pi("xai", "XAI_API_KEY", "https://api.x.ai/v1"),
+    Gateway::pi("groq", "GROQ_API_KEY", "https://api.groq.com/openai/v1"),
+    Gateway::pi("cerebras", "CEREBRAS_API_KEY", "https://api.cerebras.ai/v1"),
+    Gateway::pi("mistral", "MISTRAL_API_KEY", "https://api.mistral.ai"),
+    Gateway::pi("deepseek", "DEEPSEEK_API_KEY", "https://api.deepseek.com"),
+    Gateway::pi("zai", "ZAI_API_KEY", "https://api.z.ai/api/coding/paas/v4"),
+];
+
 pub(crate) fn facts() -> Facts {
     Facts {
         name: "pi",
@@ -51,7 +86,7 @@ pub(crate) fn facts() -> Facts {
         version_args: &["--version"],
         login: LoginCheck::Credentials,
         hosts: crate::facts::MODEL_HOSTS,
-        gateways: &[],
+        gateways: GATEWAYS,
         install: "npm install -g @earendil-works/pi-coding-agent",
         log_in: "start pi and type /login",
     }

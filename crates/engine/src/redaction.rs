@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use home::{Home, Known, Redactor};
+use home::{Home, Known, Redactor, Settings};
 use kernel::{Event, LoopSpec};
 use sandbox::Stream;
 use serde_json::Value;
@@ -68,15 +68,46 @@ pub(crate) fn redacted(
     serde_json::from_value(value)
 }
 
+/// An event in which the paths of a jail's checkout are relative to the project, as people know them.
+/// Where the PRD or the project's own place has that path, nothing is changed.
+pub(crate) fn with_relative_paths(
+    event: Event,
+    spec: &LoopSpec,
+) -> Result<Event, serde_json::Error> {
+    let folder = sandbox::WORKSPACE;
+    if !serde_json::to_string(&event)?.contains(folder)
+        || spec.project.starts_with(folder)
+        || serde_json::to_string(&spec.stories)?.contains(folder)
+    {
+        return Ok(event);
+    }
+    let settings: Settings = serde_json::from_str(&spec.settings)?;
+    if settings.jail().is_none() {
+        return Ok(event);
+    }
+    let mut value = serde_json::to_value(&event)?;
+    change(&mut value, &|value| {
+        if let Value::String(text) = value {
+            *text = home::relative(text, folder).into_owned();
+        }
+    });
+    serde_json::from_value(value)
+}
+
 fn redact(value: &mut Value, redactor: &Redactor) {
+    change(value, &|value| redactor.value(value));
+}
+
+/// Changes what an event tells, and leaves what names something of ours.
+fn change(value: &mut Value, how: &dyn Fn(&mut Value)) {
     match value {
         Value::Object(members) => {
             let told = members.iter_mut();
             let told = told.filter(|(name, _)| !NAMES.contains(&name.as_str()));
-            told.for_each(|(_, value)| redact(value, redactor));
+            told.for_each(|(_, value)| change(value, how));
         }
-        Value::Array(values) => values.iter_mut().for_each(|value| redact(value, redactor)),
-        other => redactor.value(other),
+        Value::Array(values) => values.iter_mut().for_each(|value| change(value, how)),
+        other => how(other),
     }
 }
 

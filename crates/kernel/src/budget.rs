@@ -3,6 +3,7 @@
 use crate::attempt::{Attempt, Lane, Step};
 use crate::event::RunKey;
 use crate::flow::{Flow, FlowStep, Stage};
+use crate::order::Balance;
 use crate::outcome::{RunOutcome, RunUsage};
 use crate::state::{State, StoryProgress};
 
@@ -56,6 +57,35 @@ impl State {
             allowance.run_micro_usd,
             self.spent.most_micro_usd,
         )
+    }
+
+    /// What a run of this stage that has started may use: what is left beside the reservations of the
+    /// other agents that run.
+    pub(crate) fn balance(&self, stage: Stage) -> Option<Balance> {
+        let allowance = self.spec.allowance.filter(|_| !stage.is_check())?;
+        let running = self.running();
+        let agents = running.iter().filter(|run| !run.stage.is_check()).count();
+        let others = (agents as u64).saturating_sub(1);
+        let left = |total: Option<u64>, spent: u64, cap: Option<u64>, most: u64| {
+            let reserved = others.saturating_mul(cap.unwrap_or(most));
+            total.map(|total| total.saturating_sub(spent).saturating_sub(reserved))
+        };
+        let (tokens, micro_usd) = self.charged();
+        let balance = Balance {
+            tokens: left(
+                allowance.tokens,
+                tokens,
+                allowance.run_tokens,
+                self.spent.most_tokens,
+            ),
+            micro_usd: left(
+                allowance.micro_usd,
+                micro_usd,
+                allowance.run_micro_usd,
+                self.spent.most_micro_usd,
+            ),
+        };
+        (balance != Balance::default()).then_some(balance)
     }
 
     /// Tokens and millionths of a dollar that count against the budget.

@@ -336,6 +336,7 @@ impl Active<'_> {
             faults: lane.run.faults,
             former: story.former,
             landing: self.landing(lane.stage),
+            balance: self.state.balance(lane.stage),
             told: self.told(lane),
         }
     }

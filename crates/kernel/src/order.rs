@@ -203,8 +203,20 @@ pub struct RunOrder {
     /// What is asked of a candidate beside what landed since it was made; none for all other runs.
     #[serde(default)]
     pub landing: Option<LandingCheck>,
+    /// What is left for it of the loop's budget; none where there is no budget of tokens or money.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub balance: Option<Balance>,
     /// What its prompt tells beside the story.
     pub told: Told,
+}
+
+/// What one run may use at most: what is left of the budget beside what the other runs have reserved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Balance {
+    /// Tokens.
+    pub tokens: Option<u64>,
+    /// Money, in millionths of a dollar.
+    pub micro_usd: Option<u64>,
 }
 
 /// What is asked of a candidate that was put onto the head.

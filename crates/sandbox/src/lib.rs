@@ -50,10 +50,10 @@ mod linux;
 pub use elsewhere::{keep, launch, look, shim, sweep};
 pub use error::KeeperError;
 pub use jail::{
-    Abilities, Access, Allowed, CONTAINER_LABEL, CommandSpec, DEFAULT_IMAGE, FILTER_FD, HOME, Jail,
-    JailKind, JailSpec, LimitHit, Limits, Mount, Network, OPTIONS_FD, PROXY_PORT, PROXY_URL,
-    Probed, ProxySpec, Refusal, Refused, Route, SHIM_COMMAND, Unusable, WORKSPACE, probe,
-    proxy_environment, system_mounts,
+    Abilities, Access, Allowed, Balance, CONTAINER_LABEL, CommandSpec, DEFAULT_IMAGE, FILTER_FD,
+    HOME, Jail, JailKind, JailSpec, LimitHit, Limits, Mount, Network, OPTIONS_FD, PROXY_PORT,
+    PROXY_URL, Probed, ProxySpec, Rates, Refusal, Refused, Route, SHIM_COMMAND, TokensUsed,
+    Unusable, WORKSPACE, probe, proxy_environment, system_mounts,
 };
 #[cfg(target_os = "linux")]
 pub use linux::{Stray, keep, launch, look, remove_stray, shim, strays, sweep};

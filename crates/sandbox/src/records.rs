@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{JailKind, JailSpec, KeeperError, LimitHit, Refused};
+use crate::{JailKind, JailSpec, KeeperError, LimitHit, Refused, TokensUsed};
 
 /// The variable that the keeper adds to the program's environment. Its value is the path of the run
 /// folder, with links resolved.
@@ -169,6 +169,15 @@ pub struct ExitRecord {
     /// How many requests went through the routes of the proxy.
     #[serde(default)]
     pub requests: u64,
+    /// The tokens that their answers told of, if any did.
+    // Added later, with the next one: an older record does not have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<TokensUsed>,
+    /// The host that the run needed and was refused, which ended it: [`ProxySpec::needed`].
+    ///
+    /// [`ProxySpec::needed`]: crate::ProxySpec::needed
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused_need: Option<String>,
 }
 
 /// How many refusals an exit record has.

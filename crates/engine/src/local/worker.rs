@@ -26,7 +26,7 @@ use crate::local::tracked::Tracked;
 use crate::local::waker::Waker;
 use crate::orders::run::is_under_way;
 use crate::ports::{Log, Ports};
-use crate::redaction::{known_or_seen, redacted};
+use crate::redaction::{known_or_seen, redacted, with_relative_paths};
 
 /// How long the worker's lease lasts without being renewed.
 const LEASE_MS: i64 = 30_000;
@@ -486,9 +486,10 @@ impl Worker {
             return Ok(Appended::No);
         };
         let known = known_or_seen(&self.ports.home, loop_id);
+        let event = redacted(event, &known, tracked.state.spec())?;
         let stamped = Stamped {
             at_ms: (self.ports.clock)(),
-            event: redacted(event, &known, tracked.state.spec())?,
+            event: with_relative_paths(event, tracked.state.spec())?,
         };
         let mut next = tracked.state.clone();
         if let Err(illegal) = next.apply(&stamped) {

@@ -146,7 +146,7 @@ impl Commands<'_> {
     ) -> Result<RunSpec, Fault> {
         let mut env = confined::environment(self.plan, self.lane, purpose);
         env.extend(command.env.iter().cloned());
-        let jail = confined::jail(self.plan, self.lane, purpose, &env)?;
+        let jail = confined::jail(self.plan, self.lane, purpose, &mut env)?;
         Ok(RunSpec {
             run_id: place.to_string_lossy().into_owned(),
             program: "/bin/sh".to_owned(),

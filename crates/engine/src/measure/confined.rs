@@ -80,12 +80,13 @@ pub(super) fn environment(
     env
 }
 
-/// The jail of a command with this environment, if there is one.
+/// The jail of a command with this environment, if there is one. The environment is led to what the jail
+/// shows elsewhere than the host has it.
 pub(super) fn jail(
     plan: &CheckPlan,
     lane: &Lane,
     purpose: Purpose,
-    env: &BTreeMap<String, String>,
+    env: &mut BTreeMap<String, String>,
 ) -> Result<Option<JailSpec>, Fault> {
     let Some(jail) = &plan.jail else {
         return Ok(None);

@@ -1,23 +1,17 @@
 //! One agent's place in its jail: its checkout and home at the paths that are the same in every run,
-//! the hosts of its models, and the keys that stay outside.
+//! and the hosts of its models. The keys that stay outside are `held_keys.rs`.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use agents::Gateway;
 use home::AgentSettings;
 use kernel::Writes;
-use sandbox::{Access, Mount, Network, ProxySpec, Route, RunSpec};
+use sandbox::{Access, Balance, Mount, Network, RunSpec};
 
 use crate::fault::Fault;
 use crate::run::credentials::PersonsVariables;
+use crate::run::held_keys::HeldKeys;
 use crate::run::jail::{CLIENT, Ground, program_mounts};
-
-/// Stands for a key inside of a jail.
-const PLACEHOLDER: &str = "sk-held-by-loopwright";
-
-/// The proxy's way to an agent's model.
-const MODEL_ROUTE: &str = "model";
+use crate::run::needed::needed;
 
 /// Everything that confining an agent's run looks at.
 pub(crate) struct Cell<'a> {
@@ -29,6 +23,7 @@ pub(crate) struct Cell<'a> {
     pub(crate) home: &'a Path,
     pub(crate) client: &'a Path,
     pub(crate) keys: &'a PersonsVariables,
+    pub(crate) balance: Option<Balance>,
 }
 
 impl Cell<'_> {
@@ -39,11 +34,19 @@ impl Cell<'_> {
         let hosts = self.agent.cli().facts().hosts;
         let mut network = self.ground.network(policy, hosts);
         if let Network::Proxy(proxy) = &mut network {
-            self.hold_keys(spec, proxy)?;
+            let held = HeldKeys {
+                ground: self.ground,
+                agent: self.agent,
+                home: self.home,
+                keys: self.keys,
+            };
+            held.hold(spec, proxy)?;
+            proxy.needed = needed(self.agent, spec);
+            proxy.balance = self.balance.map(Box::new);
             spec.env.extend(sandbox::proxy_environment());
         }
         self.bridge(spec);
-        let mut mounts = self.ground.mounts(&spec.env)?;
+        let mut mounts = self.ground.mounts(&mut spec.env)?;
         mounts.extend(program_mounts(&spec.program));
         mounts.extend(self.own_mounts());
         // An agent over a protocol is started by our own program.
@@ -82,95 +85,6 @@ impl Cell<'_> {
             *value = self.ground.bridged(value);
         }
     }
-
-    /// Leaves keys with the proxy, where the CLI can be told another address for its model: inside there
-    /// is a placeholder only.
-    fn hold_keys(&self, spec: &mut RunSpec, proxy: &mut ProxySpec) -> Result<(), Fault> {
-        if !self.ground.injects_keys() {
-            return Ok(());
-        }
-        let gateways = self.agent.cli().facts().gateways;
-        // A variable that the configuration sets is no secret: it stands in a file.
-        let held = |gateway: &&Gateway| {
-            let is_given = self.keys.get(gateway.key_variable).is_some();
-            is_given && !spec.env.contains_key(gateway.key_variable)
-        };
-        // A CLI uses one key, the first that it knows of.
-        let Some(gateway) = gateways.iter().find(held) else {
-            return Ok(());
-        };
-        // Whoever names a provider of their own knows where their key goes.
-        if spec.args.iter().any(|word| word.contains("model_provider")) {
-            return Ok(());
-        }
-        let upstream = self.upstream(gateway, spec)?;
-        let inside = format!("{}/~{MODEL_ROUTE}", sandbox::PROXY_URL);
-        proxy.routes.push(Route {
-            name: MODEL_ROUTE.to_owned(),
-            upstream,
-            header: gateway.header.to_owned(),
-            value_prefix: gateway.value_prefix.to_owned(),
-            key_variable: gateway.key_variable.to_owned(),
-            extra_headers: BTreeMap::new(),
-            paths: Vec::new(),
-        });
-        let is_held = |name: &String| {
-            gateways
-                .iter()
-                .any(|gateway| gateway.key_variable == name || gateway.url_variable() == Some(name))
-        };
-        spec.pass_env.retain(|name| !is_held(name));
-        let key = gateway.key_variable.to_owned();
-        spec.env.insert(key, PLACEHOLDER.to_owned());
-        // Behind the subcommand, where every flag may stand.
-        let place = spec.args.len().min(1);
-        spec.args.splice(place..place, gateway.arguments(&inside));
-        if let Some(name) = gateway.url_variable() {
-            spec.env.insert(name.to_owned(), inside);
-        }
-        Ok(())
-    }
-
-    /// Where a key is sent to: the person's own gateway, or the maker's. A configuration that may be
-    /// the repository's must not send the key elsewhere.
-    fn upstream(&self, gateway: &Gateway, spec: &RunSpec) -> Result<String, Fault> {
-        let Some(variable) = gateway.url_variable() else {
-            return Ok(gateway.upstream.to_owned());
-        };
-        let persons = self.keys.get(variable);
-        if let Some(url) = persons.and_then(|url| url.into_string().ok()) {
-            return Ok(url);
-        }
-        let Some(configured) = spec.env.get(variable) else {
-            return Ok(gateway.upstream.to_owned());
-        };
-        let (host, port) = host_of(configured).unwrap_or_default();
-        if self.ground.allows(&host, port) {
-            return Ok(configured.clone());
-        }
-        Err(Fault::NeedsPerson {
-            what: format!(
-                "the configuration sends the key {} to `{host}`, which the sandbox does not allow",
-                gateway.key_variable
-            ),
-            remedy: format!(
-                "add it to your own configuration, `[sandbox] allow = [\"{host}:{port}\"]`, \
-                 then `loopwright resume --reload`"
-            ),
-        })
-    }
-}
-
-/// Host and port of an address.
-fn host_of(url: &str) -> Option<(String, u16)> {
-    let (scheme, rest) = url.split_once("://")?;
-    let authority = rest.split(['/', '?', '#']).next()?;
-    let authority = authority.rsplit('@').next()?;
-    let usual = if scheme == "http" { 80 } else { 443 };
-    Some(match authority.rsplit_once(':') {
-        Some((host, port)) => (host.to_ascii_lowercase(), port.parse().ok()?),
-        None => (authority.to_ascii_lowercase(), usual),
-    })
 }
 
 fn read_only(host: &Path, inside: &str) -> Mount {
@@ -178,5 +92,291 @@ fn read_only(host: &Path, inside: &str) -> Mount {
         host: host.to_owned(),
         inside: PathBuf::from(inside),
         access: Access::ReadOnly,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+
+    use home::{NetworkPolicy, SandboxKind, SandboxSettings, Secret};
+    use sandbox::{Allowed, Route, StopSignal};
+
+    use super::*;
+
+    const KEY: &str = "the-real-key-of-the-person";
+
+    /// A run of one agent, and what its jail is to be.
+    struct Scene {
+        folder: tempfile::TempDir,
+        agent: AgentSettings,
+        settings: SandboxSettings,
+        writes: Writes,
+        keys: Vec<&'static str>,
+    }
+
+    impl Scene {
+        fn of(kind: &str) -> Self {
+            let folder = tempfile::tempdir().expect("a folder");
+            for name in ["state", "home", "checkout"] {
+                fs::create_dir(folder.path().join(name)).expect("made");
+            }
+            Self {
+                folder,
+                agent: AgentSettings {
+                    command: Vec::new(),
+                    pass_env: Vec::new(),
+                    env: BTreeMap::new(),
+                    timeout_secs: 60,
+                    idle_secs: None,
+                    kind: Some(kind.to_owned()),
+                    program: None,
+                    args: Vec::new(),
+                    model: None,
+                    effort: None,
+                    files: BTreeMap::new(),
+                },
+                settings: SandboxSettings {
+                    kind: SandboxKind::Bwrap,
+                    network: NetworkPolicy::Model,
+                    inject_keys: true,
+                    ..SandboxSettings::host()
+                },
+                writes: Writes::Code,
+                keys: Vec::new(),
+            }
+        }
+
+        fn at(&self, name: &str) -> PathBuf {
+            self.folder.path().join(name)
+        }
+
+        fn confine(&self) -> Result<RunSpec, Fault> {
+            let keys = self.keys.iter();
+            let keys = keys.map(|name| ((*name).to_owned(), Secret::new(KEY)));
+            let keys = PersonsVariables(Some(keys.collect()));
+            let state = self.at("state");
+            let ground = Ground::of(&self.settings, &state);
+            let (checkout, home) = (self.at("checkout"), self.at("home"));
+            let cell = Cell {
+                ground: &ground,
+                agent: &self.agent,
+                role: "implementor",
+                writes: self.writes,
+                checkout: &checkout,
+                home: &home,
+                client: Path::new("/usr/bin/true"),
+                keys: &keys,
+                balance: None,
+            };
+            let mut spec = spec_of(&self.agent, &self.keys);
+            cell.confine(&mut spec)?;
+            Ok(spec)
+        }
+    }
+
+    fn spec_of(agent: &AgentSettings, keys: &[&str]) -> RunSpec {
+        RunSpec {
+            run_id: "run".to_owned(),
+            program: "agent".to_owned(),
+            args: vec!["exec".to_owned()],
+            cwd: PathBuf::from(sandbox::WORKSPACE),
+            env: agent.env.clone(),
+            pass_env: keys.iter().map(|name| (*name).to_owned()).collect(),
+            pass_env_file: None,
+            marks: Vec::new(),
+            unnamed: false,
+            takes_ports: false,
+            stdin: None,
+            wall_secs: 60,
+            idle_secs: None,
+            grace_secs: 1,
+            output_bytes_max: 1000,
+            stop_signal: StopSignal::Term,
+            stream: None,
+            jail: None,
+        }
+    }
+
+    fn access_of(spec: &RunSpec, inside: &str) -> Option<Access> {
+        let mounts = &spec.jail.as_ref().expect("a jail").mounts;
+        let mut found = mounts
+            .iter()
+            .filter(|mount| mount.inside == Path::new(inside));
+        found.next().map(|mount| mount.access)
+    }
+
+    fn routes(spec: &RunSpec) -> Vec<Route> {
+        match &spec.jail.as_ref().expect("a jail").network {
+            Network::Proxy(proxy) => proxy.routes.clone(),
+            Network::None | Network::Open => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn only_who_writes_can_write() {
+        for (writes, expected) in [
+            (Writes::Code, Access::Writable),
+            (Writes::Tests, Access::Writable),
+            (Writes::Nothing, Access::ReadOnly),
+        ] {
+            let scene = Scene {
+                writes,
+                ..Scene::of("codex")
+            };
+            let spec = scene.confine().expect("a spec");
+            assert_eq!(access_of(&spec, sandbox::WORKSPACE), Some(expected));
+            assert_eq!(access_of(&spec, sandbox::HOME), Some(Access::Writable));
+            assert_eq!(spec.env["HOME"], sandbox::HOME);
+        }
+    }
+
+    #[test]
+    fn a_network_is_what_the_role_has() {
+        let mut scene = Scene::of("codex");
+        scene.settings.allow = vec!["mirror.corp:8443".to_owned()];
+        let spec = scene.confine().expect("a spec");
+        let jail = spec.jail.as_ref().expect("a jail");
+        let Network::Proxy(proxy) = &jail.network else {
+            panic!("{jail:?}");
+        };
+        let allowed = |host: &str, port: u16, may_be_private: bool| Allowed {
+            host: host.to_owned(),
+            port,
+            may_be_private,
+        };
+        assert!(proxy.allow.contains(&allowed("api.openai.com", 443, false)));
+        assert!(proxy.allow.contains(&allowed("mirror.corp", 8443, true)));
+        assert!(proxy.needed.contains(&"api.openai.com".to_owned()));
+        assert!(spec.env.contains_key("https_proxy"));
+        for (policy, expected) in [
+            (NetworkPolicy::None, Network::None),
+            (NetworkPolicy::Open, Network::Open),
+        ] {
+            let roles = &mut scene.settings.roles;
+            roles.insert("implementor".to_owned(), policy);
+            let spec = scene.confine().expect("a spec");
+            assert_eq!(spec.jail.as_ref().expect("a jail").network, expected);
+            assert!(!spec.env.contains_key("https_proxy"));
+        }
+    }
+
+    #[test]
+    fn i09_a_key_stays_with_the_proxy_whatever_the_cli() {
+        for (kind, variable, host, header) in [
+            (
+                "claude",
+                "ANTHROPIC_API_KEY",
+                "https://api.anthropic.com",
+                "x-api-key",
+            ),
+            (
+                "claude",
+                "CLAUDE_CODE_OAUTH_TOKEN",
+                "https://api.anthropic.com",
+                "authorization",
+            ),
+            (
+                "codex",
+                "OPENAI_API_KEY",
+                "https://api.openai.com/v1",
+                "authorization",
+            ),
+            (
+                "gemini",
+                "GEMINI_API_KEY",
+                "https://generativelanguage.googleapis.com",
+                "x-goog-api-key",
+            ),
+            (
+                "pi",
+                "ANTHROPIC_API_KEY",
+                "https://api.anthropic.com",
+                "x-api-key",
+            ),
+            (
+                "pi",
+                "OPENROUTER_API_KEY",
+                "https://openrouter.ai/api/v1",
+                "authorization",
+            ),
+            (
+                "opencode",
+                "ANTHROPIC_API_KEY",
+                "https://api.anthropic.com/v1",
+                "x-api-key",
+            ),
+        ] {
+            let scene = Scene {
+                keys: vec![variable],
+                ..Scene::of(kind)
+            };
+            let spec = scene.confine().expect("a spec");
+            let routes = routes(&spec);
+            assert_eq!(routes.len(), 1, "{kind}");
+            assert_eq!(
+                (routes[0].upstream.as_str(), routes[0].header.as_str()),
+                (host, header),
+                "{kind}"
+            );
+            assert_eq!(routes[0].key_variable, variable, "{kind}");
+            assert!(spec.pass_env.is_empty(), "{kind}: {:?}", spec.pass_env);
+            assert!(spec.env[variable].contains("held-by-loopwright"), "{kind}");
+            let address = format!("{}/~{}", sandbox::PROXY_URL, routes[0].name);
+            let models = fs::read_to_string(scene.at("home/models.json")).unwrap_or_default();
+            let told = format!("{:?} {:?} {models}", spec.env, spec.args);
+            assert!(told.contains(&address), "{kind}: {told}");
+            assert!(!serde_json::to_string(&spec).expect("JSON").contains(KEY));
+            let mut open = scene;
+            open.settings.inject_keys = false;
+            let spec = open.confine().expect("a spec");
+            assert_eq!(spec.pass_env, [variable], "{kind}");
+        }
+    }
+
+    /// Both providers of one CLI have a way of their own, and one that the person leads elsewhere none.
+    #[test]
+    fn every_provider_has_its_own_key() {
+        let mut scene = Scene::of("pi");
+        scene.keys = vec![
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_OAUTH_TOKEN",
+            "OPENAI_API_KEY",
+        ];
+        let spec = scene.confine().expect("a spec");
+        let held: Vec<String> = routes(&spec)
+            .into_iter()
+            .map(|route| format!("{} {}", route.name, route.key_variable))
+            .collect();
+        assert_eq!(
+            held,
+            ["anthropic ANTHROPIC_OAUTH_TOKEN", "openai OPENAI_API_KEY"]
+        );
+        assert!(spec.pass_env.is_empty(), "{:?}", spec.pass_env);
+        let own = r#"{"providers":{"openai":{"baseUrl":"https://models.corp/v1"}}}"#;
+        fs::write(scene.at("models.json"), own).expect("written");
+        let from = scene.at("models.json").display().to_string();
+        scene.agent.files.insert("models.json".to_owned(), from);
+        let spec = scene.confine().expect("a spec");
+        assert_eq!(routes(&spec).len(), 1);
+        assert_eq!(spec.pass_env, ["OPENAI_API_KEY"]);
+        let made = fs::read_to_string(scene.at("home/models.json")).expect("read");
+        assert!(made.contains("https://models.corp/v1"), "{made}");
+    }
+
+    /// A configuration that may be the repository's must not send the key elsewhere.
+    #[test]
+    fn i09_a_key_is_not_sent_where_the_person_does_not_allow() {
+        let mut scene = Scene::of("claude");
+        scene.keys = vec!["ANTHROPIC_API_KEY"];
+        let address = "https://evil.example".to_owned();
+        let env = &mut scene.agent.env;
+        env.insert("ANTHROPIC_BASE_URL".to_owned(), address);
+        let refused = scene.confine();
+        assert!(matches!(refused, Err(Fault::NeedsPerson { .. })));
+        scene.settings.allow = vec!["evil.example".to_owned()];
+        let spec = scene.confine().expect("a spec");
+        assert_eq!(routes(&spec)[0].upstream, "https://evil.example");
     }
 }

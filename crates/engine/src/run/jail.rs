@@ -12,7 +12,7 @@ use rustix::process::{Resource, getrlimit};
 use sandbox::{Access, Allowed, JailKind, JailSpec, Limits, Mount, Network, ProxySpec, Route};
 
 use crate::fault::Fault;
-use crate::run::downloads;
+use crate::run::{authorities, downloads};
 
 /// Our own program inside of a jail, for agents that are run through a client of ours.
 pub(crate) const CLIENT: &str = "/run/lw/loopwright";
@@ -30,6 +30,9 @@ const TOOLCHAINS: &[(&str, &str)] = &[
     ("GOROOT", "sdk/go"),
     ("JAVA_HOME", ".sdkman/candidates/java/current"),
 ];
+
+/// Where an image has its programs.
+const IMAGE_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Variables that name a place of the operator's which no jail shows.
 const HIDDEN: &[&str] = &["LOGNAME", "MAIL"];
@@ -51,14 +54,25 @@ impl<'a> Ground<'a> {
         }
     }
 
+    /// Whether runs have the system and the toolchains of an image and not the machine's.
+    fn has_image(&self) -> bool {
+        matches!(
+            self.settings.kind,
+            SandboxKind::Podman | SandboxKind::Docker
+        )
+    }
+
     /// The environment as it must be inside: a home of its own, and the toolchains where they are.
     pub(crate) fn environment(&self, env: &mut BTreeMap<String, String>) {
-        for (name, place) in TOOLCHAINS {
-            let below_home = self.home.as_ref().map(|home| home.join(place));
-            if let Some(path) = below_home.filter(|path| path.exists()) {
-                let path = path.to_string_lossy().into_owned();
-                env.entry((*name).to_owned()).or_insert(path);
+        if self.has_image() {
+            env.retain(|name, _| !TOOLCHAINS.iter().any(|(toolchain, _)| toolchain == name));
+            // A path that the person set for this agent is meant for where it runs.
+            let ours = std::env::var("PATH").ok();
+            if env.get("PATH") == ours.as_ref() {
+                env.insert("PATH".to_owned(), IMAGE_PATH.to_owned());
             }
+        } else {
+            self.name_toolchains(env);
         }
         env.retain(|name, _| !HIDDEN.contains(&name.as_str()));
         env.insert("HOME".to_owned(), sandbox::HOME.to_owned());
@@ -67,15 +81,33 @@ impl<'a> Ground<'a> {
         downloads::environment(env);
     }
 
-    /// The machine's part of the mounts, for a run with this environment.
-    pub(crate) fn mounts(&self, env: &BTreeMap<String, String>) -> Result<Vec<Mount>, Fault> {
+    /// Says where the toolchains below the operator's home are.
+    fn name_toolchains(&self, env: &mut BTreeMap<String, String>) {
+        for (name, place) in TOOLCHAINS {
+            let below_home = self.home.as_ref().map(|home| home.join(place));
+            if let Some(path) = below_home.filter(|path| path.exists()) {
+                let path = path.to_string_lossy().into_owned();
+                env.entry((*name).to_owned()).or_insert(path);
+            }
+        }
+    }
+
+    /// The machine's part of the mounts, for a run with this environment, which is led to where the
+    /// person's authorities are inside.
+    pub(crate) fn mounts(&self, env: &mut BTreeMap<String, String>) -> Result<Vec<Mount>, Fault> {
+        let authorities = authorities::show(self.home.as_deref(), env);
         let path = env.get("PATH").map(String::as_str).unwrap_or_default();
         let places: BTreeMap<String, PathBuf> = TOOLCHAINS
             .iter()
             .filter_map(|(name, _)| Some(((*name).to_owned(), PathBuf::from(env.get(*name)?))))
             .collect();
-        let shown = sandbox::system_mounts(OsStr::new(path), &places, &self.state_folder);
-        let mut mounts = shown.map_err(|error| Fault::io("look at", &self.state_folder, error))?;
+        let mut mounts = if self.has_image() {
+            Vec::new()
+        } else {
+            let shown = sandbox::system_mounts(OsStr::new(path), &places, &self.state_folder);
+            shown.map_err(|error| Fault::io("look at", &self.state_folder, error))?
+        };
+        mounts.extend(authorities);
         let folders = std::env::split_paths(path).flat_map(|folder| installation_of(&folder));
         mounts.extend(folders.map(|folder| same(&folder, Access::ReadOnly)));
         let read = self.settings.read.iter();
@@ -144,8 +176,8 @@ impl<'a> Ground<'a> {
             routes: self.bridges().map(|(_, route)| route).collect(),
             upstream_proxy: upstream_proxy(),
             direct: direct(),
-            requests_max: None,
             extra_ca: extra_ca(),
+            ..ProxySpec::default()
         }
     }
 

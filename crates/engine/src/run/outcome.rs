@@ -50,6 +50,10 @@ impl EndedRun<'_> {
             Some(kind) => self.cli_outcome(kind, exit),
             None => (self.plain_outcome(exit), None),
         };
+        let usage = usage.or_else(|| self.metered(exit));
+        if let Some(host) = &exit.refused_need {
+            return (self.refused_model(host), usage);
+        }
         let has_failed = matches!(
             outcome,
             RunOutcome::Failed { .. }
@@ -132,6 +136,41 @@ impl EndedRun<'_> {
                 (outcome, Some(resumed))
             }
             None => (outcome, used),
+        }
+    }
+
+    /// What the proxy counted of a run that tells nothing itself.
+    fn metered(&self, exit: &ExitRecord) -> Option<RunUsage> {
+        let used = exit.tokens?;
+        let tokens = agents::Tokens {
+            input: used.input,
+            cached: used.cached,
+            output: used.output,
+        };
+        let model = self.model();
+        let prices = agents::Prices::new(self.settings.prices.clone());
+        let cost = model.as_deref();
+        let cost_micro_usd = cost.and_then(|model| prices.cost_micro_usd(model, &tokens));
+        Some(RunUsage {
+            model,
+            input_tokens: Some(tokens.input),
+            cached_tokens: Some(tokens.cached),
+            output_tokens: Some(tokens.output),
+            cost_micro_usd,
+            ..RunUsage::default()
+        })
+    }
+
+    /// A run that was ended because the sandbox does not let it reach its model.
+    fn refused_model(&self, host: &str) -> RunOutcome {
+        let name = self.run.agent.as_ref().map_or("", |name| name.as_str());
+        RunOutcome::NeedsHuman {
+            question: format!(
+                "the sandbox does not let the agent `{name}` reach its model at `{host}`; add it to \
+                 your own configuration (`[sandbox] allow = [\"{host}\"]`), run `loopwright resume \
+                 --reload`, then answer `retry`"
+            ),
+            free: false,
         }
     }
 

@@ -42,8 +42,12 @@ const PLACES: &[&str] = &[
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
     "NODE_EXTRA_CA_CERTS",
+    "CODEX_CA_CERTIFICATE",
     "PIP_CERT",
     "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "GIT_SSL_CAINFO",
+    "CARGO_HTTP_CAINFO",
 ];
 
 /// Commands that one check's run may start, over all trees.
@@ -131,6 +135,7 @@ impl Preparing<'_> {
                 home: &agent_home.host,
                 client: &self.ports.program,
                 keys: &keys,
+                balance: self.balance(&agent),
             };
             cell.confine(&mut spec)?;
         }
@@ -176,6 +181,26 @@ impl Preparing<'_> {
         Ok(PersonsVariables(
             kept.map_err(|error| Fault::io("read", &path, error))?,
         ))
+    }
+
+    /// What the run may still use, with what its model's tokens cost. Money without a price cannot be
+    /// counted as it is spent.
+    fn balance(&self, agent: &AgentSettings) -> Option<sandbox::Balance> {
+        let left = self.run.balance?;
+        let prices = agents::Prices::new(self.settings.prices.clone());
+        let price = agent.model.as_deref().and_then(|model| prices.of(model));
+        let money = left.micro_usd.zip(price).map(|(left, price)| {
+            let rates = sandbox::Rates {
+                input: price.input,
+                cached: price.cached.unwrap_or(price.input),
+                output: price.output,
+            };
+            (left, rates)
+        });
+        Some(sandbox::Balance {
+            tokens: left.tokens,
+            money,
+        })
     }
 
     fn agent_name(&self) -> Result<&kernel::AgentName, Fault> {

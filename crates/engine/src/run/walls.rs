@@ -30,7 +30,9 @@ pub(crate) fn limit_words(limit: LimitHit) -> String {
         JailLimit::Cpu => "cpu",
         JailLimit::OpenFiles => "open_files",
         JailLimit::Disk => "disk_mb",
-        JailLimit::Requests => return "it used up its requests to the model".to_owned(),
+        JailLimit::Requests => {
+            return "it used up what the budget leaves for requests to the model".to_owned();
+        }
     };
     format!(
         "it used more {} than the sandbox allows (`[sandbox] {key}`)",
@@ -58,6 +60,6 @@ fn reason(why: Refusal) -> &'static str {
         Refusal::PrivateAddress => "a private address",
         Refusal::BadRoute => "no such way to a model",
         Refusal::OtherTlsName => "not the host that was asked for",
-        Refusal::RequestsUsedUp => "the run's requests are used up",
+        Refusal::RequestsUsedUp => "what the budget leaves for the run is used up",
     }
 }

@@ -100,6 +100,8 @@ fn end(folder: &Path, says: &str, cause: ExitCause) {
         limit: None,
         refused: Vec::new(),
         requests: 0,
+        tokens: None,
+        refused_need: None,
     };
     fs::write(folder.join("stdout"), says).expect("written");
     fs::write(

@@ -858,6 +858,8 @@ impl Actor<'_> {
             limit: None,
             refused: Vec::new(),
             requests: 0,
+            tokens: None,
+            refused_need: None,
         }))
     }
 

@@ -663,6 +663,33 @@ fn i10_a_budget_that_fits_none_of_several_runs_ends_the_loop_once() {
     assert_eq!(played.owed_words(), ["end BudgetExhausted"]);
 }
 
+/// What a run may use at most is what is left beside the reservation of the one that runs with it.
+#[test]
+fn i10_a_run_is_told_what_is_left_of_the_budget() {
+    for (tokens, micro_usd, expected) in [
+        (None, None, None),
+        (Some(1000), None, Some((Some(700), None))),
+        (None, Some(90), Some((None, Some(50)))),
+    ] {
+        let mut loop_spec = spec(vec![story("a", 0, &[])]);
+        loop_spec.flow = Flow::Quartet;
+        loop_spec.allowance = Some(kernel::Allowance {
+            tokens,
+            micro_usd,
+            run_tokens: Some(300),
+            run_micro_usd: Some(40),
+        });
+        let mut played = Played::start(loop_spec);
+        played.end_stage(Stage::Baseline, checked(true));
+        played.run_order(Stage::Implement);
+        let writer = played.run_order(Stage::WriteTests);
+        let told = writer
+            .balance
+            .map(|balance| (balance.tokens, balance.micro_usd));
+        assert_eq!(told, expected);
+    }
+}
+
 #[test]
 fn i10_tokens_and_money_are_one_falling_balance() {
     let used = |tokens: u64, cost: Option<u64>| {

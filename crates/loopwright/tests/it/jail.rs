@@ -330,6 +330,57 @@ fn a_run_that_uses_too_much_is_told_so() {
     assert!(events.stdout.contains("disk space"), "{}", events.whole());
 }
 
+/// Some CLIs ask again for ever. The run ends at once, and a person is told which host it was.
+#[test]
+fn a_run_that_may_not_reach_its_model_is_ended_and_asks() {
+    let stubborn = "cat > /dev/null\nbash -c 'exec 3<>/dev/tcp/127.0.0.1/8119; printf \"CONNECT models.invalid:443 HTTP/1.1\\r\\n\\r\\n\" >&3; cat <&3'\nsleep 3600\n";
+    let scene = jailed(&["one"], stubborn, CAREFUL, "");
+    let config = scene.env.read("project/loopwright.toml");
+    let address = "MODEL_BASE_URL = \"https://models.invalid/v1\", STARTS";
+    let config = config.replace("STARTS", address);
+    scene.env.write("project/loopwright.toml", config);
+    let started = start(&scene, &[]);
+    assert_eq!(started.exit, 0, "{}", started.whole());
+    let view = scene.wait_for(&["needs_human", "failed", "completed"]);
+    assert_eq!(view["status"], "needs_human", "{view}");
+    let reason = view["reason"].as_str().expect("a reason");
+    for words in ["models.invalid", "[sandbox] allow"] {
+        assert!(reason.contains(words), "{reason}");
+    }
+    let cancelled = scene.env.run(&["cancel"]);
+    assert_eq!(cancelled.exit, 0, "{}", cancelled.whole());
+    scene.wait_for(&["cancelled"]);
+}
+
+/// What agents and checks say of files is said in the project's own terms.
+#[test]
+fn people_see_paths_of_the_project_and_none_of_the_jail() {
+    let teller = "cat > /dev/null\necho \"look at /workspace/src/a.txt in /workspace\"\nif [ \"$LOOPWRIGHT_ATTEMPT\" = 1 ]; then echo \"cannot read /workspace/src/a.txt\" >&2; exit 1; fi\necho one > one.txt\n";
+    let scene = jailed(&["one"], teller, CAREFUL, "");
+    let started = start(&scene, &[]);
+    assert_eq!(started.exit, 0, "{}", started.whole());
+    assert_passed(&scene.wait_for(&["completed", "failed", "needs_human"]));
+    let loop_id = scene.status()["loopId"].as_str().expect("an id").to_owned();
+    for verb in [
+        vec!["logs", loop_id.as_str()],
+        vec!["story", "one", "--all"],
+        vec!["events", loop_id.as_str(), "--json"],
+        vec!["report", loop_id.as_str()],
+    ] {
+        let said = scene.env.run(&verb);
+        assert_eq!(said.exit, 0, "{}", said.whole());
+        assert!(
+            !said.stdout.contains("/workspace"),
+            "{verb:?}: {}",
+            said.whole()
+        );
+    }
+    let logs = scene.env.run(&["logs", &loop_id]).stdout;
+    assert!(logs.contains("look at src/a.txt in ."), "{logs}");
+    let events = scene.env.run(&["events", &loop_id, "--json"]).stdout;
+    assert!(events.contains("cannot read src/a.txt"), "{events}");
+}
+
 /// Root has rights that other people do not have; the jail must not need them.
 #[test]
 fn i09_a_plain_user_has_the_same_jail() {

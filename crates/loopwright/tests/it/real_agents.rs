@@ -2,6 +2,8 @@
 //! edits, and a model that answers by what it is asked. `cargo xtask ci --only agents` installs the
 //! CLIs. Whoever cannot install them leaves these tests out: `cargo nextest run -E 'not test(/real_/)'`.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use journal::Journal;
@@ -138,15 +140,36 @@ pub(crate) fn n_ended(home: &Path, part: Part) -> usize {
         .count()
 }
 
+/// The variable that puts every loop with real CLIs into jails of this kind.
+const JAIL: &str = "LOOPWRIGHT_TEST_JAIL";
+
 /// One project and the agents that it names.
 pub(crate) struct Stage {
     pub(crate) env: TestEnv,
     agents: PathBuf,
+    /// The kind of jail that its loops run in; on the host where there is none.
+    jail: Option<String>,
+    /// The addresses of the models that its agents are told.
+    models: RefCell<BTreeSet<String>>,
 }
 
 impl Stage {
     /// A committed project.
     pub(crate) fn new() -> Self {
+        Self::made(std::env::var(JAIL).ok().filter(|kind| !kind.is_empty()))
+    }
+
+    /// A committed project whose loops run in jails.
+    pub(crate) fn jailed(kind: &str) -> Self {
+        Self::made(Some(kind.to_owned()))
+    }
+
+    /// Whether its loops run in jails.
+    pub(crate) fn is_jailed(&self) -> bool {
+        self.jail.is_some()
+    }
+
+    fn made(jail: Option<String>) -> Self {
         let agents = installed();
         let env = TestEnv::new();
         for (path, text) in [
@@ -161,7 +184,12 @@ impl Stage {
             &env.path("project"),
             &["calc.sh", "run-tests.sh", "tests/add.sh", "prd.json"],
         );
-        Self { env, agents }
+        Self {
+            env,
+            agents,
+            jail,
+            models: RefCell::default(),
+        }
     }
 
     /// The roles by agent, and each agent with where its model is.
@@ -178,13 +206,21 @@ impl Stage {
              [roles.judge]\nagent = \"{judge}\"\n[checks]\ntest = \"sh run-tests.sh\"\n{more}",
             agents.join("\n")
         );
+        self.configure(config);
+    }
+
+    /// Writes the configuration, with the models' addresses for a jail that has no rules of its own.
+    fn configure(&self, mut config: String) {
+        if let Some(kind) = self.jail.as_ref().filter(|_| !config.contains("[sandbox]")) {
+            let models: Vec<String> = self.models.borrow().iter().cloned().collect();
+            config += &format!("[sandbox]\nkind = \"{kind}\"\nallow = {models:?}\n");
+        }
         self.env.write("project/loopwright.toml", config);
     }
 
     /// One agent that does all of the work alone; what it makes is judged by the checks.
     pub(crate) fn solo(&self, agent: &str) {
-        self.env.write(
-            "project/loopwright.toml",
+        self.configure(
             format!(
                 "[loop]\nflow = \"solo\"\n[retry]\nwait = 1\n[checks]\ntest = \"sh run-tests.sh\"\n{agent}"
             ),
@@ -193,8 +229,7 @@ impl Stage {
 
     /// One agent that does the work and judges it.
     pub(crate) fn judged(&self, name: &str, agent: &str) {
-        self.env.write(
-            "project/loopwright.toml",
+        self.configure(
             format!(
                 "[loop]\nflow = \"judged\"\n[roles.implementor]\nagent = \"{name}\"\n[roles.judge]\nagent = \"{name}\"\n\
                  [checks]\ntest = \"sh run-tests.sh\"\n{agent}"
@@ -226,6 +261,8 @@ impl Stage {
 
     /// The whole entry of an agent, as an operator with a gateway writes it.
     pub(crate) fn agent(&self, name: &str, url: &str) -> String {
+        let address = url.trim_start_matches("http://").to_owned();
+        self.models.borrow_mut().insert(address);
         let path = self.path_with_node();
         let common = |model: &str| {
             format!(
@@ -296,7 +333,9 @@ impl Stage {
 
     pub(crate) fn start(&self, more: &[&str]) -> Answer {
         let start = ["start", "--project", "project", "--prd", "project/prd.json"];
-        self.env.run(&[&start[..], more].concat())
+        let jail = self.jail.as_deref().map(|kind| ["--sandbox", kind]);
+        let jail = jail.as_ref().map_or(&[][..], |words| &words[..]);
+        self.env.run(&[&start[..], jail, more].concat())
     }
 
     pub(crate) fn view(&self) -> Value {

@@ -279,9 +279,10 @@ fn i11_a_cancelled_agent_leaves_nothing_of_its_tools() {
                 .then_some(())
         };
         wait_until("the tool", is_asleep);
-        // It is one of several: the CLI, its shell, the tool.
+        // It is one of several: the CLI, its shell, the tool. In a jail none of them knows our paths.
+        let n_known = processes_with(&stage.home().join("loops")).len();
         assert!(
-            processes_with(&stage.home().join("loops")).len() >= 2 && is_running(&mark),
+            (stage.is_jailed() || n_known >= 2) && is_running(&mark),
             "{kind}"
         );
         assert_eq!(stage.env.run(&["cancel", &stage.loop_id()]).exit, 0);

@@ -1,6 +1,7 @@
 //! Whole loops with the real agent CLIs, each run in a jail of its own: the model is a service of the
 //! host that the person allows by its address, and nothing else can be reached.
 
+use kernel::RunOutcome;
 use serde_json::{Value, json};
 use testkit::ModelServer;
 
@@ -29,7 +30,7 @@ fn quartet(implementor: &str, reviewer: &str, judge: &str) -> Stage {
 }
 
 /// Every run was in a jail, and its agent saw the one path that all see.
-fn assert_confined(stage: &Stage) {
+pub(crate) fn assert_confined(stage: &Stage) {
     let loops = std::fs::read_dir(stage.home().join("loops")).expect("loops");
     let mut n_specs = 0;
     for folder in loops.flatten() {
@@ -106,8 +107,47 @@ fn i09_a_key_stays_outside_of_the_jail() {
     assert!(outside.is_empty(), "the key lies in {outside:?}");
 }
 
+/// The proxy counts what the model's answers cost, and ends the access when nothing is left.
+#[test]
+fn i10_a_budget_ends_the_access_to_the_model() {
+    let stage = Stage::new();
+    let n_asked = std::sync::atomic::AtomicUsize::new(0);
+    let server = ModelServer::answering(0, move |_| {
+        let number = n_asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        testkit::Step::shell(&format!("echo {number}"))
+    });
+    let agent = format!(
+        "[agents.claude]\nkind = \"claude\"\nprogram = \"{}\"\nmodel = \"claude-sonnet-4-5\"\n[budget]\ntokens = 5000\n",
+        stage.program("claude")
+    );
+    stage.judged("claude", &agent);
+    let arguments = [
+        "start",
+        "--project",
+        "project",
+        "--prd",
+        "project/prd.json",
+        "--sandbox",
+        "bwrap",
+    ];
+    let mut command = stage.env.command(&arguments);
+    command
+        .env("ANTHROPIC_API_KEY", "sk-ant-a-key-of-the-person")
+        .env("ANTHROPIC_BASE_URL", server.url());
+    let started = stage.env.output(&mut command);
+    assert!(started.status.success(), "{started:?}");
+    let view = stage.wait_until_status("failed");
+    assert_eq!(view["reason"], "budget_exhausted", "{view}");
+    let outcomes = stage.outcomes();
+    let is_told = |outcome: &RunOutcome| matches!(outcome, RunOutcome::Failed { why } if why.contains("budget"));
+    assert!(outcomes.iter().any(is_told), "{outcomes:?}");
+    let n_requests = server.requests().len();
+    assert!((2..12).contains(&n_requests), "{n_requests} requests");
+    assert!(view["tokens"].as_u64() >= Some(5000), "{view}");
+}
+
 /// Files below a folder that hold a text.
-fn files_with(folder: &std::path::Path, text: &str) -> Vec<std::path::PathBuf> {
+pub(crate) fn files_with(folder: &std::path::Path, text: &str) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let (path, kind) = (entry.path(), entry.file_type().expect("a kind"));

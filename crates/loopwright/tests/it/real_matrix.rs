@@ -78,8 +78,7 @@ fn cases() -> Vec<Case> {
     clippy::print_stdout,
     reason = "the matrix is a table that people read"
 )]
-fn play(kind: &str, name: &str, step: &Step, expected: Expected) {
-    let stage = Stage::new();
+fn play(stage: &Stage, kind: &str, (name, step, expected): &Case) {
     let is_good = Arc::new(AtomicBool::new(false));
     let (seen, step) = (Arc::clone(&is_good), step.clone());
     let server = ModelServer::answering(0, move |request| {
@@ -98,7 +97,7 @@ fn play(kind: &str, name: &str, step: &Step, expected: Expected) {
     });
     let took = began.elapsed();
     is_good.store(true, Ordering::SeqCst);
-    match (&first, expected) {
+    match (&first, *expected) {
         (RunOutcome::Infrastructure { why, .. }, Expected::Wait(words)) if why.contains(words) => {}
         (RunOutcome::NeedsHuman { question, .. }, Expected::Ask(words))
             if question.contains(words) =>
@@ -138,8 +137,8 @@ fn matrix(kind: &str) {
     // Most of it is waiting, so two go at once.
     let cases = sample_of(&format!("trouble with {kind}"), PLAYED, &cases());
     let play_all = |cases: &[Case]| {
-        for (name, step, expected) in cases {
-            play(kind, name, step, *expected);
+        for case in cases {
+            play(&Stage::new(), kind, case);
         }
     };
     let (some, others) = cases.split_at(cases.len() / 2);
@@ -153,5 +152,15 @@ fn matrix(kind: &str) {
 fn trouble_with_a_cli_costs_no_attempt() {
     for cli in sample("trouble with a CLI", &["codex", "claude", "pi"]) {
         matrix(cli);
+    }
+}
+
+/// What goes wrong means the same in a jail: the CLI says it through the proxy.
+#[test]
+fn trouble_in_a_jail_is_taken_for_the_same() {
+    for cli in sample("trouble in a jail", &["codex", "claude", "pi"]) {
+        for case in sample(&format!("trouble with {cli} in a jail"), &cases()) {
+            play(&Stage::jailed("bwrap"), cli, &case);
+        }
     }
 }

@@ -72,14 +72,22 @@ fn rampage(scene: &Scene, random: &mut Random, kills_max: u64, victims: &[&str])
 }
 
 fn scene() -> Scene {
+    scene_started(&[])
+}
+
+/// The same with every agent and every check in a jail, which may only count its starts outside.
+fn jailed_scene() -> Scene {
+    scene_started(&["--sandbox", "bwrap", "--set", "sandbox.write=../starts"])
+}
+
+fn scene_started(more: &[&str]) -> Scene {
     let implement = "cat > /dev/null\nsleep 0.2\necho \"work of $LOOPWRIGHT_STORY_ID\" > \"$LOOPWRIGHT_STORY_ID.txt\"\nsleep 0.2\n";
     let scene = Scene::with_agents(&["one", "two", "three", "four"], implement, JUDGE);
     // A run whose keeper is killed again and again waits longer each time; here the first wait is a
     // second.
     scene.configure("[retry]\nwait = 1\n");
-    let prepared = scene
-        .env
-        .run(&["start", "--project", "project", "--prd", "project/prd.json"]);
+    scene.env.write("starts", "");
+    let prepared = scene.start(more);
     assert_eq!(prepared.exit, 0, "{}", prepared.whole());
     scene
 }
@@ -184,6 +192,74 @@ fn i04_killed_keepers_and_workers_lose_nothing() {
         loops += 1;
     }
     println!("{killed} processes killed over {loops} loops, seed {seed}");
+}
+
+/// Adopted or swept: a jail is part of its run, and its agent is started once for each try.
+#[test]
+fn i04_killed_keepers_and_workers_lose_nothing_in_jails() {
+    let seed = number("LOOPWRIGHT_KILL_SEED", 5);
+    let mut random = Random::new(seed);
+    let (mut killed, mut loops) = (0, 0);
+    let wanted = number("LOOPWRIGHT_KILLS", 8);
+    while killed < wanted {
+        let scene = jailed_scene();
+        let kills_max = (wanted - killed).min(15);
+        killed += rampage(&scene, &mut random, kills_max, &["keeper", "serve"]);
+        check(&scene, seed, false);
+        assert_no_jail_left(&scene);
+        loops += 1;
+    }
+    println!("{killed} processes killed over {loops} loops in jails, seed {seed}");
+}
+
+#[test]
+fn i04_a_killed_worker_disturbs_no_agent_in_a_jail() {
+    let seed = number("LOOPWRIGHT_KILL_SEED", 3);
+    let mut random = Random::new(seed);
+    let scene = jailed_scene();
+    let killed = rampage(
+        &scene,
+        &mut random,
+        number("LOOPWRIGHT_KILLS", 4),
+        &["serve"],
+    );
+    check(&scene, seed, true);
+    assert_no_jail_left(&scene);
+    println!("{killed} workers killed, seed {seed}");
+}
+
+/// No process of a jail, no control group and no socket is left.
+fn assert_no_jail_left(scene: &Scene) {
+    let home = scene.home().display().to_string();
+    let lines = std::fs::read_dir("/proc").expect("a proc folder").flatten();
+    let lines = lines.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    let lines = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
+    let left: Vec<String> = lines.filter(|line| line.contains(&home)).collect();
+    assert!(left.is_empty(), "i11: {left:?}");
+    let mut n_jails = 0;
+    for runs in std::fs::read_dir(scene.home().join("loops"))
+        .expect("loops")
+        .flatten()
+    {
+        for run in std::fs::read_dir(runs.path().join("runs"))
+            .expect("runs")
+            .flatten()
+        {
+            for name in ["alive.sock", "net.sock"] {
+                assert!(!run.path().join(name).exists(), "{name} of {run:?}");
+            }
+            let Ok(record) = std::fs::read(run.path().join("jail.json")) else {
+                continue;
+            };
+            n_jails += 1;
+            let record: serde_json::Value = serde_json::from_slice(&record).expect("JSON");
+            for group in record["cgroups"].as_array().into_iter().flatten() {
+                let group = group.as_str().expect("a path");
+                assert!(!std::path::Path::new(group).exists(), "i11: {group}");
+            }
+        }
+    }
+    assert!(n_jails >= 8, "{n_jails} jails");
 }
 
 /// The answer comes after more than is kept, and when nobody who asked for it lives any more.

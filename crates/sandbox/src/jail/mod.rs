@@ -20,7 +20,8 @@ pub(crate) use find::{abilities, find_program};
 pub use probe::{Probed, Unusable, probe};
 pub(crate) use seccomp::{Machine, container_profile};
 pub use spec::{
-    Access, Allowed, HOME, JailKind, JailSpec, LimitHit, Limits, Mount, Network, PROXY_PORT,
-    PROXY_URL, ProxySpec, Refusal, Refused, Route, WORKSPACE, proxy_environment,
+    Access, Allowed, Balance, HOME, JailKind, JailSpec, LimitHit, Limits, Mount, Network,
+    PROXY_PORT, PROXY_URL, ProxySpec, Rates, Refusal, Refused, Route, TokensUsed, WORKSPACE,
+    proxy_environment,
 };
 pub use system::system_mounts;

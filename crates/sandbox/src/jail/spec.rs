@@ -119,6 +119,44 @@ pub struct ProxySpec {
     /// A PEM file with authorities that routes trust besides the system's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra_ca: Option<PathBuf>,
+    /// What the answers through all routes may cost together: the access ends when it is used up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub balance: Option<Box<Balance>>,
+    /// The hosts without which the run cannot do its work. If one of them is refused, the run is ended:
+    /// some programs would ask for it again for ever.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needed: Vec<String>,
+}
+
+/// What a run may still use. Where both are there, whatever is used up first ends the access.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Balance {
+    /// Tokens of every kind together.
+    pub tokens: Option<u64>,
+    /// Money, in millionths of a dollar, with what tokens cost.
+    pub money: Option<(u64, Rates)>,
+}
+
+/// What a million tokens cost, in millionths of a dollar.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rates {
+    /// Input that no cache has.
+    pub input: u64,
+    /// Input from a cache.
+    pub cached: u64,
+    /// Output.
+    pub output: u64,
+}
+
+/// Tokens that the answers through a proxy's routes told of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokensUsed {
+    /// Input that no cache had.
+    pub input: u64,
+    /// Input from a cache.
+    pub cached: u64,
+    /// Output.
+    pub output: u64,
 }
 
 /// One host that may be reached.
@@ -194,7 +232,7 @@ pub enum LimitHit {
     OpenFiles,
     /// [`Limits::disk_bytes`] or [`Limits::disk_files`].
     Disk,
-    /// [`ProxySpec::requests_max`].
+    /// [`ProxySpec::requests_max`] or [`ProxySpec::balance`].
     Requests,
 }
 
@@ -227,7 +265,7 @@ pub enum Refusal {
     BadRoute,
     /// The tunnel was not used for TLS with the host that it was opened for.
     OtherTlsName,
-    /// The run's requests are used up.
+    /// The run's requests, or what it may cost, are used up.
     RequestsUsedUp,
 }
 

@@ -84,8 +84,18 @@ impl Jailed {
             let env = command.inside_env.clone();
             move |shim| admit(&folder, &spec, shim, &cgroup).map(|()| env)
         };
-        let lifeline = Lifeline::open(&folder.file(ALIVE_NAME), admit).map_err(failed)?;
-        let limits = LimitWatch::start(spec, Arc::clone(&cgroup)).map_err(failed)?;
+        let last = Arc::new(OnceLock::new());
+        let at_end = {
+            let (cgroup, last) = (Arc::clone(&cgroup), Arc::clone(&last));
+            move || {
+                if let Some(hit) = cgroup.get().and_then(Cgroup::hit) {
+                    let _ = last.set(hit);
+                }
+            }
+        };
+        let socket = folder.file(ALIVE_NAME);
+        let lifeline = Lifeline::open(&socket, admit, at_end).map_err(failed)?;
+        let limits = LimitWatch::start(spec, Arc::clone(&cgroup), last).map_err(failed)?;
         Ok(Self {
             kind: spec.kind,
             command,
@@ -146,8 +156,11 @@ impl Jailed {
         Ok(Pid::from_child(&child))
     }
 
-    /// Whether the run must be ended because of a limit.
+    /// Whether the run must be ended because of a limit, or because it cannot do its work.
     pub(super) fn must_end(&mut self) -> bool {
+        if self.proxy.as_ref().is_some_and(Proxy::has_refused_need) {
+            return true;
+        }
         let shim = self.lifeline.said().shim;
         self.limits.must_end(shim)
     }

@@ -52,10 +52,12 @@ pub(super) struct Said {
 impl Lifeline {
     /// Listens at `socket` for the shim. `admit` is called once with the shim's process id, before
     /// the program may start. It returns the program's environment if the shim does not have it; its
-    /// error refuses the start.
+    /// error refuses the start. `at_end` is called when the program has ended and its jail is still
+    /// there.
     pub(super) fn open(
         socket: &Path,
         admit: impl FnOnce(Option<i32>) -> Admission + Send + 'static,
+        at_end: impl Fn() + Send + 'static,
     ) -> io::Result<Self> {
         let listener = listen(socket)?;
         let lifeline = Self::default();
@@ -67,7 +69,7 @@ impl Lifeline {
             drop(listener);
             let _ = fs::remove_file(&socket);
             if let Ok((line, _)) = accepted {
-                ours.serve(line, admit);
+                ours.serve(line, admit, at_end);
             }
         })?;
         Ok(lifeline)
@@ -89,7 +91,12 @@ impl Lifeline {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn serve(&self, mut line: UnixStream, admit: impl FnOnce(Option<i32>) -> Admission) {
+    fn serve(
+        &self,
+        mut line: UnixStream,
+        admit: impl FnOnce(Option<i32>) -> Admission,
+        at_end: impl Fn(),
+    ) {
         let peer = rustix::net::sockopt::socket_peercred(&line);
         let shim = peer.ok().map(|peer| peer.pid.as_raw_nonzero().get());
         let env = match admit(shim) {
@@ -109,11 +116,11 @@ impl Lifeline {
             state.said.shim = shim;
         }
         if sent.is_ok() {
-            self.listen(reading);
+            self.listen(reading, at_end);
         }
     }
 
-    fn listen(&self, line: UnixStream) {
+    fn listen(&self, line: UnixStream, at_end: impl Fn()) {
         let mut line = BufReader::new(line);
         loop {
             let mut text = String::new();
@@ -124,6 +131,9 @@ impl Lifeline {
             let Ok(word) = serde_json::from_str(&text) else {
                 return;
             };
+            if matches!(word, Word::Ended { .. }) {
+                at_end();
+            }
             let mut state = self.state();
             match word {
                 Word::Started => state.said.has_started = true,
@@ -136,6 +146,7 @@ impl Lifeline {
                     n_tasks,
                 } => {
                     state.said.ended = Some((ExitStatus::from_raw(status), n_left, n_tasks));
+                    let _ = state.line.as_mut().map(|line| send(line, &Order::Bye));
                 }
             }
         }

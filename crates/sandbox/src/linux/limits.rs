@@ -27,13 +27,19 @@ pub(super) struct LimitWatch {
     limits: Limits,
     /// Set when the shim has been admitted.
     cgroup: Arc<OnceLock<Cgroup>>,
+    /// What its group said when the program had ended and the jail was still there.
+    last: Arc<OnceLock<LimitHit>>,
     disk: Option<DiskWatch>,
     looked_at: Instant,
     noted: Option<LimitHit>,
 }
 
 impl LimitWatch {
-    pub(super) fn start(spec: &JailSpec, cgroup: Arc<OnceLock<Cgroup>>) -> std::io::Result<Self> {
+    pub(super) fn start(
+        spec: &JailSpec,
+        cgroup: Arc<OnceLock<Cgroup>>,
+        last: Arc<OnceLock<LimitHit>>,
+    ) -> std::io::Result<Self> {
         let limits = spec.limits;
         let writable = spec
             .mounts
@@ -49,6 +55,7 @@ impl LimitWatch {
         Ok(Self {
             limits,
             cgroup,
+            last,
             disk: disk.transpose()?,
             looked_at: Instant::now(),
             noted: None,
@@ -139,7 +146,12 @@ impl LimitWatch {
         // One or two may have ended since the program was refused another.
         let is_full = (self.limits.processes).is_some_and(|limit| n_tasks + 2 >= limit);
         let by_count = is_full.then_some(LimitHit::Processes);
-        by_signal.or(by_group).or(self.noted).or(by_count)
+        let at_end = self.last.get().copied();
+        by_signal
+            .or(by_group)
+            .or(at_end)
+            .or(self.noted)
+            .or(by_count)
     }
 }
 
@@ -292,6 +304,7 @@ mod tests {
             let mut watch = LimitWatch {
                 limits,
                 cgroup: Arc::default(),
+                last: Arc::default(),
                 disk: None,
                 looked_at: Instant::now(),
                 noted: None,

@@ -24,7 +24,9 @@ use crate::files::RunFolder;
 use crate::moments::moment;
 use crate::ports::{PORT_BASE_VARIABLE, PortRange};
 use crate::room::has_room;
-use crate::{ExitCause, ExitRecord, JailSpec, Network, RUN_DIR_VARIABLE, RunSpec, Watch};
+use crate::{
+    ExitCause, ExitRecord, JailSpec, Network, RUN_DIR_VARIABLE, RunSpec, TokensUsed, Watch,
+};
 
 /// How often the program, its limits and the stop file are checked. A request to stop is a file, so
 /// that it outlives the worker that made it; there is no channel on which to wait for it.
@@ -258,6 +260,8 @@ fn jailed_record(
         limit: ended.limit,
         refused: ended.traffic.refused,
         requests: ended.traffic.n_requests,
+        tokens: (ended.traffic.used != TokensUsed::default()).then_some(ended.traffic.used),
+        refused_need: ended.traffic.refused_need,
         ..begun.record(cause, ended.status, streams, swept)
     }
 }
@@ -322,6 +326,8 @@ impl<'a> Exit<'a> {
             limit: None,
             refused: Vec::new(),
             requests: 0,
+            tokens: None,
+            refused_need: None,
         }
     }
 }

@@ -17,6 +17,7 @@ use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Command, ExitCode, ExitStatus, Stdio, exit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -42,6 +43,9 @@ const CONNECTIONS_MAX: usize = 64;
 
 /// How often it is looked whether another connection may be accepted.
 const PAUSE: Duration = Duration::from_millis(5);
+
+/// How long the keeper may take to read what goes with the jail.
+const FAREWELL: Duration = Duration::from_secs(2);
 
 /// What the command line asks for.
 #[derive(Debug, Default)]
@@ -69,8 +73,11 @@ pub fn shim(args: impl Iterator<Item = OsString>) -> ExitCode {
         return ExitCode::from(NOT_READY);
     };
     match serve(args, line) {
-        Ok(status) => {
+        Ok((status, farewell)) => {
             say(&mut keeper, &Word::ended(status, n_left()));
+            // The keeper asks the jail's groups whether a limit was hit, and a container takes its own
+            // along.
+            let _ = farewell.recv_timeout(FAREWELL);
             let code = status.code().or(status.signal().map(|signal| 128 + signal));
             ExitCode::from(u8::try_from(code.unwrap_or_default()).unwrap_or(u8::MAX))
         }
@@ -81,8 +88,11 @@ pub fn shim(args: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Runs the program to its end.
-fn serve(args: impl Iterator<Item = OsString>, line: UnixStream) -> Result<ExitStatus, Word> {
+/// Runs the program to its end. The second value tells when the keeper is done with the jail.
+fn serve(
+    args: impl Iterator<Item = OsString>,
+    line: UnixStream,
+) -> Result<(ExitStatus, Receiver<()>), Word> {
     let task = Task::read(args).ok_or_else(|| Word::cannot_start("its command line is wrong"))?;
     let failed = |what: &str, error: &io::Error| Word::CannotStart {
         why: format!("cannot {what}: {error}"),
@@ -98,16 +108,18 @@ fn serve(args: impl Iterator<Item = OsString>, line: UnixStream) -> Result<ExitS
     // The keeper has recorded us when it says so. Before that the program must not run.
     let env = match next_order(&mut orders) {
         Some(Order::Go { env }) => env,
-        Some(Order::Term | Order::Int) | None => exit(KEEPER_GONE),
+        Some(Order::Term | Order::Int | Order::Bye) | None => exit(KEEPER_GONE),
     };
     let program = start(&task, env).map_err(|error| {
         let what = format!("start `{}`", task.program.to_string_lossy());
         failed(&what, &error)
     })?;
     say(&mut keeper, &Word::Started);
-    let listening = thread::Builder::new().spawn(move || obey(orders, program));
+    let (sender, farewell) = channel();
+    let listening = thread::Builder::new().spawn(move || obey(orders, program, &sender));
     listening.map_err(|error| failed("listen to the keeper", &error))?;
-    wait_for(program).map_err(|error| failed("wait for the program", &error))
+    let status = wait_for(program).map_err(|error| failed("wait for the program", &error))?;
+    Ok((status, farewell))
 }
 
 fn is_passing(error: &io::Error) -> bool {
@@ -198,13 +210,18 @@ fn n_left() -> (u32, u64) {
     (n_processes.saturating_sub(1), n_tasks + 1)
 }
 
-/// Passes stop requests on to the program's group, until the keeper is gone.
-fn obey(mut orders: BufReader<UnixStream>, program: Pid) {
+/// Passes stop requests on to the program's group, until the keeper is gone, and tells when it is done
+/// with the jail.
+fn obey(mut orders: BufReader<UnixStream>, program: Pid, farewell: &Sender<()>) {
     loop {
         let signal = match next_order(&mut orders) {
             Some(Order::Term) => Signal::TERM,
             Some(Order::Int) => Signal::INT,
             Some(Order::Go { .. }) => continue,
+            Some(Order::Bye) => {
+                let _ = farewell.send(());
+                continue;
+            }
             None => exit(KEEPER_GONE),
         };
         // It fails only if the group is gone already.

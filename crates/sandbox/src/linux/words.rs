@@ -23,6 +23,8 @@ pub(super) enum Order {
     Term,
     /// Ask the program to end with `SIGINT`.
     Int,
+    /// Everything was read that goes with the jail; the shim may end.
+    Bye,
 }
 
 /// From the shim to the keeper.

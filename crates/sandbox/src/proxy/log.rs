@@ -11,7 +11,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 
-use crate::{REFUSED_MAX, Refusal, Refused};
+use super::meter;
+use crate::{Balance, REFUSED_MAX, Refusal, Refused, TokensUsed};
 
 /// Lines that the file may have.
 const LINES_MAX: u64 = 1_000;
@@ -30,6 +31,8 @@ struct State {
     refused: BTreeSet<Refused>,
     n_requests: u64,
     is_used_up: bool,
+    used: TokensUsed,
+    refused_need: Option<String>,
 }
 
 /// What came of a run's network.
@@ -41,6 +44,10 @@ pub(crate) struct Traffic {
     pub(crate) n_requests: u64,
     /// Whether a request was refused because they were used up.
     pub(crate) is_used_up: bool,
+    /// The tokens that their answers told of.
+    pub(crate) used: TokensUsed,
+    /// The first host that the run needs and was refused.
+    pub(crate) refused_need: Option<String>,
 }
 
 impl Log {
@@ -53,6 +60,8 @@ impl Log {
             refused: BTreeSet::new(),
             n_requests: 0,
             is_used_up: false,
+            used: TokensUsed::default(),
+            refused_need: None,
         })))
     }
 
@@ -72,10 +81,32 @@ impl Log {
         }
     }
 
-    /// Counts one request through a route, and returns whether the run may still make it.
-    pub(super) fn count_request(&self, requests_max: Option<u64>) -> bool {
+    /// Remembers that the run was refused a host that it needs.
+    pub(super) fn refuse_need(&self, host: &str) {
+        self.state()
+            .refused_need
+            .get_or_insert_with(|| host.to_owned());
+    }
+
+    pub(super) fn has_refused_need(&self) -> bool {
+        self.state().refused_need.is_some()
+    }
+
+    /// Counts what an answer told of.
+    pub(super) fn count_tokens(&self, used: TokensUsed) {
         let mut state = self.state();
-        if requests_max.is_some_and(|max| state.n_requests >= max) {
+        state.used = meter::sum(state.used, used);
+    }
+
+    /// Counts one request through a route, and returns whether the run may still make it.
+    pub(super) fn count_request(
+        &self,
+        requests_max: Option<u64>,
+        balance: Option<&Balance>,
+    ) -> bool {
+        let mut state = self.state();
+        let is_spent = balance.is_some_and(|balance| meter::is_spent(balance, state.used));
+        if is_spent || requests_max.is_some_and(|max| state.n_requests >= max) {
             return false;
         }
         state.n_requests += 1;
@@ -88,6 +119,8 @@ impl Log {
             refused: state.refused.iter().cloned().collect(),
             n_requests: state.n_requests,
             is_used_up: state.is_used_up,
+            used: state.used,
+            refused_need: state.refused_need.clone(),
         }
     }
 

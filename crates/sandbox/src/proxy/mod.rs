@@ -7,6 +7,7 @@ mod address;
 mod head;
 mod hello;
 mod log;
+mod meter;
 mod name;
 mod reach;
 mod refusal;

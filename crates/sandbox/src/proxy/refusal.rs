@@ -58,6 +58,6 @@ fn words(why: Refusal) -> &'static str {
         Refusal::PrivateAddress => "this name leads to a private address",
         Refusal::BadRoute => "there is no such route, or the path is not one of its paths",
         Refusal::OtherTlsName => "the tunnel is for another host",
-        Refusal::RequestsUsedUp => "the requests of this run are used up",
+        Refusal::RequestsUsedUp => "the requests of this run, or its budget, are used up",
     }
 }

@@ -9,7 +9,7 @@ use rustls::ClientConfig;
 use super::name::canonical;
 use super::refusal::Denied;
 use super::tls;
-use crate::{ProxySpec, Refusal, Route};
+use crate::{Balance, ProxySpec, Refusal, Route};
 
 /// Headers that may carry a key. The program's own never go upstream.
 const KEY_HEADERS: [&str; 4] = ["authorization", "x-api-key", "x-goog-api-key", "cookie"];
@@ -20,6 +20,8 @@ pub(super) struct Rules {
     routes: BTreeMap<String, Lane>,
     pub(super) upstream_proxy: Option<UpstreamProxy>,
     pub(super) requests_max: Option<u64>,
+    pub(super) balance: Option<Balance>,
+    needed: Vec<String>,
 }
 
 /// Whether a host may have an address that is not public.
@@ -91,7 +93,25 @@ impl Rules {
                 .map(|url| UpstreamProxy::parse(url, &spec.direct))
                 .transpose()?,
             requests_max: spec.requests_max,
+            balance: spec.balance.as_deref().copied(),
+            needed: spec.needed.clone(),
         })
+    }
+
+    /// The host that the run cannot do without, if that is what was refused. `asked` is a name, or the
+    /// target of a request whose host could not be used.
+    pub(super) fn need(&self, asked: &str, why: Refusal) -> Option<&str> {
+        let is_about_host = matches!(
+            why,
+            Refusal::NotListed | Refusal::PrivateAddress | Refusal::IpLiteral
+        );
+        let whole = asked.split_once("://").map_or(asked, |(_, rest)| rest);
+        let authority = whole.split(['/', '?']).next().unwrap_or_default();
+        let host = split_port(authority, 0).map_or(authority, |(host, _)| host);
+        let mut needed = self.needed.iter().filter(|_| is_about_host);
+        needed
+            .find(|name| name.eq_ignore_ascii_case(host))
+            .map(String::as_str)
     }
 
     /// Whether a host may be reached at a port.

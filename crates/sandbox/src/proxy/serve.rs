@@ -15,6 +15,7 @@ use std::time::Duration;
 use super::head::{Body, Buffered, Head, copy_all, copy_body};
 use super::hello::{HELLO_BYTES_MAX, server_name};
 use super::log::{Log, Traffic};
+use super::meter::Meter;
 use super::name::{authority, canonical};
 use super::reach::{Reach, unreachable_by};
 use super::refusal::{Denied, answer};
@@ -89,6 +90,11 @@ impl Proxy {
         listening.map(drop)
     }
 
+    /// Whether the run was refused a host without which it cannot do its work.
+    pub(crate) fn has_refused_need(&self) -> bool {
+        self.0.log.has_refused_need()
+    }
+
     /// What came of it so far.
     pub(crate) fn traffic(&self) -> Traffic {
         self.0.log.traffic()
@@ -130,6 +136,9 @@ impl Inner {
         };
         if let Denied::Refused { why, .. } = denied {
             self.log.refuse(&asked.host, asked.port, why);
+            if let Some(need) = self.reach.rules.need(&asked.host, why) {
+                self.log.refuse_need(need);
+            }
         }
         if let Some(answer) = answer(&denied) {
             let _ = client.stream.write_all(&answer);
@@ -258,7 +267,15 @@ impl Inner {
             );
         }
         let request = head.write(&[method, &whole, "HTTP/1.1"], &front, &HOP);
-        exchange(client, Upstream::Plain(stream.stream), head, &request, body)
+        let upstream = Upstream::Plain(stream.stream);
+        exchange(
+            client,
+            upstream,
+            head,
+            &request,
+            body,
+            &mut Meter::default(),
+        )
     }
 
     /// `POST /~route/path`.
@@ -275,7 +292,8 @@ impl Inner {
             host: lane.host.clone(),
             port: lane.port,
         };
-        if !self.log.count_request(self.reach.rules.requests_max) {
+        let (rules, log) = (&self.reach.rules, &self.log);
+        if !log.count_request(rules.requests_max, rules.balance.as_ref()) {
             return Err(Denied::new(403, Refusal::RequestsUsedUp));
         }
         let upstream = self.reach.lane(lane)?;
@@ -287,8 +305,13 @@ impl Inner {
         );
         let mut without = lane.stripped();
         without.extend(HOP);
+        // What is compressed cannot be counted.
+        without.extend(rules.balance.map(|_| "accept-encoding"));
         let request = head.write(&[&head.first[0], &path, "HTTP/1.1"], &front, &without);
-        exchange(client, upstream, head, &request, body)
+        let mut meter = Meter::default();
+        let done = exchange(client, upstream, head, &request, body, &mut meter);
+        log.count_tokens(meter.used());
+        done
     }
 }
 
@@ -299,6 +322,7 @@ fn exchange(
     head: &Head,
     request: &[u8],
     body: Body,
+    meter: &mut Meter,
 ) -> Result<(), Denied> {
     upstream.write_all(request).map_err(Denied::Unreachable)?;
     if head.values("expect").next().is_some() {
@@ -325,10 +349,11 @@ fn exchange(
         .stream
         .write_all(&answer.write(&first, &[], &["connection", "keep-alive"]))?;
     let has_none = head.first[0] == "HEAD" || status == "204" || status == "304";
+    let mut to = meter.beside(&mut client.stream);
     match answer.body() {
         _ if has_none => {}
-        Ok(Body::Unsaid) => copy_all(&mut response, &mut client.stream)?,
-        Ok(length) => copy_body(&mut response, &mut client.stream, length)?,
+        Ok(Body::Unsaid) => copy_all(&mut response, &mut to)?,
+        Ok(length) => copy_body(&mut response, &mut to, length)?,
         Err(_) => return Err(io::Error::from(io::ErrorKind::InvalidData).into()),
     }
     Ok(())

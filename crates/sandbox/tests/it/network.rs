@@ -6,7 +6,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::thread;
 
-use sandbox::{Allowed, ExitCause, LimitHit, Network, ProxySpec, Refusal, Route};
+use sandbox::{Allowed, Balance, ExitCause, LimitHit, Network, ProxySpec, Refusal, Route};
 
 use crate::jailed::jailed_with;
 
@@ -110,6 +110,94 @@ fn the_only_way_out_is_the_list() {
     assert_eq!(scene.captured("network.jsonl").lines().count(), 3);
     assert!(!scene.captured("spec.json").contains("the-real-key"));
     assert!(!scene.run_dir().join("net.sock").exists());
+}
+
+/// A model server whose every answer tells of 60 tokens.
+fn model() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut request = Vec::new();
+            let mut byte = [0];
+            while !request.ends_with(b"\r\n\r\n") && matches!(stream.read(&mut byte), Ok(1)) {
+                request.push(byte[0]);
+            }
+            let body = r#"{"usage":{"input_tokens":50,"output_tokens":10}}"#;
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+            let _ = stream.write_all(format!("{head}{body}").as_bytes());
+        }
+    });
+    port
+}
+
+#[test]
+fn a_balance_ends_the_access_to_the_model() {
+    let port = model();
+    let target = "/~model/v1/messages".to_owned();
+    let targets = [target.clone(), target.clone(), target];
+    let scene = jailed_with("", |jail| {
+        jail.network = Network::Proxy(ProxySpec {
+            routes: vec![Route {
+                name: "model".to_owned(),
+                upstream: format!("http://127.0.0.1:{port}"),
+                header: String::new(),
+                value_prefix: String::new(),
+                key_variable: String::new(),
+                extra_headers: BTreeMap::new(),
+                paths: Vec::new(),
+            }],
+            balance: Some(Box::new(Balance {
+                tokens: Some(100),
+                money: None,
+            })),
+            ..ProxySpec::default()
+        });
+    });
+    let scene = scene.with(|spec| {
+        spec.program = "bash".to_owned();
+        spec.args[1] = asking(&targets);
+    });
+    let scene = scene.launch();
+    let exit = scene.exit();
+    let said = scene.captured("stdout");
+    assert_eq!(said.matches("HTTP/1.1 200").count(), 2, "{said}");
+    assert_eq!(said.matches("HTTP/1.1 403").count(), 1, "{said}");
+    assert_eq!((exit.requests, exit.limit), (2, Some(LimitHit::Requests)));
+    let used = exit.tokens.expect("tokens");
+    assert_eq!((used.input, used.cached, used.output), (100, 0, 20));
+}
+
+/// A host that the run needs ends it when it is refused, by name or by address; another one does not.
+#[test]
+fn a_refused_host_that_is_needed_ends_the_run() {
+    for (target, needed, ended_by) in [
+        (
+            "CONNECT models.example:443",
+            "models.example",
+            Some("models.example"),
+        ),
+        ("CONNECT 10.1.2.3:443", "10.1.2.3", Some("10.1.2.3")),
+        ("GET http://10.1.2.3:8080/v1", "10.1.2.3", Some("10.1.2.3")),
+        ("CONNECT other.example:443", "models.example", None),
+    ] {
+        let scene = jailed_with("", |jail| {
+            jail.network = Network::Proxy(ProxySpec {
+                needed: vec![needed.to_owned()],
+                ..ProxySpec::default()
+            });
+        });
+        let patience = if ended_by.is_some() { 100 } else { 0 };
+        let scene = scene.with(|spec| {
+            spec.program = "bash".to_owned();
+            spec.args[1] = format!(
+                "exec 3<>/dev/tcp/127.0.0.1/8119; printf '{target} HTTP/1.1\\r\\n\\r\\n' >&3; cat <&3; sleep {patience}"
+            );
+        });
+        let exit = scene.launch().exit();
+        assert_eq!(exit.refused_need.as_deref(), ended_by, "{target}");
+        assert_eq!(exit.exit_code == Some(0), ended_by.is_none(), "{target}");
+    }
 }
 
 #[test]

@@ -1,11 +1,12 @@
-//! `loopwright clean`: removes the files of loops that are over for long enough. What happened
-//! stays in the journal.
+//! `loopwright clean`: removes the files of loops that are over for long enough, and containers that a
+//! crash left. What happened stays in the journal.
 
 use home::{DiskUse, ENTRIES_MAX, Expiry, Home, disk_use, expiry, now_ms};
 use journal::Journal;
 use serde_json::{Value, json};
 
 use super::lookup::{load, open};
+use super::strays;
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
@@ -27,11 +28,19 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     output.command("clean");
     let home = home()?;
-    let candidates = candidates(&home, &open(&home)?, older_than)?;
+    let journal = open(&home)?;
+    let containers = strays::find(&home, &journal);
+    let candidates = candidates(&home, &journal, older_than)?;
     let (staying, going): (Vec<&Candidate>, Vec<&Candidate>) = candidates
         .iter()
         .partition(|candidate| candidate.stays.is_some());
     let word = if dry_run { "would remove" } else { "removed" };
+    for container in &containers {
+        if !dry_run {
+            strays::remove(container)?;
+        }
+        output.data(&format!("{word}  {}\n", container.text()))?;
+    }
     for candidate in &going {
         if !dry_run {
             remove(&home, &candidate.loop_id)?;
@@ -44,7 +53,11 @@ pub(super) fn run(
     }
     let bytes: u64 = going.iter().map(|candidate| candidate.disk.bytes).sum();
     output.talk(&match going.len() {
-        0 => "there is nothing to remove\n".to_owned(),
+        0 if containers.is_empty() => "there is nothing to remove\n".to_owned(),
+        0 => format!(
+            "{word} {}\n",
+            counted(containers.len(), "container", "containers")
+        ),
         n_going => format!(
             "{word} the files of {}, {}\n",
             counted(n_going, "loop", "loops"),
@@ -52,9 +65,10 @@ pub(super) fn run(
         ),
     });
     let all = |list: &[&Candidate]| list.iter().map(|one| one.json()).collect::<Vec<_>>();
-    output.result(
-        || json!({ "dryRun": dry_run, "removed": all(&going), "kept": all(&staying), "bytes": bytes }),
-    )?;
+    let left: Vec<Value> = containers.iter().map(strays::Container::json).collect();
+    output.result(|| {
+        json!({ "dryRun": dry_run, "removed": all(&going), "kept": all(&staying), "bytes": bytes, "containers": left })
+    })?;
     if dry_run && !going.is_empty() {
         output.next(NextAction::new("loopwright clean", "remove them"));
     }

@@ -46,6 +46,7 @@ mod story;
 mod story_failure;
 mod story_table;
 mod story_text;
+mod strays;
 mod trace;
 mod verbs;
 mod watching;

@@ -32,18 +32,18 @@ impl Rendering {
         }
     }
 
-    /// The text that a program prints, made visible.
-    pub(super) fn text() -> Self {
+    /// The text that a program prints that works in this folder, made visible.
+    pub(super) fn text(folder: String) -> Self {
         Self {
             form: Form::Text(Vec::new()),
-            folder: String::new(),
+            folder,
         }
     }
 
     /// The standard output of an agent that works in this folder.
     pub(super) fn of_agent(kind: Kind, folder: String) -> Self {
         if kind == Kind::Command {
-            return Self::text();
+            return Self::text(folder);
         }
         Self {
             form: Form::Activities(Box::new(Reader::new(kind))),
@@ -59,7 +59,7 @@ impl Rendering {
                 rest.extend_from_slice(bytes);
                 let whole = whole_characters(rest);
                 let text: Vec<u8> = rest.drain(..whole).collect();
-                visible(&String::from_utf8_lossy(&text)).into_bytes()
+                shown(&String::from_utf8_lossy(&text), &self.folder).into_bytes()
             }
             Form::Activities(reader) => self::lines(&reader.feed(bytes), &self.folder),
         }
@@ -77,7 +77,7 @@ impl Rendering {
     pub(super) fn finish(self) -> Vec<u8> {
         match self.form {
             Form::Raw => Vec::new(),
-            Form::Text(rest) => visible(&String::from_utf8_lossy(&rest)).into_bytes(),
+            Form::Text(rest) => shown(&String::from_utf8_lossy(&rest), &self.folder).into_bytes(),
             Form::Activities(reader) => self::lines(&reader.finish(), &self.folder),
         }
     }
@@ -107,7 +107,7 @@ fn whole(activity: &Activity, folder: &str) -> String {
     let Activity::Said { text } = activity else {
         return brief(activity, folder) + "\n";
     };
-    let text = visible(text);
+    let text = shown(text, folder);
     let mut lines = text.lines();
     let first = lines.next().unwrap_or_default();
     let mut out = labelled("said", first) + "\n";
@@ -136,12 +136,11 @@ fn told(activity: &Activity, folder: &str) -> (&'static str, String) {
     let (word, text) = match activity {
         Activity::Said { text } => ("said", text.clone()),
         Activity::ToolStarted { tool, target } => {
-            let text = format!("{tool} {}", within(folder, target));
-            ("tool", text.trim_end().to_owned())
+            ("tool", format!("{tool} {target}").trim_end().to_owned())
         }
         Activity::ToolEnded { tool, ok: true } => ("done", tool.clone()),
         Activity::ToolEnded { tool, ok: false } => ("failed", tool.clone()),
-        Activity::Edited { path } => ("edited", within(folder, path).to_owned()),
+        Activity::Edited { path } => ("edited", path.clone()),
         Activity::Planned { text } => ("planned", text.clone()),
         Activity::Used {
             tokens,
@@ -149,14 +148,12 @@ fn told(activity: &Activity, folder: &str) -> (&'static str, String) {
         } => ("used", used(*tokens, *cost_micro_usd)),
         Activity::Troubled { why } => ("trouble", why.clone()),
     };
-    (word, first_line(&visible(&text)))
+    (word, first_line(&shown(&text, folder)))
 }
 
-fn within<'p>(folder: &str, path: &'p str) -> &'p str {
-    let inside = path.strip_prefix(folder);
-    let inside = inside.and_then(|inside| inside.strip_prefix('/'));
-    // Without a folder, every absolute path would be one inside of it.
-    inside.filter(|_| !folder.is_empty()).unwrap_or(path)
+/// A text for people: nothing in it acts on a terminal, and paths of the run's folder are relative.
+pub(super) fn shown(text: &str, folder: &str) -> String {
+    visible(&home::relative(text, folder))
 }
 
 fn labelled(word: &str, text: &str) -> String {

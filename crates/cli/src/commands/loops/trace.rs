@@ -10,7 +10,7 @@ use views::{iso, public_form};
 
 use super::hiding::redactor_of;
 use super::lookup::{find, find_or_newest, load, open};
-use super::rendering::Rendering;
+use super::rendering::{Rendering, shown};
 use crate::args::{LogsArgs, RunState};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
@@ -66,7 +66,7 @@ impl Wanted<'_> {
         match (self.is_raw, stream) {
             (true, _) => Rendering::raw(),
             (false, Stream::Stdout) => Rendering::of_agent(trace.kind, trace.work_folder()),
-            (false, Stream::Stderr) => Rendering::text(),
+            (false, Stream::Stderr) => Rendering::text(trace.work_folder()),
         }
     }
 
@@ -125,6 +125,7 @@ pub(super) fn run(run_id: &str, output: &mut Output) -> Result<Exit, Failure> {
     } else {
         format!("== left out of the prompt\n{cut}\n")
     };
+    let folder = trace.work_folder();
     let text = format!(
         "{}\n{}, agent {}\n{}\n{}\n== prompt\n{}\n{left_out}== stdout\n{}\n== stderr\n{}",
         trace.id,
@@ -132,9 +133,9 @@ pub(super) fn run(run_id: &str, output: &mut Output) -> Result<Exit, Failure> {
         trace.agent,
         trace.ended(),
         visible(&confined_text(&trace.walls)),
-        visible(&file("prompt.md")),
-        visible(&file("stdout")),
-        visible(&file("stderr"))
+        shown(&file("prompt.md"), &folder),
+        shown(&file("stdout"), &folder),
+        shown(&file("stderr"), &folder)
     );
     output.data(&text)?;
     output.result(|| {

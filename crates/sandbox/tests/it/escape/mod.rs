@@ -31,8 +31,7 @@ fn play(classes: &[&str], who: Who<'_>) {
             let is_momentary = ["limits-memory", "limits-processes"].contains(&case.name.as_str());
             case.said("needs") != Some("rust") && !is_momentary
         }
-        // An engine's own limit on processes holds, and is not always told as the cause.
-        Who::With(_) => !["kit-sys-and-cgroupfs", "limits-processes"].contains(&case.name.as_str()),
+        Who::With(_) => case.name != "kit-sys-and-cgroupfs",
     });
     assert!(!cases.is_empty(), "{classes:?}");
     let (waiting, faults) = (Mutex::new(cases), Mutex::new(Vec::new()));
