@@ -75,7 +75,7 @@ mod tests {
             ("PATH=/usr/bin:/workspace/bin", "PATH=/usr/bin:bin"),
             ("/workspaces/a", "/workspaces/a"),
             ("/workspace-2/a", "/workspace-2/a"),
-            ("/home/me/workspace/a", "/home/me/workspace/a"),
+            ("/home/you/workspace/a", "/home/you/workspace/a"),
             ("/srv/workspace/a", "/srv/workspace/a"),
             ("x/workspace/a /workspace/b", "x/workspace/a b"),
             ("/workspace/workspace/a", "workspace/a"),

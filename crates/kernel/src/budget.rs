@@ -3,8 +3,7 @@
 use crate::attempt::{Attempt, Lane, Step};
 use crate::event::RunKey;
 use crate::flow::{Flow, FlowStep, Stage};
-use crate::order::Balance;
-use crate::outcome::{RunOutcome, RunUsage};
+use crate::outcome::{Balance, RunOutcome, RunUsage};
 use crate::state::{State, StoryProgress};
 
 /// What runs that reported no usage are charged.

@@ -56,10 +56,10 @@ pub use ids::{AgentName, StoryId};
 pub use numbered::{Numbered, numbered};
 pub use obliged::is_same_test;
 pub use order::{
-    AcceptedOrder, Balance, Credits, Deed, LandingCheck, MakeCandidateOrder, MakeTestsOrder, Order,
-    Plan, PublishOrder, RestackOrder, RunOrder, RunPlace, StopOrder, Told, WaitOrder,
+    AcceptedOrder, Credits, Deed, LandingCheck, MakeCandidateOrder, MakeTestsOrder, Order, Plan,
+    PublishOrder, RestackOrder, RunOrder, RunPlace, StopOrder, Told, WaitOrder,
 };
-pub use outcome::{FaultCause, InterruptCause, RunOutcome, RunUsage};
+pub use outcome::{Balance, FaultCause, InterruptCause, RunOutcome, RunUsage};
 pub use publishing::{is_over, may_be_filed_as, record_kind};
 pub use restacked::{RestackClass, Restackable};
 pub use spec::{

@@ -14,6 +14,7 @@ use crate::facts::{Flag, Mutants, Obligation};
 use crate::failover::StandIn;
 use crate::flow::{Flow, Stage, StageRow};
 use crate::ids::{AgentName, StoryId};
+use crate::outcome::Balance;
 use crate::restacked::Restackable;
 use crate::spec::{Cast, StorySpec};
 use crate::state::{Rewrite, Tests};
@@ -208,15 +209,6 @@ pub struct RunOrder {
     pub balance: Option<Balance>,
     /// What its prompt tells beside the story.
     pub told: Told,
-}
-
-/// What one run may use at most: what is left of the budget beside what the other runs have reserved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Balance {
-    /// Tokens.
-    pub tokens: Option<u64>,
-    /// Money, in millionths of a dollar.
-    pub micro_usd: Option<u64>,
 }
 
 /// What is asked of a candidate that was put onto the head.

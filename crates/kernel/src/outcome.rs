@@ -191,6 +191,15 @@ impl RunOutcome {
     }
 }
 
+/// What one run may use at most: what is left of the budget beside what the other runs have reserved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Balance {
+    /// Tokens.
+    pub tokens: Option<u64>,
+    /// Money, in millionths of a dollar.
+    pub micro_usd: Option<u64>,
+}
+
 /// What a run of an agent used. Unknown is unknown, and not zero.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]

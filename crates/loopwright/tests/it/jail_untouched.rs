@@ -115,10 +115,18 @@ fn configure(scene: &Scene, first_loop: &Path) {
 
 #[test]
 fn i06_nothing_of_the_operators_changes_whatever_an_agent_tries() {
-    // The first loop is an honest one, whose files must be safe from the second.
+    // The first loop is an honest one, whose files must be safe from the second. It also makes what all
+    // jails share.
     let scene = Scene::new(&["one", "two"]);
-    let max = ["--set", "loop.max_iterations=1"];
-    let started = scene.start(&[&["--flow", "judged", "--foreground"], &max[..]].concat());
+    let started = scene.start(&[
+        "--flow",
+        "judged",
+        "--sandbox",
+        "bwrap",
+        "--max-iterations",
+        "1",
+        "--foreground",
+    ]);
     assert_eq!(
         scene.status()["stories"][0]["status"],
         "passed",
@@ -143,6 +151,8 @@ fn i06_nothing_of_the_operators_changes_whatever_an_agent_tries() {
         .write("documents/secret", "the operator's own words\n");
     scene.env.write(".ssh/id_ed25519", "a key\n");
     configure(&scene, &scene.home().join("loops").join(&first));
+    let prd = r#"{ "stories": [ { "id": "two", "title": "Two", "acceptance_criteria": ["it is there"], "passes": false } ] }"#;
+    scene.env.write("project/second.json", prd);
     let root = scene.env.path("");
     // What a loop writes: its own folder, the journal and its own signs of life, the branch and its
     // objects, and the PRD's marks.
@@ -151,7 +161,7 @@ fn i06_nothing_of_the_operators_changes_whatever_an_agent_tries() {
         let Ok(inside) = below.strip_prefix(state) else {
             let is_branch = below.starts_with("project/.git/refs/heads/agent-loop")
                 || below.starts_with("project/.git/objects");
-            return is_branch || below == Path::new("project/prd.json");
+            return is_branch || below == Path::new("project/second.json");
         };
         let name = inside
             .components()
@@ -165,11 +175,22 @@ fn i06_nothing_of_the_operators_changes_whatever_an_agent_tries() {
     };
     let before = things(&root, &may_change);
     let objects = |scene: &Scene| things(&scene.project().join(".git/objects"), &|_| false);
-    let (objects_before, prd) = (objects(&scene), scene.env.read("project/prd.json"));
-    let started = scene.start(&["--flow", "judged", "--sandbox", "bwrap", "--foreground"]);
+    let objects_before = objects(&scene);
+    let started = scene.env.run(&[
+        "start",
+        "--project",
+        "project",
+        "--prd",
+        "project/second.json",
+        "--flow",
+        "judged",
+        "--sandbox",
+        "bwrap",
+        "--foreground",
+    ]);
     let view = scene.status();
     assert_eq!(view["status"], "completed", "{view}\n{}", started.whole());
-    assert_eq!(view["isolation"], "bwrap", "{view}");
+    assert_eq!(view["isolation"], "bwrap", "{view}\n{}", started.whole());
     let after = things(&root, &may_change);
     let changed: Vec<&PathBuf> = before
         .keys()
@@ -181,19 +202,18 @@ fn i06_nothing_of_the_operators_changes_whatever_an_agent_tries() {
     for (path, thing) in &objects_before {
         assert_eq!(objects_after.get(path), Some(thing), "{path:?}");
     }
-    assert_eq!(
-        scene.env.read("project/prd.json").replace("true", "false"),
-        prd.replace("true", "false")
-    );
-    assert_tried(&scene, chosen.len());
+    let marked = scene.env.read("project/second.json");
+    assert_eq!(marked.replace("true", "false"), prd);
+    let second = view["loopId"].as_str().expect("a loop");
+    assert_tried(&scene, second, chosen.len());
 }
 
 /// Every attempt was made, and none says that it got through.
-fn assert_tried(scene: &Scene, n_attempts: usize) {
-    let runs = scene.env.run(&["runs", "--json"]).json();
+fn assert_tried(scene: &Scene, loop_id: &str, n_attempts: usize) {
+    let runs = scene.env.run(&["runs", loop_id, "--json"]).json();
     let runs = runs["result"]["runs"].as_array().expect("runs").clone();
-    let mut of_attacker = runs.iter().filter(|run| run["stage"] == "implement");
-    let run = of_attacker.next_back().expect("a run");
+    let of_attacker = runs.iter().find(|run| run["stage"] == "implement");
+    let run = of_attacker.expect("a run");
     let id = run["runId"].as_str().expect("an id");
     let run = scene.env.run(&["run", id, "--json"]).json();
     let said = run["result"]["stdout"].as_str().expect("text").to_owned();

@@ -20,6 +20,7 @@ mod demo;
 mod docs;
 mod ecosystems;
 // The engines of containers are those of `sandbox`'s own tests.
+#[expect(clippy::unwrap_used, reason = "its own crate lets tests unwrap")]
 #[path = "../../../sandbox/tests/it/engines.rs"]
 mod engines;
 mod events;

@@ -114,7 +114,7 @@ fn i10_a_budget_ends_the_access_to_the_model() {
     let n_asked = std::sync::atomic::AtomicUsize::new(0);
     let server = ModelServer::answering(0, move |_| {
         let number = n_asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-        testkit::Step::shell(&format!("echo {number}"))
+        testkit::Step::shell(format!("echo {number}"))
     });
     let agent = format!(
         "[agents.claude]\nkind = \"claude\"\nprogram = \"{}\"\nmodel = \"claude-sonnet-4-5\"\n[budget]\ntokens = 5000\n",
