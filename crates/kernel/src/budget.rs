@@ -1,6 +1,6 @@
 //! One falling balance of time, tokens and money for the whole loop.
 
-use crate::attempt::{Attempt, Lane, Step};
+use crate::attempt::{Attempt, Lane, RunState, Step};
 use crate::event::RunKey;
 use crate::flow::{Flow, FlowStep, Stage};
 use crate::outcome::{Balance, RunOutcome, RunUsage};
@@ -159,6 +159,31 @@ impl State {
         has_time && self.has_means_for(agents)
     }
 
+    /// Whether a run leaves what stories that are nearer to landing may still use. One that cannot afford
+    /// its own next run will not land, and nothing is kept for it.
+    pub(crate) fn leaves_enough_for<'a>(
+        &self,
+        nearer: impl Iterator<Item = &'a Attempt>,
+        stage: Stage,
+    ) -> bool {
+        let goes_on = |attempt: &&Attempt| {
+            let mut owed = attempt.lanes().iter();
+            !owed.any(|lane| lane.run.state == RunState::Owed && !self.can_afford(lane.stage))
+        };
+        let ahead: Vec<Stage> = nearer.filter(goes_on).flat_map(way_ahead).collect();
+        let running = self.running().into_iter().map(|run| run.stage);
+        let all: Vec<Stage> = running.chain(ahead).chain([stage]).collect();
+        let has_time = match self.spec.budget.zip(self.left_ms()) {
+            Some((budget, left)) => {
+                let caps = all.iter().map(|stage| budget.cap_ms(*stage));
+                caps.fold(0_i64, i64::saturating_add) <= left
+            }
+            None => true,
+        };
+        let agents = all.iter().filter(|stage| !stage.is_check()).count() as u64;
+        has_time && (stage.is_check() || self.has_means_for(agents))
+    }
+
     fn has_time_for(&self, stage: Stage) -> bool {
         let Some((budget, left)) = self.spec.budget.zip(self.left_ms()) else {
             return true;
@@ -172,9 +197,29 @@ impl State {
     }
 }
 
-/// The stages of a flow, and the checks before its landing.
+/// The stages of a flow, and those of its landing.
 fn whole_way(flow: Flow) -> impl Iterator<Item = Stage> {
-    stages_of(flow.steps()).chain([Stage::Check])
+    stages_of(flow.steps()).chain(landing_way(flow))
+}
+
+/// What a landing on top of others needs: the checks, and the judge once more where no tests of
+/// somebody else's prove the story.
+fn landing_way(flow: Flow) -> impl Iterator<Item = Stage> {
+    let is_carried = flow.has(Stage::WriteTests) || !flow.has(Stage::Judge);
+    let judge = (!is_carried).then_some(Stage::Judge);
+    [Stage::Check].into_iter().chain(judge)
+}
+
+/// The runs that an attempt may still need up to its landing and that have not begun.
+fn way_ahead(attempt: &Attempt) -> Vec<Stage> {
+    let mut left = way_left(attempt);
+    for lane in attempt.lanes() {
+        let is_running = matches!(lane.run.state, RunState::Running { .. });
+        if is_running && let Some(at) = left.iter().position(|stage| *stage == lane.stage) {
+            left.remove(at);
+        }
+    }
+    left
 }
 
 /// The runs that an attempt may still need up to its landing, those under way included.
@@ -195,7 +240,9 @@ fn way_left(attempt: &Attempt) -> Vec<Stage> {
     };
     left.extend(stages_of(attempt.steps().get(after..).unwrap_or_default()));
     let has_landed = matches!(attempt.step, Step::Announce { .. } | Step::GivenUp { .. });
-    left.extend((!has_landed).then_some(Stage::Check));
+    if !has_landed {
+        left.extend(landing_way(attempt.flow));
+    }
     left
 }
 

@@ -15,6 +15,7 @@ use crate::order::{
 };
 use crate::planning::{plan, plan_attempt, wished};
 use crate::restacked::{RestackClass, Restackable};
+use crate::starting::Stance;
 use crate::state::{Rewrite, State, StoryProgress, StoryStatus};
 use crate::wishes::{Acceptance, Source, Wish};
 
@@ -86,9 +87,14 @@ pub fn needs_person(state: &State) -> bool {
 
 /// Whether runs are owed, and the budget has no room for any of them.
 fn is_out_of_budget(state: &State) -> bool {
-    let mut runs = state.runs();
-    let is_short = runs.any(|(run, at)| *at == RunState::Owed && !state.can_afford(run.stage));
-    is_short && !state.paused && state.questions().is_empty() && state.running().is_empty()
+    let is_short = |one: Active<'_>| {
+        let mut lanes = one.attempt.lanes().iter();
+        lanes.any(|lane| lane.run.state == RunState::Owed && !one.can_afford(lane.stage))
+    };
+    state.active().any(is_short)
+        && !state.paused
+        && state.questions().is_empty()
+        && state.running().is_empty()
 }
 
 /// A story that is being worked on.
@@ -260,7 +266,7 @@ impl Active<'_> {
             RunState::Running { .. } => Some(Deed::Run(Box::new(self.run_order(lane)))),
             RunState::Owed if state.paused => None,
             RunState::Owed if !state.may_start(self.story, self.attempt, lane.stage) => None,
-            RunState::Owed if state.can_afford(lane.stage) => Some(Deed::StartRun { run }),
+            RunState::Owed if self.can_afford(lane.stage) => Some(Deed::StartRun { run }),
             RunState::Waiting {
                 since_ms, until_ms, ..
             } => Some(Deed::Wait(WaitOrder {
@@ -274,6 +280,17 @@ impl Active<'_> {
             // What another run has reserved and does not use may still be enough for one that is owed.
             RunState::Owed | RunState::Asking { .. } | RunState::Ended => None,
         }
+    }
+
+    /// Whether a run fits into the budget and leaves enough for the stories that are nearer to landing.
+    /// Whoever waits or asks holds up nobody, so nothing is kept for those.
+    fn can_afford(&self, stage: Stage) -> bool {
+        let place = |one: &Active<'_>| (one.distance(), one.story_number);
+        let works = |one: &Active<'_>| one.state.stance(one.story, one.attempt) == Stance::Works;
+        let all = self.state.active();
+        let nearer = all.filter(|one| place(one) < place(self) && works(one));
+        let nearer = nearer.map(|one| one.attempt);
+        self.state.can_afford(stage) && self.state.leaves_enough_for(nearer, stage)
     }
 
     fn key(&self, stage: Stage, try_number: u32) -> RunKey {

@@ -657,7 +657,7 @@ pub(crate) fn spec(scenario: &Scenario, folder: &Path, prd_path: &Path, base: &s
         max_iterations: scenario.max_iterations,
         retry_wait_ms: scenario.retry_wait_secs * 1000,
         budget: None,
-        allowance: None,
+        allowance: scenario.allowance(),
         flow: scenario.flow(),
         reviewer: "tester".into(),
         prover: "prover".into(),

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use kernel::{Flow, OnQuestion, Rejudge, Stage, Together};
+use kernel::{Allowance, Flow, OnQuestion, Rejudge, Stage, Together};
 use serde::Deserialize;
 
 /// One case.
@@ -36,6 +36,9 @@ pub(crate) struct Scenario {
     pub(crate) checks_at_once: u32,
     #[serde(default)]
     pub(crate) at_once: BTreeMap<String, u32>,
+    /// Tokens of all agents together, and those that are reserved for a run.
+    pub(crate) tokens: Option<u64>,
+    pub(crate) run_tokens: Option<u64>,
     /// More files of the project's first commit.
     #[serde(default)]
     pub(crate) project: BTreeMap<String, String>,
@@ -230,6 +233,16 @@ impl Scenario {
 
     pub(crate) fn flow(&self) -> Flow {
         Flow::named(&self.flow).unwrap_or_else(|| panic!("{}: no flow", self.name))
+    }
+
+    /// What the loop's agents may use. The clock of a play stands still, so it is tokens that run out:
+    /// agents that report none are charged what was reserved for them.
+    pub(crate) fn allowance(&self) -> Option<Allowance> {
+        self.tokens.map(|tokens| Allowance {
+            tokens: Some(tokens),
+            run_tokens: self.run_tokens,
+            ..Allowance::default()
+        })
     }
 
     /// What the loop does with several stories.
