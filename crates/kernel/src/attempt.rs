@@ -533,11 +533,21 @@ impl Attempt {
     pub fn doing(&self) -> String {
         let busy = self.lanes().iter().filter(|lane| lane.is_open());
         let words: Vec<&str> = busy.map(|lane| lane.stage.word()).collect();
-        if words.is_empty() {
-            "landing".to_owned()
-        } else {
-            words.join(" and ")
+        if !words.is_empty() {
+            return words.join(" and ");
         }
+        let word = match &self.step {
+            Step::Runs { .. } | Step::Arbitrate { .. } | Step::MakeCandidate { .. } => {
+                "making the candidate"
+            }
+            Step::MoveTests { .. } => "moving its tests",
+            Step::MakeTests { .. } => "making its tests",
+            Step::Approve { .. } => "approval",
+            Step::Queued { .. } | Step::Announce { .. } => "landing",
+            Step::Rejected => "before the next attempt",
+            Step::GivenUp { .. } => "giving up",
+        };
+        word.to_owned()
     }
 }
 

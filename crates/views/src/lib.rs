@@ -18,7 +18,9 @@ mod told;
 
 pub use form::public_form;
 pub use loop_report::{Caught, LoopReport, loop_report};
-pub use loop_view::{LoopView, QuestionView, StoryView, UsedBy, WaitView, loop_view};
+pub use loop_view::{
+    LoopView, QuestionView, StoryView, UsedBy, WaitView, loop_view, was_sent_back,
+};
 pub use moment::iso;
 pub use public::{PublicEvent, PublicFold, public_events};
 pub use report_types::{

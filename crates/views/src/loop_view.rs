@@ -1,7 +1,7 @@
 //! A loop's status in the words that `status`, `list` and `--json` use.
 
 use kernel::{
-    Attempt, EndReason, Question, Stage, State, StoryProgress, StoryStatus, Wait, Wish,
+    Attempt, EndReason, Question, RunState, Stage, State, StoryProgress, StoryStatus, Wait, Wish,
     needs_person,
 };
 use serde::Serialize;
@@ -312,13 +312,32 @@ pub(crate) fn doing(state: &State, story: &StoryProgress, attempt: &Attempt) -> 
         Some(_) if attempt.judged.is_some() && !attempt.is_queued() => format!("landing: {doing}"),
         _ => doing,
     };
-    if story
-        .former
-        .is_some_and(|former| former + 1 == attempt.number)
-    {
+    if is_kept_waiting(state, attempt) {
+        words.push_str(", waits for a free place");
+    }
+    if was_sent_back(story, attempt) {
         words.push_str(", sent back before");
     }
     words
+}
+
+/// Whether this attempt follows one that did not fit onto what had landed.
+pub fn was_sent_back(story: &StoryProgress, attempt: &Attempt) -> bool {
+    let former = story.former;
+    former.is_some_and(|former| former + 1 == attempt.number)
+}
+
+/// Whether all that it owes are runs that wait until others have ended.
+fn is_kept_waiting(state: &State, attempt: &Attempt) -> bool {
+    let mut open = attempt
+        .lanes()
+        .iter()
+        .filter(|lane| lane.is_open())
+        .peekable();
+    open.peek().is_some()
+        && open.all(|lane| lane.run.state == RunState::Owed)
+        && !state.running().is_empty()
+        && !state.is_paused()
 }
 
 /// What a story is held up by.

@@ -297,3 +297,32 @@ fn a_loop_as_json_is() {
         })
     );
 }
+
+/// Two stories at once, with one place for checks: who does what, and who waits for whom.
+#[test]
+fn stories_at_once_say_who_waits_for_a_place() {
+    let mut spec = spec(Flow::Judged, &["a", "b"]);
+    spec.together.parallel = 2;
+    let mut played = Played::start(spec);
+    let first = played.reach(Stage::Baseline);
+    while played.state.attempts().count() < 2 {
+        let owed = kernel::decide(&played.state);
+        let plan = owed.iter().find_map(|order| order.deed.decision());
+        played.record(plan.expect("the second story is owed"));
+    }
+    let details = |played: &Played| -> Vec<String> {
+        let stories = loop_view(&played.state).stories;
+        stories.into_iter().map(|story| story.detail).collect()
+    };
+    assert_eq!(first.story.as_str(), "a");
+    assert_eq!(
+        details(&played),
+        [
+            "attempt 1, baseline",
+            "attempt 1, baseline, waits for a free place"
+        ]
+    );
+    played.end(Stage::Baseline, checked());
+    played.end(Stage::Implement, worked());
+    assert_eq!(details(&played)[0], "attempt 1, making the candidate");
+}

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use agents::{Activity, Kind, Reader};
 use home::{Home, Loaded, Redacting};
 use sandbox::Stream;
-use views::{LoopView, QuestionView, StoryView, WaitView};
+use views::{LoopView, QuestionView, StoryView, WaitView, was_sent_back};
 
 use super::hiding::redactor_of;
 use super::live::{
@@ -152,7 +152,9 @@ impl LiveScreen {
             title: story.title.clone(),
             status: story.status,
             detail: if is_working {
-                String::new()
+                let attempt = progress.and_then(|progress| Some((progress, progress.attempt()?)));
+                let is_back = attempt.is_some_and(|(story, attempt)| was_sent_back(story, attempt));
+                place_of(story, is_back)
             } else {
                 detail_of(story)
             },
@@ -179,6 +181,17 @@ impl LiveScreen {
             used: reader.map(|run| run.used).unwrap_or_default(),
         }
     }
+}
+
+/// Where a story stands whose runs are shown below it.
+fn place_of(story: &StoryView, is_sent_back: bool) -> String {
+    let words = match (story.queue_place, is_sent_back) {
+        (Some(1), false) => "landing",
+        (Some(1), true) => "landing, sent back before",
+        (_, true) => "sent back before",
+        (_, false) => "",
+    };
+    words.to_owned()
 }
 
 impl RunReader {
