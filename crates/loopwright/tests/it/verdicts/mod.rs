@@ -8,6 +8,8 @@
 mod case;
 mod outcome;
 mod scene;
+mod several;
+mod stage;
 
 use std::collections::BTreeSet;
 use std::path::Path;
