@@ -1,5 +1,5 @@
 //! Measures us beside a peer in one run: `cargo run --release -p bench -- prd` (or `loops`, `live`,
-//! `quartet`, `ralph`, `agents`, `jail`, `idle [ENDED] [folders]`, `beside [FILES] [ROUNDS]`). All but the
+//! `quartet`, `ralph`, `agents`, `jail`, `parallel [SECS]`, `idle [ENDED] [folders]`, `beside [FILES] [ROUNDS]`). All but the
 //! first two need `cargo build --release` first, because they run the program itself; `agents` also
 //! needs the real agent CLIs, which `cargo xtask ci --only agents` installs. Set `BENCH_PROGRAM` to
 //! the path of another build of the program to measure that one.
@@ -14,6 +14,7 @@ mod idle;
 mod jail;
 mod live;
 mod loops;
+mod parallel;
 mod prd_reader;
 mod quartet;
 mod ralph;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Some("ralph") => ralph::run(),
         Some("agents") => agents::run(),
         Some("jail") => jail::run(),
+        Some("parallel") => parallel::run(&rest()),
         Some("idle") => idle::run(&rest()),
         Some("beside") => beside::run(&rest()),
         // For `agents` alone: one run in a process of its own.
@@ -43,7 +45,7 @@ fn main() -> ExitCode {
         Some("worker") => live::work(&std::env::args().nth(2).unwrap_or_default()),
         Some(other) => {
             say(&format!(
-                "there is no measurement `{other}`; there are: prd, loops, live, quartet, ralph, agents, jail, idle, beside"
+                "there is no measurement `{other}`; there are: prd, loops, live, quartet, ralph, agents, jail, parallel, idle, beside"
             ));
             return ExitCode::from(2);
         }
