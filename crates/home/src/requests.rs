@@ -4,6 +4,7 @@ use journal::{AppendError, Journal, NewRecord};
 use kernel::{Event, IllegalMove, LoopSpec, Stamped, State};
 
 use crate::load::{LoadError, load};
+use crate::secrets::{Redactor, secrets_seen};
 use crate::utc::now_ms;
 
 /// Why a request was not taken.
@@ -45,8 +46,10 @@ pub fn takes(state: &State, event: &Event) -> bool {
     state.clone().after(&stamped).is_ok()
 }
 
-/// Records a request for a loop that is there; tries again when the worker was quicker.
+/// Records a request for a loop that is there; tries again when the worker was quicker. What a person
+/// says in it is recorded without secrets: it is told to agents and shown.
 pub fn request(journal: &Journal, loop_id: &str, event: &Event) -> Result<(), RequestError> {
+    let event = &without_secrets(event, &Redactor::new(&secrets_seen()));
     loop {
         let mut loaded = load(journal, loop_id)?;
         loaded.state.apply(&Stamped {
@@ -59,6 +62,22 @@ pub fn request(journal: &Journal, loop_id: &str, event: &Event) -> Result<(), Re
             done => return done,
         }
     }
+}
+
+/// A request without the secrets that a person put into their own words.
+fn without_secrets(event: &Event, redactor: &Redactor) -> Event {
+    let mut event = event.clone();
+    let said = match &mut event {
+        Event::RetryRequested { hint, .. } => hint.as_mut(),
+        Event::AcceptRequested { reason, .. } => reason.as_mut(),
+        Event::CancelRequested { reason } | Event::SkipRequested { reason, .. } => Some(reason),
+        Event::Answered { choice, .. } => Some(choice),
+        _ => None,
+    };
+    if let Some(said) = said {
+        *said = redactor.text(said).into_owned();
+    }
+    event
 }
 
 fn append(
@@ -78,4 +97,40 @@ fn append(
         .append(loop_id, expected, None, &[record])
         .map(drop)
         .map_err(RequestError::Append)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::secrets::{Known, Secret};
+
+    #[test]
+    fn i09_what_a_person_says_is_recorded_without_secrets() {
+        let known = Known::default().with("MODEL_KEY", Secret::new("hunter-of-the-snark"));
+        let redactor = Redactor::new(&known);
+        let words = "use hunter-of-the-snark, then retry".to_owned();
+        let story = || kernel::StoryId::from("a");
+        for event in [
+            Event::RetryRequested {
+                story: story(),
+                hint: Some(words.clone()),
+                agent: None,
+                flow: None,
+            },
+            Event::SkipRequested {
+                story: story(),
+                reason: words.clone(),
+            },
+            Event::CancelRequested { reason: words },
+        ] {
+            let recorded = without_secrets(&event, &redactor);
+            let text = serde_json::to_string(&recorded).unwrap();
+            assert!(!text.contains("hunter"), "{text}");
+            assert!(text.contains("[redacted: MODEL_KEY], then retry"), "{text}");
+        }
+        let plain = Event::CancelRequested {
+            reason: "no more".to_owned(),
+        };
+        assert_eq!(without_secrets(&plain, &redactor), plain);
+    }
 }
