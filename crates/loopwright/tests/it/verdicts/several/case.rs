@@ -10,9 +10,8 @@ use serde_json::Value;
 use crate::support::project;
 
 /// Keys for readers, and for those who check the cases without the program.
-const REMARKS: [&str; 8] = [
+const REMARKS: [&str; 7] = [
     "kind",
-    "ecosystem",
     "why",
     "together",
     "git_together",
@@ -29,6 +28,7 @@ const COMMANDS: [&str; 6] = ["setup", "build", "typecheck", "lint", "format", "t
 pub(super) struct Case {
     pub(super) name: String,
     pub(super) situation: String,
+    pub(super) ecosystem: String,
     pub(super) flow: String,
     pub(super) parallel: u32,
     pub(super) retries: u32,

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::case::{Case, Needs, Story};
 use super::turnstile::Turnstile;
+use crate::sample::is_soak;
 use crate::support::Answer;
 use crate::verdicts::stage::{SHELL_SECS, Stage, run_beside, run_within};
 
@@ -111,6 +112,12 @@ impl<'a> Scene<'a> {
         };
         let checks = self.case.checks.iter();
         let checks = checks.map(|(name, of)| format!("{name} = {}\n", value(of)));
+        // How strong the tests are is looked at by the cases of single stories; CI spares itself that.
+        let mutants = if is_soak() || self.case.checks.contains_key("mutants") {
+            ""
+        } else {
+            "mutants = 0\n"
+        };
         let sandbox = match self.case.needs {
             // Agents leave their prompts in the scene, and the turnstile's marks.
             Some(Needs::Jail) => format!(
@@ -121,7 +128,7 @@ impl<'a> Scene<'a> {
         };
         format!(
             "[agents.any]\ncommand = [\"bash\", \"{folder}/agents/any.sh\"]\nenv = {{ SCENE = \"{folder}\" }}\n\
-             timeout = \"300s\"\n[roles.reviewer]\nagent = \"any\"\n[checks]\n{}{sandbox}{}",
+             timeout = \"300s\"\n[roles.reviewer]\nagent = \"any\"\n[checks]\n{}{mutants}{sandbox}{}",
             checks.collect::<String>(),
             self.case.config
         )
