@@ -542,8 +542,7 @@ impl Attempt {
             }
             Step::MoveTests { .. } => "moving its tests",
             Step::MakeTests { .. } => "making its tests",
-            Step::Approve { .. } => "approval",
-            Step::Queued { .. } | Step::Announce { .. } => "landing",
+            Step::Approve { .. } | Step::Queued { .. } | Step::Announce { .. } => "landing",
             Step::Rejected => "before the next attempt",
             Step::GivenUp { .. } => "giving up",
         };
