@@ -286,7 +286,7 @@ pub(crate) fn until<T>(
     }
 }
 
-fn succeed(command: &mut Command) -> Outcome<()> {
+pub(crate) fn succeed(command: &mut Command) -> Outcome<()> {
     let output = command.output()?;
     if output.status.success() {
         return Ok(());

@@ -85,6 +85,7 @@ fn spec(way: Way, checkout: &Path, state_folder: &Path) -> Outcome<RunSpec> {
     let jail = JailSpec {
         kind: JailKind::Bwrap,
         mounts,
+        layers: None,
         network,
         limits: Limits::default(),
         image: None,

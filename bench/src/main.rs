@@ -1,5 +1,6 @@
 //! Measures us beside a peer in one run: `cargo run --release -p bench -- prd` (or `loops`, `live`,
-//! `quartet`, `ralph`, `agents`, `jail`, `parallel [SECS]`, `idle [ENDED] [folders]`, `beside [FILES] [ROUNDS]`). All but the
+//! `quartet`, `ralph`, `agents`, `jail`, `parallel [SECS]`, `idle [ENDED] [folders]`, `beside [FILES] [ROUNDS]`,
+//! `trees [host] [FILES…]`). All but the
 //! first two need `cargo build --release` first, because they run the program itself; `agents` also
 //! needs the real agent CLIs, which `cargo xtask ci --only agents` installs. Set `BENCH_PROGRAM` to
 //! the path of another build of the program to measure that one.
@@ -19,6 +20,7 @@ mod prd_reader;
 mod quartet;
 mod ralph;
 mod talk;
+mod trees;
 
 use std::process::ExitCode;
 
@@ -39,13 +41,14 @@ fn main() -> ExitCode {
         Some("parallel") => parallel::run(&rest()),
         Some("idle") => idle::run(&rest()),
         Some("beside") => beside::run(&rest()),
+        Some("trees") => trees::run(&rest()),
         // For `agents` alone: one run in a process of its own.
         Some("agent-run") => agents::run_one(&rest()),
         // For `live` alone: a worker in a process of its own.
         Some("worker") => live::work(&std::env::args().nth(2).unwrap_or_default()),
         Some(other) => {
             say(&format!(
-                "there is no measurement `{other}`; there are: prd, loops, live, quartet, ralph, agents, jail, parallel, idle, beside"
+                "there is no measurement `{other}`; there are: prd, loops, live, quartet, ralph, agents, jail, parallel, idle, beside, trees"
             ));
             return ExitCode::from(2);
         }

@@ -94,6 +94,37 @@ pub trait Repository: Send + Sync {
         former: Option<&CommitId>,
         folder: &Path,
     ) -> Result<(), Fault>;
+    /// The folders that show the files of a tree as layers, the uppermost first, written into `store`
+    /// where they are not there yet; none where that tree must be checked out.
+    fn write_out(&self, _tree: &TreeId, _store: &Path) -> Result<Option<Vec<PathBuf>>, Fault> {
+        Ok(None)
+    }
+    /// The same for the files of a commit with an agent's throw-away repository.
+    fn write_out_for_agent(
+        &self,
+        _commit: &CommitId,
+        _store: &Path,
+    ) -> Result<Option<Vec<PathBuf>>, Fault> {
+        Ok(None)
+    }
+    /// Adds former work on the branch `former` to the upper layer of such a repository.
+    fn show_former(
+        &self,
+        _commit: &CommitId,
+        _former: &CommitId,
+        _upper: &Path,
+    ) -> Result<(), Fault> {
+        Ok(())
+    }
+    /// Reads layers into a tree: the files of `below`, and what the upper layer changes.
+    fn snapshot_of_changes(
+        &self,
+        upper: &Path,
+        below: &CommitId,
+        kept: &[PathBuf],
+    ) -> Result<Snapshot, Fault> {
+        self.snapshot(upper, below, kept)
+    }
     /// Reads the files of a folder into a tree; paths in `kept` are as in the base.
     fn snapshot(&self, folder: &Path, base: &CommitId, kept: &[PathBuf])
     -> Result<Snapshot, Fault>;

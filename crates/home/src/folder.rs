@@ -129,6 +129,11 @@ impl Home {
             .join(name.as_str())
     }
 
+    /// The trees of a loop that are written out for all its runs.
+    pub fn trees(&self, loop_id: &str) -> PathBuf {
+        self.loop_folder(loop_id).join("trees")
+    }
+
     /// What the project's commands said of trees.
     pub fn measured(&self, loop_id: &str) -> PathBuf {
         self.loop_folder(loop_id).join("measured")

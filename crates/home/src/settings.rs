@@ -57,6 +57,9 @@ pub struct Settings {
     /// Model, effort and limit by role.
     #[serde(default)]
     pub roles: Roles,
+    /// How the files of runs are made.
+    #[serde(default, skip_serializing_if = "Trees::is_auto")]
+    pub trees: Trees,
     /// Whether checkouts stay when their run is over.
     #[serde(default)]
     pub keep_checkouts: bool,
@@ -79,6 +82,26 @@ pub struct Settings {
     /// How agents and checks are confined. A loop that was started before there were jails has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxSettings>,
+}
+
+/// How the files of a run are made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trees {
+    /// In layers where a trial shows that they work, else copied.
+    #[default]
+    Auto,
+    /// The same, said by a person.
+    Overlay,
+    /// Copied for every run.
+    Copy,
+}
+
+impl Trees {
+    /// Whether nobody chose; then it is not written down.
+    pub fn is_auto(&self) -> bool {
+        *self == Self::Auto
+    }
 }
 
 /// A key of the configuration that was given with `start`.

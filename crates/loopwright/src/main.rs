@@ -14,12 +14,14 @@ use cli::{Exit, Failure, Output, ProcessCommand, Program};
 fn main() -> ExitCode {
     // Before anything else: the first process of a jail must not own a file yet, nor read the
     // configuration of whoever is inside.
-    let mut args = std::env::args_os().skip(1);
-    if args
-        .next()
-        .is_some_and(|command| command == sandbox::SHIM_COMMAND)
-    {
-        return sandbox::shim(args);
+    let mut args = std::env::args_os();
+    let name = args.next().unwrap_or_default();
+    match args.next() {
+        Some(command) if command == sandbox::SHIM_COMMAND => return sandbox::shim(args),
+        Some(command) if command == sandbox::LAYERS_COMMAND => {
+            return sandbox::layers_command(&name, args);
+        }
+        Some(_) | None => {}
     }
     crash_switch::arm();
     cli::main(Program {

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::{ExitOutcome, KeeperError, RunSpec, RunView, Watch};
+use crate::{ExitOutcome, KeeperError, Layers, RunSpec, RunView, Watch};
 
 /// Refuses, because a keeper could not end its process tree on this system.
 pub fn launch(_loopwright: &Path, _run_dir: &Path) -> Result<(), KeeperError> {
@@ -34,5 +34,33 @@ pub fn sweep(_run_dir: &Path) -> Result<u32, KeeperError> {
 
 /// Refuses, because there are no jails on this system.
 pub fn shim(_args: impl Iterator<Item = std::ffi::OsString>) -> std::process::ExitCode {
+    std::process::ExitCode::FAILURE
+}
+
+/// Refuses, because there are no layers on this system.
+pub fn enter_namespace() -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
+/// Refuses, because there are no layers on this system.
+pub fn mount_layers(_layers: &Layers) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
+/// Refuses, because there are no layers on this system.
+pub fn unmount_layers(_at: &Path) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
+
+/// Refuses, because there are no layers on this system.
+pub fn try_layers(_loopwright: &Path, _folder: &Path) -> Result<(), String> {
+    Err("this system has no layers".to_owned())
+}
+
+/// Refuses, because there are no layers on this system.
+pub fn layers_command(
+    _name: &std::ffi::OsStr,
+    _args: impl Iterator<Item = std::ffi::OsString>,
+) -> std::process::ExitCode {
     std::process::ExitCode::FAILURE
 }

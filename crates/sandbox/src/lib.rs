@@ -47,16 +47,22 @@ mod elsewhere;
 mod linux;
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{keep, launch, look, shim, sweep};
+pub use elsewhere::{
+    enter_namespace, keep, launch, layers_command, look, mount_layers, shim, sweep, try_layers,
+    unmount_layers,
+};
 pub use error::KeeperError;
 pub use jail::{
-    Abilities, Access, Allowed, Balance, CONTAINER_LABEL, CommandSpec, DEFAULT_IMAGE, FILTER_FD,
-    HOME, Jail, JailKind, JailSpec, LimitHit, Limits, Mount, Network, OPTIONS_FD, PROXY_PORT,
-    PROXY_URL, Probed, ProxySpec, Rates, Refusal, Refused, Route, SHIM_COMMAND, TokensUsed,
-    Unusable, WORKSPACE, probe, proxy_environment, system_mounts,
+    Abilities, Access, Allowed, Balance, CONTAINER_LABEL, Changes, CommandSpec, DEFAULT_IMAGE,
+    FILTER_FD, HOME, Jail, JailKind, JailSpec, LAYERS_COMMAND, Layers, LimitHit, Limits, Mount,
+    Network, OPTIONS_FD, PROXY_PORT, PROXY_URL, Probed, ProxySpec, Rates, Refusal, Refused, Route,
+    SHIM_COMMAND, TokensUsed, Unusable, WORKSPACE, probe, proxy_environment, system_mounts,
 };
 #[cfg(target_os = "linux")]
-pub use linux::{Stray, keep, launch, look, remove_stray, shim, strays, sweep};
+pub use linux::{
+    Stray, enter_namespace, keep, launch, layers_command, look, mount_layers, remove_stray, shim,
+    strays, sweep, try_layers, unmount_layers,
+};
 pub use moments::watch_writes;
 pub use output::{Output, Piece, Stream, output, output_from};
 pub use ports::{OWN_NETWORK_PORT_BASE, PORT_BASE_VARIABLE, PORTS_PER_RUN};

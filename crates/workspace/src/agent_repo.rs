@@ -15,7 +15,7 @@ use crate::scratch::{Scratch, absolute};
 
 /// Appended to the configuration that `git init` wrote; the last value of a setting wins. Automatic
 /// maintenance is off because nothing may keep running after the agent has ended.
-const SETTINGS: &str = "[core]
+pub(crate) const SETTINGS: &str = "[core]
 \tbare = false
 \tlogAllRefUpdates = true
 [user]
@@ -108,7 +108,7 @@ impl LoopRepo {
     }
 
     /// The same with the commit that it stands on, so that what it changed can be seen and applied.
-    fn as_two_commits(&self, commit: &CommitId) -> Result<CommitId, GitError> {
+    pub(crate) fn as_two_commits(&self, commit: &CommitId) -> Result<CommitId, GitError> {
         let base = self.as_one_commit(&self.parent_of(commit)?)?;
         let root = self.as_one_commit(commit)?;
         self.commit(&self.tree_of(&root)?, &base, "What you made before\n", 0)
@@ -116,7 +116,7 @@ impl LoopRepo {
 }
 
 /// The object format, known from the id's length.
-fn format_of(commit: &CommitId) -> &'static str {
+pub(crate) fn format_of(commit: &CommitId) -> &'static str {
     if commit.as_str().len() == 64 {
         "sha256"
     } else {

@@ -58,7 +58,8 @@ impl LoopRepo {
     /// same id.
     pub fn compose(&self, base: &TreeId, edits: &[Edit]) -> Result<TreeId, GitError> {
         let scratch = Scratch::inside(self.path())?;
-        let mut entries = self.entries_of(base)?;
+        let before = self.entries_of(base)?;
+        let mut entries = Entries::clone(&before);
         self.check_blobs(edits)?;
         // All contents are stored by one process; their ids come back in the order of the edits.
         let mut written = store_blobs(self, &scratch, &contents(edits)?)?.into_iter();
@@ -77,7 +78,7 @@ impl LoopRepo {
                 entries.insert(path, entry);
             }
         }
-        self.write_tree(&entries, &scratch)
+        self.write_tree_over(Some((base, &before)), &entries, &scratch)
     }
 
     /// Checks that every file and link put into the tree is a blob. Git does not check: it would

@@ -146,6 +146,11 @@ impl LoopRepo {
             .map(drop)
     }
 
+    /// Whether some files may look otherwise than git records them.
+    pub(crate) fn has_filters(&self) -> Result<bool, GitError> {
+        Ok(!Filters::load(&self.filters_file())?.is_empty())
+    }
+
     fn filters_file(&self) -> PathBuf {
         self.path().join("loopwright-filters")
     }
@@ -159,8 +164,8 @@ impl LoopRepo {
         }
         let tree = self.tree_id(files)?;
         let mut unfolded = Unfolded {
-            entries: recorded.clone(),
-            recorded,
+            entries: Entries::clone(&recorded),
+            recorded: Entries::clone(&recorded),
             submodules: Entries::new(),
         };
         self.smudge(&tree, Path::new(""), &filters, &mut unfolded.entries)?;
@@ -189,7 +194,7 @@ impl LoopRepo {
             return Ok(None);
         }
         let tree = self.tree_of(commit)?;
-        let mut entries = self.entries_of(&tree)?;
+        let mut entries = Entries::clone(&*self.entries_of(&tree)?);
         let inner = links(&entries)?;
         self.smudge(&tree, at, filters, &mut entries)?;
         for (path, commit) in inner {

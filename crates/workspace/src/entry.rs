@@ -9,12 +9,14 @@ use std::io;
 use std::ops::Bound;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path};
+use std::sync::Arc;
 
 use crate::error::{GitError, failed};
 use crate::git::pipe_broke;
 use crate::id::{CommitId, ObjectId, TreeId};
 use crate::loop_repo::LoopRepo;
 use crate::scratch::Scratch;
+use crate::walk::Kind;
 
 /// The kinds of entries that a tree of ours can have, folders aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -108,6 +110,43 @@ pub(crate) fn below<'a>(
         .take_while(move |(path, _)| path.starts_with(&start))
 }
 
+/// The names in a folder of a tree and their kinds, sorted by path; the empty path is the top.
+///
+/// It goes from name to name and passes over what is inside a folder.
+pub(crate) fn children<'a>(
+    entries: &'a Entries,
+    folder: &[u8],
+) -> impl Iterator<Item = (&'a [u8], Kind)> + use<'a> {
+    let start = if folder.is_empty() {
+        Vec::new()
+    } else {
+        [folder, b"/"].concat()
+    };
+    let mut from = Bound::Included(start.clone());
+    std::iter::from_fn(move || {
+        let (path, entry) = entries.range((from.clone(), Bound::Unbounded)).next()?;
+        let rest = path.strip_prefix(&*start)?;
+        match rest.iter().position(|byte| *byte == b'/') {
+            Some(end) => {
+                let mut behind = path[..start.len() + end].to_vec();
+                // The byte after the slash.
+                behind.push(b'/' + 1);
+                from = Bound::Included(behind);
+                Some((&rest[..end], Kind::Folder))
+            }
+            None => {
+                from = Bound::Excluded(path.clone());
+                let kind = match entry.mode {
+                    Mode::File | Mode::Executable => Kind::File,
+                    Mode::Link => Kind::Link,
+                    Mode::Submodule => Kind::Folder,
+                };
+                Some((rest, kind))
+            }
+        }
+    })
+}
+
 /// The folders above a path, from the top down.
 pub(crate) fn above(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     (0..path.len())
@@ -139,21 +178,15 @@ pub(crate) fn git_path(path: &Path) -> Result<Vec<u8>, GitError> {
 
 impl LoopRepo {
     /// Lists every entry of a tree, in all its folders.
-    pub(crate) fn entries_of(&self, tree: &dyn TreeLike) -> Result<Entries, GitError> {
-        let output = self.ask(&["ls-tree", "-r", "-z", "--full-tree", tree.object_id()])?;
-        let mut entries = Entries::new();
-        for line in output
-            .split(|byte| *byte == 0)
-            .filter(|line| !line.is_empty())
-        {
-            // With `-r` git lists no folders, so a line without an entry is not one of git's.
-            let Some((path, Some(entry))) = parse_ls_tree(line) else {
-                return Err(GitError::Garbled {
-                    command: "ls-tree".to_owned(),
-                });
-            };
-            entries.insert(path, entry);
+    pub(crate) fn entries_of(&self, tree: &dyn TreeLike) -> Result<Arc<Entries>, GitError> {
+        let listed = self.memory.recall_tree(self.path(), tree.object_id());
+        if let Some(entries) = listed {
+            return Ok(entries);
         }
+        let words = ["ls-tree", "-r", "-z", "--full-tree", tree.object_id()];
+        let entries = Arc::new(parse_entries(&self.git().args(words).run()?)?);
+        self.memory
+            .keep_tree(self.path(), tree.object_id(), &entries);
         Ok(entries)
     }
 
@@ -164,28 +197,78 @@ impl LoopRepo {
         entries: &Entries,
         scratch: &Scratch,
     ) -> Result<TreeId, GitError> {
+        self.write_tree_over(None, entries, scratch)
+    }
+
+    /// The same for entries that are mostly those of another tree, whose folders git then knows.
+    pub(crate) fn write_tree_over(
+        &self,
+        before: Option<(&TreeId, &Entries)>,
+        entries: &Entries,
+        scratch: &Scratch,
+    ) -> Result<TreeId, GitError> {
         let index = scratch.path().join("index");
         let git = || self.git().env("GIT_INDEX_FILE", &index);
+        let nothing = Entries::new();
         // What an earlier tree left there would become part of this one.
         match fs::remove_file(&index) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             removed => removed.map_err(failed("remove", &index))?,
         }
+        let known = match before {
+            Some((tree, known)) => {
+                git()
+                    .without_fsync()
+                    .args(["read-tree", tree.as_str()])
+                    .run()?;
+                known
+            }
+            None => &nothing,
+        };
         // The index is scratch. Only the tree objects, which `write-tree` makes, must survive a
         // power cut.
         git()
             .without_fsync()
             .args(["update-index", "-z", "--index-info"])
             .run_fed(|pipe| {
-                entries.iter().try_for_each(|(path, Entry { mode, id })| {
-                    write!(pipe, "{mode} {id}\t")
-                        .and_then(|()| pipe.write_all(path))
-                        .and_then(|()| pipe.write_all(b"\0"))
-                        .map_err(pipe_broke)
-                })
+                index_lines(known, entries)
+                    .try_for_each(|line| pipe.write_all(&line).map_err(pipe_broke))
             })?;
         TreeId::parse(&git().args(["write-tree"]).line()?)
     }
+}
+
+/// What `update-index --index-info` needs to turn some entries into others: what goes comes first.
+pub(crate) fn index_lines<'a>(
+    before: &'a Entries,
+    after: &'a Entries,
+) -> impl Iterator<Item = Vec<u8>> + use<'a> {
+    let gone = before.iter().filter(|(path, _)| !after.contains_key(*path));
+    let gone = gone.map(|(path, entry)| {
+        let nothing = "0".repeat(entry.id.as_str().len());
+        [format!("0 {nothing}\t").as_bytes(), path, b"\0"].concat()
+    });
+    let new = after
+        .iter()
+        .filter(|(path, entry)| before.get(*path) != Some(*entry));
+    let new = new.map(|(path, Entry { mode, id })| {
+        [format!("{mode} {id}\t").as_bytes(), path, b"\0"].concat()
+    });
+    gone.chain(new)
+}
+
+/// Parses the listing of a whole tree.
+fn parse_entries(output: &[u8]) -> Result<Entries, GitError> {
+    let lines = output.split(|byte| *byte == 0);
+    let lines = lines.filter(|line| !line.is_empty());
+    // With `-r` git lists no folders, so a line without an entry is not one of git's.
+    let parsed = lines.map(|line| match parse_ls_tree(line) {
+        Some((path, Some(entry))) => Ok((path, entry)),
+        Some((_, None)) | None => Err(GitError::Garbled {
+            command: "ls-tree".to_owned(),
+        }),
+    });
+    parsed.collect()
 }
 
 /// One path of a listing; a folder has no [`Entry`].

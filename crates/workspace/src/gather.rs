@@ -3,13 +3,16 @@
 //!
 //! It descends level by level, so that one call of git per level tells which names are ignored. An
 //! ignored folder is not entered unless the base tracks something in it.
+//!
+//! Where the checkout is the upper layer of an overlay, a folder that it does not have is the base's
+//! and is not entered. So the work grows with what was changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::PathBuf;
 
 use crate::blobs::base_size;
-use crate::entry::{Entries, below};
+use crate::entry::{Entries, below, children};
 use crate::error::{GitError, failed};
 use crate::ignore::{Ignored, RULES_BYTES_MAX, Rules, Same, Untracked};
 use crate::left_out::{LeftOut, Oddity, Reason};
@@ -17,7 +20,7 @@ use crate::limits::Limits;
 use crate::loop_repo::LoopRepo;
 use crate::reserved::is_reserved;
 use crate::scratch::Scratch;
-use crate::walk::{Got, Kind, Opened, Tree, split};
+use crate::walk::{Got, Hidden, Kind, Listing, Opened, Tree, split};
 
 /// Folders that package managers and test runners fill, for projects that do not ignore them. No
 /// honest source lies in a folder of such a name; `dist`, `build` or `target` may well hold some.
@@ -56,6 +59,8 @@ const MANIFESTS: &[&[u8]] = &[
 pub(crate) struct Found {
     pub(crate) path: Vec<u8>,
     pub(crate) kind: Kind,
+    /// Whether it is the base's own, in the layer below, and so is everything in it.
+    pub(crate) is_untouched: bool,
 }
 
 /// The result of searching a checkout.
@@ -91,6 +96,7 @@ pub(crate) fn gather(
         names_left: limits.names_max.saturating_add(base.len() * 2),
         rules_bytes_left: limits.rules_bytes_max,
         source_folders: Vec::new(),
+        made_anew: BTreeSet::new(),
         gathered: Gathered::default(),
     };
     let mut level = vec![Vec::new()];
@@ -117,13 +123,15 @@ struct Gathering<'a> {
     rules_bytes_left: u64,
     /// Folders of source that a rule about build folders meets by name; no rule counts in them.
     source_folders: Vec<Vec<u8>>,
+    /// Folders that hide what is below them, because one above them was made anew.
+    made_anew: BTreeSet<Vec<u8>>,
     gathered: Gathered,
 }
 
 impl Gathering<'_> {
     fn look_into(&mut self, folder: &[u8], found: &mut Vec<Found>) -> Result<(), GitError> {
         let entries = match self.tree.list(folder, self.names_left)? {
-            Got::It(entries) => entries,
+            Got::It(listing) => self.with_base(folder, listing),
             Got::Unreadable => {
                 self.leave_out(folder, Reason::Unreadable);
                 return Ok(());
@@ -145,35 +153,78 @@ impl Gathering<'_> {
         };
         self.names_left = names_left;
         // Only a regular file has rules: git does not follow a `.gitignore` that is a link either.
-        let has_rules = entries
+        let rules_path = join(folder, b".gitignore");
+        let rules = entries
             .iter()
-            .any(|(name, kind)| name == b".gitignore" && *kind == Kind::File);
-        let rules = if has_rules {
-            self.rules_at(&join(folder, b".gitignore"))?
-        } else {
-            None
+            .find(|found| found.path == rules_path && found.kind == Kind::File);
+        let rules = match rules {
+            Some(found) if found.is_untouched => self.rules.in_base(&rules_path)?,
+            Some(_) => self.rules_at(&rules_path)?,
+            None => None,
         };
         if self.rules.enter(folder, rules.as_deref())? == Same::No {
             let n_bytes = rules.map_or(0, |rules| rules.len() as u64);
             self.rules_bytes_left = self.rules_bytes_left.saturating_sub(n_bytes);
         }
-        for (name, kind) in entries {
-            let path = join(folder, &name);
+        for entry in entries {
+            let name = split(&entry.path).1;
             if name == b".git" {
                 // The agent's own repository at the top, or one that it made further down.
                 continue;
             }
-            if is_reserved(&name, kind) {
-                self.leave_out(&path, Reason::ReservedName);
+            if is_reserved(name, entry.kind) {
+                self.leave_out(&entry.path, Reason::ReservedName);
                 continue;
             }
-            match self.too_far_down(&path) {
+            match self.too_far_down(&entry.path) {
                 // A tracked path has been through git already, so git can handle it.
-                Some(reason) if !self.is_tracked(&path) => self.leave_out(&path, reason),
-                _ => found.push(Found { path, kind }),
+                Some(reason) if !self.is_tracked(&entry.path) => {
+                    self.leave_out(&entry.path, reason);
+                }
+                _ => found.push(entry),
             }
         }
         Ok(())
+    }
+
+    /// What is seen in a folder: its own names, and those of the base that it does not hide.
+    fn with_base(&mut self, folder: &[u8], listing: Listing) -> Vec<Found> {
+        let mut found: BTreeMap<Vec<u8>, Found> = BTreeMap::new();
+        if listing.hidden == Hidden::All || self.made_anew.contains(folder) {
+            // The kernel marks only the highest folder that was made anew.
+            let inside = listing.names.iter().filter(|_| self.tree.is_upper());
+            let inside = inside.filter(|(_, kind)| *kind == Kind::Folder);
+            let inside = inside.map(|(name, _)| join(folder, name));
+            self.made_anew.extend(inside);
+        } else if let Hidden::Names(removed) = &listing.hidden {
+            for (name, kind) in children(self.base, folder) {
+                if !removed.contains(name) {
+                    let path = join(folder, name);
+                    let is_untouched = true;
+                    found.insert(
+                        name.to_vec(),
+                        Found {
+                            path,
+                            kind,
+                            is_untouched,
+                        },
+                    );
+                }
+            }
+        }
+        for (name, kind) in listing.names {
+            let path = join(folder, &name);
+            let is_untouched = false;
+            found.insert(
+                name,
+                Found {
+                    path,
+                    kind,
+                    is_untouched,
+                },
+            );
+        }
+        found.into_values().collect()
     }
 
     /// Whether a path is too long or goes through too many folders.
@@ -233,6 +284,7 @@ impl Gathering<'_> {
                 (None, _) if clashing.contains(&found.path) => {
                     self.leave_out(&found.path, Reason::CaseClash);
                 }
+                (None, _) if found.is_untouched => self.keep_base(&found.path),
                 (None, Kind::Folder) if self.keep_gitlink(&found.path)? => {}
                 (None, Kind::Folder) => folders.push(found.path),
                 (None, Kind::File | Kind::Link) => self.gathered.files.push(found),
@@ -298,7 +350,21 @@ impl Gathering<'_> {
     }
 
     fn has_file(&self, path: &[u8]) -> Result<bool, GitError> {
-        Ok(matches!(self.tree.file(path)?, Got::It(_)))
+        if let Got::It(_) = self.tree.file(path)? {
+            return Ok(true);
+        }
+        let is_in_base = self
+            .base
+            .get(path)
+            .is_some_and(|entry| entry.mode.is_regular());
+        Ok(is_in_base && self.tree.shows_below(path)?)
+    }
+
+    /// Takes over what the base has at a path and below it.
+    fn keep_base(&mut self, path: &[u8]) {
+        let kept = below(self.base, path).chain(self.base.get_key_value(path));
+        let kept = kept.map(|(path, entry)| (path.clone(), entry.clone()));
+        self.gathered.entries.extend(kept);
     }
 
     /// Whether the base has this path or something below it.
@@ -313,7 +379,7 @@ impl Gathering<'_> {
             return Ok(false);
         };
         self.gathered.entries.insert(path.to_vec(), entry.clone());
-        if !matches!(self.tree.list(path, 0)?, Got::It(inside) if inside.is_empty()) {
+        if !matches!(self.tree.list(path, 0)?, Got::It(inside) if inside.names.is_empty()) {
             self.leave_out(path, Reason::InSubmodule);
         }
         Ok(true)

@@ -101,7 +101,7 @@ impl<'a> Rules<'a> {
     }
 
     /// The base's `.gitignore` at a path.
-    fn in_base(&self, path: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
+    pub(crate) fn in_base(&self, path: &[u8]) -> Result<Option<Vec<u8>>, GitError> {
         // Git does not follow a `.gitignore` that is a link, and neither do we.
         let Some(entry) = self.base.get(path).filter(|entry| entry.mode.is_regular()) else {
             return Ok(None);

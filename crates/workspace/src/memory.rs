@@ -1,10 +1,11 @@
 //! A cache of git's answers about objects. An object's content never changes under its id, so no
 //! answer goes stale, and each one saves a process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::entry::Entries;
 use crate::error::GitError;
 use crate::loop_repo::LoopRepo;
 
@@ -15,6 +16,10 @@ const BYTES_MAX: usize = 4 * 1024 * 1024;
 /// A longer answer is not cached, or one of them could push out everything else.
 const ANSWER_BYTES_MAX: usize = 512 * 1024;
 
+/// How many trees are kept as they were listed, and how many entries they may have together.
+const TREES_MAX: usize = 16;
+const ENTRIES_MAX: usize = 600_000;
+
 /// A cache of git's answers, shared by all repositories that were opened with it.
 #[derive(Debug, Clone, Default)]
 pub struct Memory(Arc<Mutex<Answers>>);
@@ -23,12 +28,42 @@ pub struct Memory(Arc<Mutex<Answers>>);
 struct Answers {
     known: BTreeMap<Question, Arc<[u8]>>,
     bytes: usize,
+    /// The trees that were listed last, the oldest first.
+    trees: VecDeque<(Question, Arc<Entries>)>,
 }
 
 /// A repository and the arguments of the call.
 type Question = (PathBuf, String);
 
 impl Memory {
+    /// The entries of a tree that was listed before.
+    pub(crate) fn recall_tree(&self, repository: &Path, id: &str) -> Option<Arc<Entries>> {
+        let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |(known, _): &(Question, Arc<Entries>)| known.0 == repository && known.1 == id;
+        let index = answers.trees.iter().position(is_it)?;
+        let found = answers.trees.remove(index)?;
+        let entries = Arc::clone(&found.1);
+        answers.trees.push_back(found);
+        Some(entries)
+    }
+
+    /// Keeps the entries of a tree. One step asks for those of the same few trees again and again, and
+    /// reading a listing takes longer than git needs to write it.
+    pub(crate) fn keep_tree(&self, repository: &Path, id: &str, entries: &Arc<Entries>) {
+        let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let question = (repository.to_owned(), id.to_owned());
+        answers.trees.push_back((question, Arc::clone(entries)));
+        let total = |trees: &VecDeque<(Question, Arc<Entries>)>| {
+            trees
+                .iter()
+                .map(|(_, entries)| entries.len())
+                .sum::<usize>()
+        };
+        while answers.trees.len() > TREES_MAX || total(&answers.trees) > ENTRIES_MAX {
+            answers.trees.pop_front();
+        }
+    }
+
     fn recall(&self, question: &Question) -> Option<Arc<[u8]>> {
         // A panic elsewhere cannot leave the cache half-written, so a poisoned lock is still good.
         self.0
@@ -45,7 +80,8 @@ impl Memory {
         }
         let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if answers.bytes + answer.len() > BYTES_MAX {
-            *answers = Answers::default();
+            answers.known = BTreeMap::new();
+            answers.bytes = 0;
         }
         // If two callers store the same answer, its size counts twice. Then the cache is only
         // dropped earlier.

@@ -6,6 +6,7 @@
 //! untrusted agent must not be able to make us fail. The caller says which paths are tests.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::blobs::Blobs;
 use crate::changes::Change;
@@ -81,7 +82,8 @@ impl LoopRepo {
             blobs: Blobs::of(self),
             scratch: &scratch,
         };
-        let mut builder = Builder::new(sides, self.entries_of(base)?, self.entries_of(code)?);
+        let before = self.entries_of(code)?;
+        let mut builder = Builder::new(sides, self.entries_of(base)?, Entries::clone(&before));
         for change in self.tree_changes(base, tests)? {
             builder.apply(change, is_test)?;
         }
@@ -93,7 +95,7 @@ impl LoopRepo {
             .map(|change| change.path)
             .collect();
         Ok(Overlay {
-            tree: self.write_tree(&builder.entries, &scratch)?,
+            tree: self.write_tree_over(Some((code, &before)), &builder.entries, &scratch)?,
             writer_files: builder.writer_files,
             removed: builder.removed,
             dropped: builder.dropped,
@@ -116,7 +118,7 @@ struct Sides<'a> {
 /// An overlay under construction.
 struct Builder<'a> {
     sides: Sides<'a>,
-    in_base: Entries,
+    in_base: Arc<Entries>,
     /// The implementor's files at first; the writer's are laid over them one by one.
     entries: Entries,
     /// Files with a newly merged text, which is not stored yet.
@@ -129,7 +131,7 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(sides: Sides<'a>, in_base: Entries, entries: Entries) -> Self {
+    fn new(sides: Sides<'a>, in_base: Arc<Entries>, entries: Entries) -> Self {
         Self {
             sides,
             in_base,

@@ -3,18 +3,19 @@
 //! Links are not followed and submodules are not entered. [`TreeReader`] is for many reads of one
 //! tree; [`LoopRepo::read_blob`] and [`LoopRepo::list_folder`] are for a single read.
 
-use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::blobs::{Blob, Blobs};
-use crate::entry::{Entries, Entry, Line, Mode, TreeLike, below, git_path, parse_ls_tree};
+use crate::entry::{Entries, Entry, Line, Mode, TreeLike, children, git_path, parse_ls_tree};
 use crate::error::GitError;
+use crate::gather::join;
 use crate::id::{CommitId, TreeId};
 use crate::loop_repo::LoopRepo;
 use crate::project::common_git_dir;
-use crate::walk::{as_path, split};
+use crate::walk::{Kind, as_path, split};
 
 /// One item in a folder of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub enum Listed {
 /// A tree with its paths in memory. Contents are read on demand, all through one git process.
 #[derive(Debug)]
 pub struct TreeReader {
-    entries: Entries,
+    entries: Arc<Entries>,
     blobs: Blobs,
 }
 
@@ -66,10 +67,20 @@ impl TreeReader {
     /// such folder.
     pub fn list(&self, folder: &Path) -> Result<Vec<(OsString, Listed)>, GitError> {
         let folder = git_path(folder)?;
-        if folder.is_empty() {
-            return Ok(names(&folder, self.entries.iter()));
-        }
-        Ok(names(&folder, below(&self.entries, &folder)))
+        let listed = |(name, kind): (&[u8], Kind)| {
+            let entry = self.entries.get(&join(&folder, name));
+            let listed = match entry {
+                Some(entry) if kind != Kind::Folder || entry.is_gitlink() => {
+                    Listed::Entry(entry.clone())
+                }
+                Some(_) | None => Listed::Folder,
+            };
+            (name_of(name), listed)
+        };
+        // A set of paths is sorted otherwise than the names in it: `a-b` comes before `a/b`.
+        let mut names: Vec<_> = children(&self.entries, &folder).map(listed).collect();
+        names.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(names)
     }
 
     /// All files, links and submodules with their paths, sorted by bytes.
@@ -185,28 +196,6 @@ fn read(
             bytes_max,
         }),
     }
-}
-
-/// Reduces everything below a folder to what is directly in it.
-fn names<'a>(
-    folder: &[u8],
-    inside: impl Iterator<Item = (&'a Vec<u8>, &'a Entry)>,
-) -> Vec<(OsString, Listed)> {
-    let start = if folder.is_empty() {
-        0
-    } else {
-        folder.len() + 1
-    };
-    let mut found = BTreeMap::new();
-    for (path, entry) in inside {
-        let rest = &path[start..];
-        match rest.iter().position(|byte| *byte == b'/') {
-            // A folder comes up once for each path below it; the map keeps it once.
-            Some(end) => found.insert(name_of(&rest[..end]), Listed::Folder),
-            None => found.insert(name_of(rest), Listed::Entry(entry.clone())),
-        };
-    }
-    found.into_iter().collect()
 }
 
 fn name_of(name: &[u8]) -> OsString {

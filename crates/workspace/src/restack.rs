@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::blobs::Blobs;
 use crate::changes::Change;
@@ -134,13 +135,13 @@ impl LoopRepo {
 /// What happened since the work began.
 struct Landed {
     by_path: BTreeMap<PathBuf, Option<Entry>>,
-    entries: Entries,
+    entries: Arc<Entries>,
     /// Names of new files and folders in lower case, each with how it is written.
     added: BTreeMap<String, BTreeSet<Vec<u8>>>,
 }
 
 impl Landed {
-    fn of(changes: &[Change], entries: Entries) -> Result<Self, GitError> {
+    fn of(changes: &[Change], entries: Arc<Entries>) -> Result<Self, GitError> {
         let mut added: BTreeMap<String, BTreeSet<Vec<u8>>> = BTreeMap::new();
         for change in changes.iter().filter(|change| change.before.is_none()) {
             for name in with_folders(&git_path(&change.path)?) {

@@ -79,26 +79,51 @@ impl LoopRepo {
         limits: &Limits,
     ) -> Result<Snapshot, GitError> {
         let dir = absolute(dir)?;
-        // Beside the checkout: inside it, our own files would become part of the snapshot.
-        let scratch = Scratch::beside(&dir, "snapshot")?;
-        let base_tree = self.tree_of(base)?;
         let tree = Tree::open(&dir)?;
+        self.snapshot_of(&tree, &dir, base, keep_from_base, limits)
+    }
+
+    /// The same for a checkout that is layers, of which `upper` has the changes and the others are the
+    /// files of `base` as git records them. What was not changed is not looked at.
+    pub fn snapshot_of_changes(
+        &self,
+        upper: &Path,
+        base: &CommitId,
+        keep_from_base: &[PathBuf],
+    ) -> Result<Snapshot, GitError> {
+        let upper = absolute(upper)?;
+        let tree = Tree::open_upper(&upper)?;
+        self.snapshot_of(&tree, &upper, base, keep_from_base, &Limits::default())
+    }
+
+    fn snapshot_of(
+        &self,
+        tree: &Tree,
+        dir: &Path,
+        base: &CommitId,
+        keep_from_base: &[PathBuf],
+        limits: &Limits,
+    ) -> Result<Snapshot, GitError> {
+        // Beside the checkout: inside it, our own files would become part of the snapshot.
+        let scratch = Scratch::beside(dir, "snapshot")?;
+        let base_tree = self.tree_of(base)?;
         let base_entries = self.entries_of(&base_tree)?;
         let unfolded = self.unfold(&base_tree)?;
         // The checkout is compared with what was put into it.
         let given = unfolded
             .as_ref()
-            .map_or(&base_entries, |unfolded| &unfolded.entries);
-        let mut gathered = gather(self, &tree, given, &scratch, limits)?;
-        store(self, &tree, given, &scratch, limits, &mut gathered)?;
-        self.fold(&tree, unfolded.as_ref(), &mut gathered, &scratch)?;
+            .map_or(&*base_entries, |unfolded| &unfolded.entries);
+        let mut gathered = gather(self, tree, given, &scratch, limits)?;
+        store(self, tree, given, &scratch, limits, &mut gathered)?;
+        self.fold(tree, unfolded.as_ref(), &mut gathered, &scratch)?;
         // Last, so that nothing from the checkout can replace what the base has there.
         for path in keep_from_base {
             let in_the_way = restore(&git_path(path)?, &base_entries, &mut gathered.entries);
             gathered.left_out.extend(in_the_way);
         }
         let bad_links = self.remove_bad_links(&base_entries, &mut gathered)?;
-        let tree = self.write_tree(&gathered.entries, &scratch)?;
+        let before = Some((&base_tree, &*base_entries));
+        let tree = self.write_tree_over(before, &gathered.entries, &scratch)?;
         let (left_out, n_left_out) = first(gathered.left_out);
         let newly_ignored = gathered
             .newly_ignored

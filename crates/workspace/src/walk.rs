@@ -5,12 +5,16 @@
 //! following links. So no path can lead out of the tree, even if somebody replaces a folder with a
 //! link while we read. Nothing here changes a file.
 
+use std::collections::BTreeSet;
+use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, openat, readlinkat, statat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fgetxattr, fstat, openat, readlinkat, statat,
+};
 use rustix::io::Errno;
 
 use crate::error::{GitError, failed};
@@ -25,8 +29,23 @@ pub(crate) enum Kind {
     Special,
 }
 
-/// The names in one folder and their kinds.
-pub(crate) type Names = Vec<(Vec<u8>, Kind)>;
+/// What lies in one folder.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    /// The names and their kinds, sorted.
+    pub(crate) names: Vec<(Vec<u8>, Kind)>,
+    /// What is not seen of the same folder in the layer below.
+    pub(crate) hidden: Hidden,
+}
+
+/// What a folder hides of the layer below; its own names hide theirs in any case.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Hidden {
+    /// Everything: there is no layer below, or the folder was made anew.
+    All,
+    /// The names that were removed.
+    Names(BTreeSet<Vec<u8>>),
+}
 
 /// The top folder, held open.
 #[derive(Debug)]
@@ -34,6 +53,15 @@ pub(crate) struct Tree {
     top: PathBuf,
     fd: OwnedFd,
     way: Way,
+    layer: Layer,
+}
+
+/// Whether the folder is all that there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layer {
+    Only,
+    /// It has what was changed in an overlay, and marks for what was removed.
+    Upper,
 }
 
 /// How a path is opened.
@@ -71,6 +99,9 @@ pub(crate) enum Got<T> {
     Gone,
 }
 
+/// Marks a folder that was made anew, in an overlay that was mounted without privileges.
+const OPAQUE: &CStr = c"user.overlay.opaque";
+
 const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
@@ -84,6 +115,16 @@ const FILE: OFlags = OFlags::RDONLY
 
 impl Tree {
     pub(crate) fn open(top: &Path) -> Result<Self, GitError> {
+        Self::open_as(top, Layer::Only)
+    }
+
+    /// Opens the folder that has the changes of an overlay. Nobody could write to it but through the
+    /// overlay, which lets nobody make the marks of the kernel.
+    pub(crate) fn open_upper(top: &Path) -> Result<Self, GitError> {
+        Self::open_as(top, Layer::Upper)
+    }
+
+    fn open_as(top: &Path, layer: Layer) -> Result<Self, GitError> {
         let fd = openat(CWD, top, FOLDER, Mode::empty()).map_err(|error| match error {
             Errno::LOOP | Errno::NOTDIR => GitError::NotAFolder {
                 path: top.to_owned(),
@@ -95,7 +136,13 @@ impl Tree {
             top: top.to_owned(),
             fd,
             way,
+            layer,
         })
+    }
+
+    /// Whether there is a layer below.
+    pub(crate) fn is_upper(&self) -> bool {
+        self.layer == Layer::Upper
     }
 
     /// The full path, for error messages.
@@ -103,17 +150,18 @@ impl Tree {
         self.top.join(as_path(path))
     }
 
-    /// The names in a folder (the empty path is the top) and their kinds, sorted. Of more than
-    /// `names_max` only one more is listed.
-    pub(crate) fn list(&self, folder: &[u8], names_max: usize) -> Result<Got<Names>, GitError> {
+    /// What lies in a folder (the empty path is the top). Of more than `names_max` names only one more
+    /// is listed.
+    pub(crate) fn list(&self, folder: &[u8], names_max: usize) -> Result<Got<Listing>, GitError> {
         self.got("look into", folder, self.try_list(folder, names_max))
     }
 
-    fn try_list(&self, folder: &[u8], names_max: usize) -> Result<Names, Errno> {
+    fn try_list(&self, folder: &[u8], names_max: usize) -> Result<Listing, Errno> {
         let fd = self.folder(folder)?;
         let mut found = Vec::new();
+        let mut removed = BTreeSet::new();
         for entry in Dir::read_from(&fd)? {
-            if found.len() > names_max {
+            if found.len() + removed.len() > names_max {
                 break;
             }
             let entry = entry?;
@@ -122,6 +170,9 @@ impl Tree {
                 continue;
             }
             match statat(&fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) if self.layer == Layer::Upper && is_mark(&stat) => {
+                    removed.insert(name.to_bytes().to_vec());
+                }
                 Ok(stat) => found.push((name.to_bytes().to_vec(), kind_of(stat.st_mode))),
                 // It was removed after we read its name.
                 Err(Errno::NOENT) => {}
@@ -129,7 +180,54 @@ impl Tree {
             }
         }
         found.sort();
-        Ok(found)
+        let hidden = if self.hides_all(&fd)? {
+            Hidden::All
+        } else {
+            Hidden::Names(removed)
+        };
+        Ok(Listing {
+            names: found,
+            hidden,
+        })
+    }
+
+    /// Whether nothing of the layer below is seen in a folder.
+    fn hides_all(&self, folder: &OwnedFd) -> Result<bool, Errno> {
+        if self.layer == Layer::Only {
+            return Ok(true);
+        }
+        let mut value = [0; 8];
+        match fgetxattr(folder, OPAQUE, &mut value) {
+            Ok(length) => Ok(&value[..length] == b"y"),
+            Err(Errno::NODATA | Errno::NOTSUP) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether the layer below is what is seen at a path.
+    pub(crate) fn shows_below(&self, path: &[u8]) -> Result<bool, GitError> {
+        let shown = self.try_shows_below(path);
+        shown.map_err(|error| failed("look at", &self.shown(path))(io::Error::from(error)))
+    }
+
+    fn try_shows_below(&self, path: &[u8]) -> Result<bool, Errno> {
+        let mut here = self.folder(b"")?;
+        for end in (0..=path.len()).filter(|end| path.get(*end).is_none_or(|byte| *byte == b'/')) {
+            if self.hides_all(&here)? {
+                return Ok(false);
+            }
+            if end == path.len() {
+                let found = statat(&here, split(path).1, AtFlags::SYMLINK_NOFOLLOW);
+                return Ok(matches!(found, Err(Errno::NOENT)));
+            }
+            match self.folder(&path[..end]) {
+                Ok(inside) => here = inside,
+                Err(Errno::NOENT) => return Ok(true),
+                // A file, a link or the mark of a removal is in the way.
+                Err(_) => return Ok(false),
+            }
+        }
+        Ok(false)
     }
 
     /// Opens a regular file.
@@ -276,6 +374,11 @@ pub(crate) fn split(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
+/// Whether this is how an overlay marks what was removed.
+fn is_mark(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::CharacterDevice && stat.st_rdev == 0
+}
+
 fn kind_of(mode: rustix::fs::RawMode) -> Kind {
     match FileType::from_raw_mode(mode) {
         FileType::Directory => Kind::Folder,
@@ -362,10 +465,10 @@ mod tests {
         }
         let tree = Tree::open(scratch.path()).expect("opened");
         for (names_max, expected) in [(0, 1), (5, 6), (9, 10), (10, 10), (100, 10)] {
-            let Got::It(names) = tree.list(b"", names_max).expect("listed") else {
+            let Got::It(listing) = tree.list(b"", names_max).expect("listed") else {
                 panic!("it is there")
             };
-            assert_eq!(names.len(), expected, "{names_max}");
+            assert_eq!(listing.names.len(), expected, "{names_max}");
         }
     }
 

@@ -185,6 +185,19 @@ fn judged(version: String) -> Finding {
     }
 }
 
+/// How the files of jailed runs can be made here, by a trial.
+pub(crate) fn trees(home: &Home) -> Finding {
+    let tried = home::our_program().map_err(|error| error.to_string());
+    let tried = tried.and_then(|program| sandbox::try_layers(&program, home.root()));
+    match tried {
+        Ok(()) => Finding::well("trees", "jailed runs share their files in layers"),
+        Err(why) => Finding::well(
+            "trees",
+            format!("every run gets a copy of its files; layers cannot be mounted here: {why}"),
+        ),
+    }
+}
+
 fn state_folder(home: &Home) -> Vec<Finding> {
     let root = home.root();
     let journal = match journal::Journal::open(root) {

@@ -36,6 +36,7 @@ pub(crate) fn doctor(
     let home = home()?;
     let mut findings = vec![system::finding(long_version)];
     findings.extend(preflight::of_machine(&home));
+    findings.push(preflight::trees(&home));
     findings.push(preflight::repository(project));
     findings.push(preflight::clock(&home));
     findings.extend(damage(&home));

@@ -44,6 +44,9 @@ pub(crate) const POLICIES: &[&str] = &["flag", "ask"];
 /// Authors with a meaning; anybody else is a `Name <mail>`.
 pub(crate) const AUTHORS: &[&str] = &["operator", "loopwright"];
 
+/// How the files of runs are made.
+pub(crate) const TREES: &[&str] = &["auto", "overlay", "copy"];
+
 /// The kinds of jail.
 pub(crate) const JAILS: &[&str] = &["auto", "bwrap", "podman", "docker", "host"];
 
@@ -126,6 +129,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("sandbox.open_files", Kind::Count(64)),
     key("sandbox.disk_mb", Kind::Count(16)),
     key("workspace.copy", Kind::Words),
+    key("workspace.trees", Kind::Choice(TREES)),
     key("prd.write_back", Kind::Truth),
     key("commit.subject", Kind::Subject),
     key("commit.author", Kind::Author),

@@ -175,6 +175,7 @@ pub(crate) struct SandboxConfig {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct WorkspaceConfig {
     pub(crate) copy: Vec<String>,
+    pub(crate) trees: home::Trees,
 }
 
 #[derive(Debug, Default, Deserialize)]

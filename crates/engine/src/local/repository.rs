@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use home::Home;
 use workspace::{
     Change, CommitId, Edit, Entry, GitError, Listed, LoopRepo, Memory, Moved, Overlay, Published,
-    Restacked, Signature, Snapshot, TreeId, TreeReader,
+    Restacked, Signature, Snapshot, TreeId, TreeReader, TreeStore,
 };
 
 use crate::fault::Fault;
@@ -109,6 +109,33 @@ impl Repository for GitRepository {
         folder: &Path,
     ) -> Result<(), Fault> {
         self.done(self.git.make_agent_repo(commit, former, folder))
+    }
+
+    fn write_out(&self, tree: &TreeId, store: &Path) -> Result<Option<Vec<PathBuf>>, Fault> {
+        let written = TreeStore::at(store).and_then(|store| self.git.write_out(tree, &store));
+        Ok(self.done(written)?.map(|written| written.layers))
+    }
+
+    fn write_out_for_agent(
+        &self,
+        commit: &CommitId,
+        store: &Path,
+    ) -> Result<Option<Vec<PathBuf>>, Fault> {
+        let store = self.done(TreeStore::at(store))?;
+        self.done(self.git.write_out_for_agent(commit, &store))
+    }
+
+    fn show_former(&self, commit: &CommitId, former: &CommitId, upper: &Path) -> Result<(), Fault> {
+        self.done(self.git.show_former(commit, former, upper))
+    }
+
+    fn snapshot_of_changes(
+        &self,
+        upper: &Path,
+        below: &CommitId,
+        kept: &[PathBuf],
+    ) -> Result<Snapshot, Fault> {
+        self.done(self.git.snapshot_of_changes(upper, below, kept))
     }
 
     fn snapshot(

@@ -17,17 +17,22 @@ use std::time::{Duration, Instant};
 
 use home::{Expiry, Home, Settings, expiry, remove_folder};
 use sandbox::{RUN_DIR_VARIABLE, RunView};
-use workspace::LoopRepo;
+use workspace::{LoopRepo, TreeStore};
 
 use crate::local::tracked::Tracked;
 use crate::ports::{Log, Ports};
 use crate::run::files::discard;
+use crate::run::layered::lower_of;
 
 /// How long to rest between sweeps.
 const REST: Duration = Duration::from_hours(1);
 
 /// How long to rest when something was asked to end: its checkout can go only after that.
 const SHORT_REST: Duration = Duration::from_mins(1);
+
+/// How long a tree stays that nobody asks for. No command of a check and no agent works for so long
+/// without somebody who asks again.
+const TREE_AGE: Duration = Duration::from_hours(24);
 
 /// How often the trash is emptied.
 const TRASH_REST: Duration = Duration::from_secs(10);
@@ -120,6 +125,7 @@ fn sweep_live(scope: &SweepScope<'_>) -> (Swept, bool) {
             sweep_checkouts(home, loop_id, &needed, &mut swept);
         }
         sweep_scratch(home, loop_id, &needed);
+        sweep_trees(home, loop_id, &mut swept);
     }
     if let Ok(heads) = scope.log.heads() {
         // A loop that is neither live nor over cannot be read, and nothing of it is touched.
@@ -220,10 +226,10 @@ fn sweep_ended(ports: &Ports, log: &dyn Log, live: &BTreeSet<String>) -> (Swept,
 
 fn sweep_checkouts(home: &Home, loop_id: &str, needed: &BTreeSet<String>, swept: &mut Swept) {
     for name in names_in(&home.checkouts(loop_id)) {
-        if needed.iter().any(|run| is_of_run(&name, run)) {
+        if needed.iter().any(|run| run == run_of(&name)) {
             continue;
         }
-        let run = runs_of(home, loop_id).join(&name);
+        let run = runs_of(home, loop_id).join(run_of(&name));
         // Whoever still works in it loses it only after they have ended.
         if !matches!(sandbox::look(&run), Ok(RunView::Running(_))) {
             discard(home, &home.checkouts(loop_id).join(name));
@@ -245,9 +251,24 @@ fn sweep_scratch(home: &Home, loop_id: &str, needed: &BTreeSet<String>) {
     let _ = fs::remove_dir(&scratch);
 }
 
-/// The checkout of a run, or a scratch folder beside it in which one is just being made.
-fn is_of_run(name: &str, run: &str) -> bool {
-    name.strip_prefix('.').unwrap_or(name).split('.').next() == Some(run)
+/// Takes away the trees that no run has asked for lately and that none has below its own changes.
+fn sweep_trees(home: &Home, loop_id: &str, swept: &mut Swept) {
+    let checkouts = home.checkouts(loop_id);
+    let used = names_in(&checkouts).into_iter();
+    let used = used.flat_map(|name| lower_of(&checkouts.join(name)));
+    let used: Vec<PathBuf> = used.collect();
+    let taken = TreeStore::at(&home.trees(loop_id))
+        .and_then(|store| store.take_unused(&used, TREE_AGE, &home.trash()));
+    match taken {
+        Ok(taken) => swept.folders += u32::try_from(taken.len()).unwrap_or(u32::MAX),
+        Err(error) => tracing::warn!(%error, "unused trees are still there"),
+    }
+}
+
+/// The run of a checkout or of layers, or of a scratch folder in which they are just being made.
+fn run_of(name: &str) -> &str {
+    let name = name.strip_prefix('.').unwrap_or(name);
+    name.split('.').next().unwrap_or(name)
 }
 
 /// Folders that are named like a loop which the journal does not have. Its first record comes before

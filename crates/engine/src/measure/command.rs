@@ -36,6 +36,8 @@ pub(super) struct Commands<'a> {
     pub(super) run_folder: &'a Path,
     pub(super) program: &'a Path,
     pub(super) lane: &'a Lane,
+    /// Where trees are written out, if they are shown in layers.
+    pub(super) store: Option<&'a Path>,
     /// How long a command may take, where that is less than the project allows.
     pub(super) wall_secs: Option<u64>,
     pub(super) n_run: usize,

@@ -4,6 +4,7 @@
 //! Nothing in a command's environment, paths or arguments may tell what is measured: the base, the
 //! candidate, one with its suspects or one without.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use home::remove_folder;
-use sandbox::{Access, Mount};
+use sandbox::{Access, Changes, Layers, Mount};
 
 use crate::fault::Fault;
 
@@ -58,6 +59,8 @@ pub(super) struct Lane {
     root: PathBuf,
     lock_path: PathBuf,
     _lock: File,
+    /// Whether layers are shown at the tree's place.
+    is_layered: Cell<bool>,
 }
 
 impl Lane {
@@ -94,6 +97,7 @@ impl Lane {
                         root: folder.join(slot.to_string()),
                         lock_path: path,
                         _lock: lock,
+                        is_layered: Cell::new(false),
                     });
                 }
                 Err(TryLockError::WouldBlock) => {}
@@ -106,6 +110,48 @@ impl Lane {
     /// Where a tree is checked out.
     pub(super) fn tree(&self) -> PathBuf {
         self.root.join("t")
+    }
+
+    /// Shows layers at the tree's place, with one of our own above them. Says whether it could.
+    pub(super) fn show(&self, lower: Vec<PathBuf>) -> Result<bool, Fault> {
+        let (at, upper, work) = (self.tree(), self.root.join("u"), self.root.join("w"));
+        for path in [&at, &upper, &work] {
+            fs::create_dir_all(path).map_err(|error| Fault::io("make", path, error))?;
+        }
+        let layers = Layers {
+            at,
+            lower,
+            changes: Some(Changes { upper, work }),
+        };
+        if let Err(error) = sandbox::mount_layers(&layers) {
+            tracing::info!(%error, "a tree cannot be shown in layers");
+            self.remove_tree();
+            return Ok(false);
+        }
+        self.is_layered.set(true);
+        Ok(true)
+    }
+
+    /// What was changed in the tree, where it is shown in layers.
+    pub(super) fn changes(&self) -> Option<PathBuf> {
+        self.is_layered.get().then(|| self.root.join("u"))
+    }
+
+    /// Removes the tree.
+    pub(super) fn remove_tree(&self) {
+        self.unmount();
+        for name in ["t", "u", "w"] {
+            remove(&self.root.join(name));
+        }
+    }
+
+    /// Nothing may be removed through layers: every removal would be one more change.
+    fn unmount(&self) {
+        if self.is_layered.replace(false)
+            && let Err(error) = sandbox::unmount_layers(&self.tree())
+        {
+            tracing::warn!(%error, "layers are still mounted");
+        }
     }
 
     /// Where a runner writes its report: a folder of its own, so that a jail can show it alone.
@@ -141,6 +187,7 @@ impl Lane {
 
     /// Makes everything empty, for another tree.
     pub(super) fn clear(&self) -> Result<(), Fault> {
+        self.unmount();
         remove(&self.root);
         for name in ["h", "m", "o"] {
             let path = self.root.join(name);
@@ -179,6 +226,7 @@ impl Lane {
 
 impl Drop for Lane {
     fn drop(&mut self) {
+        self.unmount();
         remove(&self.root);
         // Nothing is left of a place that nobody uses, unless somebody else does.
         let _ = fs::remove_file(&self.lock_path);

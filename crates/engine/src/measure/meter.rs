@@ -10,7 +10,6 @@ use workspace::TreeId;
 
 use super::command::Commands;
 use super::confined;
-use super::lane::remove;
 use super::tracked::Tracked;
 use crate::fault::Fault;
 use crate::run::measurement::{CheckPlan, Kept, Report, cache_file, known};
@@ -187,13 +186,32 @@ impl<'a> Meter<'a> {
         let (plan, lane) = (self.plan(), self.commands.lane);
         lane.clear()?;
         let folder = lane.tree();
-        self.commands.repository.checkout_tree(tree, &folder)?;
+        if !self.show_layers(tree)? {
+            self.commands.repository.checkout_tree(tree, &folder)?;
+        }
         let inner = folder.join(&plan.subdir);
         if is_plain(&folder, &inner) && inner.is_dir() {
             copy_untracked(&plan.copy, &plan.project, &folder, &plan.subdir);
         }
         confined::fill_home(plan, lane);
         Ok(())
+    }
+
+    /// Shows a tree in layers, the uppermost of which is empty; says whether that could be done.
+    fn show_layers(&self, tree: &TreeId) -> Result<bool, Fault> {
+        let Commands {
+            repository,
+            lane,
+            store,
+            ..
+        } = &self.commands;
+        let Some(store) = store else {
+            return Ok(false);
+        };
+        match repository.write_out(tree, store)? {
+            Some(layers) => lane.show(layers),
+            None => Ok(false),
+        }
     }
 
     /// Measures a tree in a fresh checkout.
@@ -206,7 +224,7 @@ impl<'a> Meter<'a> {
         if tree == self.plan().trees.base {
             confined::keep_downloads(self.plan(), self.commands.lane);
         }
-        remove(&self.commands.lane.tree());
+        self.commands.lane.remove_tree();
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.report.took_ms.insert(what.to_owned(), took_ms);
         Ok(Kept {
@@ -218,7 +236,7 @@ impl<'a> Meter<'a> {
 
     /// Runs all commands in the checkout, and watches what they do to its files.
     pub(super) fn run_checks(&mut self, what: &str, tree: &TreeId) -> Result<Measurement, Fault> {
-        let tracked = Tracked::of(&self.commands.lane.tree());
+        let tracked = Tracked::of(self.commands.lane);
         let files = self.commands.repository.reader(tree)?;
         let mut measurement = Measurement::default();
         for check in &self.plan().checks {

@@ -21,6 +21,9 @@ pub fn measure(run_folder: &Path, program: &Path) -> Result<(), Fault> {
         let name = sandbox::PORT_BASE_VARIABLE.to_owned();
         plan.env.insert(name, base);
     }
+    // First of all: a process that has threads cannot. Where it fails, trees are checked out.
+    let store = plan.store.as_deref();
+    let store = store.filter(|_| sandbox::enter_namespace().is_ok());
     let repository = open_at(&plan.repository)?;
     fs::create_dir_all(&plan.cache).map_err(|error| Fault::io("make", &plan.cache, error))?;
     let lane = Lane::take(&plan.lanes)?;
@@ -31,6 +34,7 @@ pub fn measure(run_folder: &Path, program: &Path) -> Result<(), Fault> {
             run_folder,
             program,
             lane: &lane,
+            store,
             wall_secs: None,
             n_run: 0,
         },

@@ -9,6 +9,7 @@ use workspace::{CommitId, LinkTrouble, Oddity, Reason, Snapshot, TreeId};
 
 use crate::fault::Fault;
 use crate::ports::Repository;
+use crate::run::files::RunFiles;
 use crate::run::trees::commit_id;
 
 /// Notes on an author's work that are kept.
@@ -36,18 +37,18 @@ impl Authoring<'_> {
     pub(crate) fn keep(
         &self,
         name: &str,
-        checkout: &Path,
+        files: &RunFiles,
         subject: &str,
     ) -> Result<Option<Authored>, Fault> {
         if let Some(commit) = self.repository.read_ref(name)? {
             return self.read(&commit).map(Some);
         }
-        if !checkout.is_dir() {
+        if !files.has_checkout() {
             return Ok(None);
         }
         let base = commit_id(self.base)?;
         let kept = kept_files(self.settings);
-        let left = self.repository.snapshot(checkout, &base, &kept)?;
+        let left = files.snapshot(self.repository, &base, &kept)?;
         let message = message_of(subject, &left);
         let at_secs = self.planned_at_ms / 1000;
         let made = self

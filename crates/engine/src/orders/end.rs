@@ -13,6 +13,7 @@ pub(crate) fn end(order: &Order, reason: &EndReason, ports: &Ports) -> Event {
         discard(&ports.home, &ports.home.checkouts(&order.loop_id));
     }
     discard(&ports.home, &ports.home.scratch(&order.loop_id));
+    discard(&ports.home, &ports.home.trees(&order.loop_id));
     // What a check that was killed left behind.
     for lane in ports.home.lanes(&order.loop_id) {
         if let Err(error) = home::remove_folder(&lane) {

@@ -15,7 +15,7 @@ use crate::ports::{Ports, Repository};
 use crate::redaction::known_of;
 use crate::run::agent_files::{agent_config, guidance};
 use crate::run::check_plan::tests_commit;
-use crate::run::files::{RunFiles, discard};
+use crate::run::files::RunFiles;
 use crate::run::shown_tests::shown_tree;
 use crate::run::sorted::{Sorted, Suspect};
 use crate::run::test_rules::TestRules;
@@ -95,14 +95,14 @@ impl Making<'_> {
         };
         let name = reference(kind, &run.story, &run.attempt.to_string());
         let subject = format!("{kind}: {}\n", run.story);
-        let kept = authoring.keep(&name, &files.checkout, &subject);
+        let kept = authoring.keep(&name, &files, &subject);
         let kept = kept.inspect_err(|fault| self.discard_bad(fault, &files, ports));
         let Some(authored) = kept? else {
             let why = "the attempt left no checkout behind".to_owned();
             return Ok(Code::Nothing(why));
         };
         if !self.settings.keep_checkouts {
-            discard(&ports.home, &files.checkout);
+            files.discard_checkout(&ports.home);
         }
         if run.stage == Stage::Implement && authored.tree == self.started_from()? {
             return Ok(Code::Nothing("the attempt changed nothing".to_owned()));
@@ -113,7 +113,7 @@ impl Making<'_> {
     /// What cannot be read as a tree may be very large, and nobody needs it.
     fn discard_bad(&self, fault: &Fault, files: &RunFiles, ports: &Ports) {
         if matches!(fault, Fault::BadTree { .. }) && !self.settings.keep_checkouts {
-            discard(&ports.home, &files.checkout);
+            files.discard_checkout(&ports.home);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::orders::authored::{Authoring, NOTES_MAX};
 use crate::orders::leaks::Search;
 use crate::ports::{Ports, Repository, TreeFiles};
 use crate::redaction::known_of;
-use crate::run::files::{RunFiles, discard};
+use crate::run::files::RunFiles;
 use crate::run::test_rules::{TestRules, read_text};
 use crate::run::trees::{all_files, commit_id, commit_of, reference};
 use crate::settings_of::settings_of;
@@ -41,15 +41,15 @@ fn make_of(order: &Order, make: &MakeTestsOrder, ports: &Ports) -> Result<Event,
     let id = &make.story.id;
     // Each time that tests are asked for is one more of these, whether they could be used or not.
     let name = reference("written", id, &(make.rewrites + 1).to_string());
-    let left = authoring.keep(&name, &files.checkout, &format!("written: {id}\n"));
+    let left = authoring.keep(&name, &files, &format!("written: {id}\n"));
     if matches!(left, Err(Fault::BadTree { .. })) && !settings.keep_checkouts {
-        discard(&ports.home, &files.checkout);
+        files.discard_checkout(&ports.home);
     }
     let Some(left) = left? else {
         return Ok(refused(make, "the test writer left no checkout behind"));
     };
     if !settings.keep_checkouts {
-        discard(&ports.home, &files.checkout);
+        files.discard_checkout(&ports.home);
     }
     let base = repository.tree_of(&commit_id(&make.base)?)?;
     let rules = TestRules::of(&*repository, &settings, &base)?;

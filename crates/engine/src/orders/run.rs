@@ -117,7 +117,7 @@ fn end(ended: &EndedRun<'_>, outcome: RunOutcome, usage: Option<RunUsage>, walls
     let is_resumed = usage.as_ref().is_some_and(|usage| usage.resumable);
     // What an author made or resumes is still needed; every other checkout has done its duty.
     if !has_written && !is_resumed && !ended.settings.keep_checkouts {
-        discard(&ports.home, &ended.files.checkout);
+        ended.files.discard_checkout(&ports.home);
     }
     discard(&ports.home, &ended.files.scratch);
     tracing::info!(outcome = outcome.word(), loop_id = %order.loop_id, "run ended");

@@ -38,7 +38,7 @@ pub(crate) fn stop_run(
         }
     }
     if !settings.keep_checkouts {
-        discard(&ports.home, &files.checkout);
+        files.discard_checkout(&ports.home);
     }
     discard(&ports.home, &files.scratch);
     if let Some(agent) = &stop.agent {
@@ -58,13 +58,13 @@ fn keep_work(
     files: &RunFiles,
     ports: &Ports,
 ) -> Result<(), Fault> {
-    if !files.checkout.exists() {
+    if !files.has_checkout() {
         return Ok(());
     }
     let run = &stop.place.run;
     let repository = ports.repositories.open(&order.loop_id)?;
     let base = commit_id(&stop.base)?;
-    let snapshot = repository.snapshot(&files.checkout, &base, &[])?;
+    let snapshot = files.snapshot(&*repository, &base, &[])?;
     let message = format!(
         "cancelled: [{}] [{}] attempt-{}\n",
         order.loop_id, run.story, run.attempt

@@ -9,6 +9,7 @@ use kernel::{FaultCause, InterruptCause, RunOrder, RunOutcome, RunUsage};
 use sandbox::{ExitCause, ExitRecord, Stream};
 
 use crate::ports::Runs;
+use crate::run::files::RunFiles;
 use crate::run::local_time::clock;
 
 /// Bytes of standard error that are looked at.
@@ -65,7 +66,7 @@ pub(crate) fn summarize(
 
 /// The session of a run that was cut short, if the next try can resume it: the CLI can, it had begun
 /// to work, and its files are there.
-pub(crate) fn resumable(kind: Kind, summary: &RunSummary, checkout: &Path) -> Option<String> {
+pub(crate) fn resumable(kind: Kind, summary: &RunSummary, files: &RunFiles) -> Option<String> {
     // A session that is too long stays so, and one that was forbidden something has learned to do
     // without.
     let is_spoilt = matches!(
@@ -73,7 +74,7 @@ pub(crate) fn resumable(kind: Kind, summary: &RunSummary, checkout: &Path) -> Op
         Outcome::ContextOverflow | Outcome::PermissionDenied
     );
     let has_sessions = kind.facts().sessions != Sessions::None;
-    let has_begun = summary.n_tool_calls > 0 && checkout.is_dir();
+    let has_begun = summary.n_tool_calls > 0 && files.has_checkout();
     if is_spoilt || !has_sessions || !has_begun {
         return None;
     }

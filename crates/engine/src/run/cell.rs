@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use home::AgentSettings;
 use kernel::Writes;
-use sandbox::{Access, Balance, Mount, Network, RunSpec};
+use sandbox::{Access, Balance, Layers, Mount, Network, RunSpec};
 
 use crate::fault::Fault;
 use crate::run::credentials::PersonsVariables;
@@ -20,6 +20,8 @@ pub(crate) struct Cell<'a> {
     pub(crate) role: &'a str,
     pub(crate) writes: Writes,
     pub(crate) checkout: &'a Path,
+    /// What the checkout is instead, where it is layers.
+    pub(crate) layers: Option<Layers>,
     pub(crate) home: &'a Path,
     pub(crate) client: &'a Path,
     pub(crate) keys: &'a PersonsVariables,
@@ -56,6 +58,9 @@ impl Cell<'_> {
             mounts.extend(program_mounts(inner));
         }
         spec.jail = self.ground.jail(mounts, network);
+        if let Some(jail) = &mut spec.jail {
+            jail.layers.clone_from(&self.layers);
+        }
         Ok(())
     }
 
@@ -72,7 +77,11 @@ impl Cell<'_> {
                 access: Access::Writable,
             },
             Mount {
-                host: self.checkout.to_owned(),
+                host: self
+                    .layers
+                    .as_ref()
+                    .map_or(self.checkout, |layers| &layers.at)
+                    .to_owned(),
                 inside: PathBuf::from(sandbox::WORKSPACE),
                 access,
             },
@@ -165,6 +174,7 @@ mod tests {
                 role: "implementor",
                 writes: self.writes,
                 checkout: &checkout,
+                layers: None,
                 home: &home,
                 client: Path::new("/usr/bin/true"),
                 keys: &keys,

@@ -10,6 +10,7 @@ use workspace::{Restacked, TreeId};
 
 use crate::fault::Fault;
 use crate::ports::Repository;
+use crate::run::layered::can_layer;
 use crate::run::measurement::{CheckPlan, PlannedJail, Probes, Trees};
 use crate::run::preparing::Preparing;
 use crate::run::sorted::{Proving, Sorted};
@@ -36,6 +37,7 @@ pub(crate) fn check_plan(
     Ok(CheckPlan {
         repository: preparing.repository.path().to_owned(),
         lanes: home.lanes(&preparing.order.loop_id),
+        store: can_layer(settings, preparing.ports).then(|| home.trees(&preparing.order.loop_id)),
         cache: home.measured(&preparing.order.loop_id),
         project: PathBuf::from(&preparing.order.project),
         subdir: settings.subdir.clone(),

@@ -128,6 +128,7 @@ impl<'a> Ground<'a> {
         Some(JailSpec {
             kind,
             mounts: without_doubles(mounts),
+            layers: None,
             network,
             limits: self.limits(),
             image: self.settings.image.clone(),

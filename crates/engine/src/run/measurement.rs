@@ -21,6 +21,9 @@ pub struct CheckPlan {
     pub repository: PathBuf,
     /// Where trees may be checked out and measured, the best place first.
     pub lanes: Vec<PathBuf>,
+    /// Where trees are written out to be shown in layers; none where each is checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<PathBuf>,
     /// What was measured before, by tree.
     pub cache: PathBuf,
     /// The operator's project folder.

@@ -16,6 +16,7 @@ pub(crate) mod former;
 pub(crate) mod held_keys;
 pub(crate) mod jail;
 pub(crate) mod jailed_login;
+pub(crate) mod layered;
 pub(crate) mod local_time;
 pub(crate) mod login;
 pub(crate) mod measurement;

@@ -84,7 +84,7 @@ impl EndedRun<'_> {
     pub(crate) fn session_so_far(&self) -> Option<RunUsage> {
         let kind = self.cli()?;
         let summary = summary_so_far(kind, &*self.ports.runs, &self.files.folder);
-        let session = resumable(kind, &summary, &self.files.checkout)?;
+        let session = resumable(kind, &summary, self.files)?;
         Some(RunUsage {
             session: Some(session),
             resumable: true,
@@ -125,7 +125,7 @@ impl EndedRun<'_> {
                 | RunOutcome::Infrastructure { .. }
                 | RunOutcome::NeedsHuman { .. }
         );
-        let session = resumable(kind, &summary, &self.files.checkout).filter(|_| is_cut_short);
+        let session = resumable(kind, &summary, self.files).filter(|_| is_cut_short);
         match session {
             Some(session) => {
                 let resumed = RunUsage {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use agents::{Session, SessionId};
 use home::{AgentSettings, NetworkPolicy};
-use kernel::{Base, Stage};
+use kernel::{Base, Stage, Writes};
 use sandbox::{RunSpec, StopSignal};
 use workspace::CommitId;
 
@@ -19,6 +19,7 @@ use crate::run::downloads::Downloads;
 use crate::run::files::config_home;
 use crate::run::former::former_work;
 use crate::run::jail::Ground;
+use crate::run::layered::{Layered, can_layer};
 use crate::run::measurement::PLAN_FILE;
 use crate::run::preparing::Preparing;
 use crate::run::shown_tests::shown_tree;
@@ -80,13 +81,8 @@ impl Preparing<'_> {
         }
         let checkout = &self.files.checkout;
         let folder = checkout.join(&self.settings.subdir);
-        if !is_plain(checkout, &folder) || !folder.is_dir() {
-            let subdir = self.settings.subdir.as_str();
-            let name = if subdir.is_empty() { "." } else { subdir };
-            return Err(Fault::BadTree {
-                why: format!("the project's folder `{name}` is gone, or a link"),
-            });
-        }
+        let layered = self.files.layered();
+        self.check_subdir(layered.as_ref())?;
         let stage = self.run.place.run.stage;
         let mut context = context(self)?;
         context.goes_on = session != Session::Fresh;
@@ -121,7 +117,7 @@ impl Preparing<'_> {
             self.files.write("prompt.md", command.stdin.as_bytes())?;
         }
         spec.pass_env_file = Some(self.ports.home.keys_file(&self.order.loop_id));
-        remove_what_runs_by_itself(&agent, checkout);
+        self.remove_what_runs_by_itself(&agent, layered.as_ref())?;
         spec.cwd.clone_from(&seen.folder);
         if let Some(ground) = &agent_home.ground {
             let loop_folder = self.ports.home.loop_folder(&self.order.loop_id);
@@ -132,6 +128,7 @@ impl Preparing<'_> {
                 role: self.run.row.role.word(),
                 writes: self.run.row.writes,
                 checkout,
+                layers: layered.map(|layered| self.files.mounted(&layered, self.writes())),
                 home: &agent_home.host,
                 client: &self.ports.program,
                 keys: &keys,
@@ -227,8 +224,11 @@ impl Preparing<'_> {
         let checkout = &self.files.checkout;
         home::remove_folder(checkout).map_err(|error| Fault::io("remove", checkout, error))?;
         let commit = self.shown(commit_id(&self.run.checkout)?)?;
-        self.repository.checkout(&commit, checkout)?;
         let former = former_work(self)?;
+        if self.make_layers(&commit, former.as_ref())? {
+            return Ok(());
+        }
+        self.repository.checkout(&commit, checkout)?;
         self.repository
             .make_agent_repo(&commit, former.as_ref(), checkout)?;
         let project = Path::new(&self.order.project);
@@ -238,6 +238,95 @@ impl Preparing<'_> {
             checkout,
             &self.settings.subdir,
         );
+        Ok(())
+    }
+
+    /// Makes layers instead of a checkout, where they can be had.
+    fn make_layers(&self, commit: &CommitId, former: Option<&CommitId>) -> Result<bool, Fault> {
+        self.files.remove_layers()?;
+        if !can_layer(self.settings, self.ports) {
+            return Ok(false);
+        }
+        let Some(lower) = self.written_out(commit)? else {
+            return Ok(false);
+        };
+        self.files.begin_layers()?;
+        let (upper, project) = (self.files.upper(), Path::new(&self.order.project));
+        if let Some(former) = former {
+            self.repository.show_former(commit, former, &upper)?;
+        }
+        let tree = self.repository.reader(&self.repository.tree_of(commit)?)?;
+        let subdir = Path::new(&self.settings.subdir);
+        let is_missing = |name: &&String| {
+            let path = subdir.join(name);
+            tree.entry(&path).is_none() && tree.list(&path).is_empty()
+        };
+        let missing: Vec<String> = self
+            .settings
+            .copy
+            .iter()
+            .filter(is_missing)
+            .cloned()
+            .collect();
+        copy_untracked(&missing, project, &upper, &self.settings.subdir);
+        let commit = commit.to_string();
+        self.files.finish_layers(&Layered { commit, lower })?;
+        Ok(true)
+    }
+
+    fn written_out(&self, commit: &CommitId) -> Result<Option<Vec<PathBuf>>, Fault> {
+        let store = self.ports.home.trees(&self.order.loop_id);
+        self.repository.write_out_for_agent(commit, &store)
+    }
+
+    /// Whether the run may write into its checkout.
+    fn writes(&self) -> bool {
+        self.run.row.writes != Writes::Nothing
+    }
+
+    /// An agent is started in the project's folder, which a commit may lack.
+    fn check_subdir(&self, layered: Option<&Layered>) -> Result<(), Fault> {
+        let subdir = self.settings.subdir.as_str();
+        let checkout = &self.files.checkout;
+        let folder = checkout.join(subdir);
+        let is_there = match layered {
+            Some(layered) => {
+                let tree = self
+                    .repository
+                    .tree_of(&CommitId::parse(&layered.commit)?)?;
+                let files = self.repository.reader(&tree)?;
+                subdir.is_empty() || !files.list(Path::new(subdir)).is_empty()
+            }
+            None => is_plain(checkout, &folder) && folder.is_dir(),
+        };
+        if is_there {
+            return Ok(());
+        }
+        let name = if subdir.is_empty() { "." } else { subdir };
+        Err(Fault::BadTree {
+            why: format!("the project's folder `{name}` is gone, or a link"),
+        })
+    }
+
+    /// Some CLIs run what they find in certain folders of a repository, whatever they are told. Those
+    /// folders are not the agent's to see; what the base has there stays in the candidate.
+    fn remove_what_runs_by_itself(
+        &self,
+        agent: &AgentSettings,
+        layered: Option<&Layered>,
+    ) -> Result<(), Fault> {
+        for folder in agent.cli().facts().executes {
+            let Some(layered) = layered else {
+                let _ = home::remove_folder(&self.files.checkout.join(folder));
+                continue;
+            };
+            let tree = self
+                .repository
+                .tree_of(&CommitId::parse(&layered.commit)?)?;
+            let files = self.repository.reader(&tree)?;
+            let is_below = !files.list(Path::new(folder)).is_empty();
+            self.files.hide(folder, is_below)?;
+        }
         Ok(())
     }
 
@@ -273,7 +362,7 @@ impl Preparing<'_> {
             return Ok(Session::Fresh);
         };
         let began_anew = self.files.folder.join("anew").exists();
-        if self.files.checkout.is_dir()
+        if self.has_its_files()?
             && !began_anew
             && let Some(session) = SessionId::parse(&resume.session)
         {
@@ -281,6 +370,18 @@ impl Preparing<'_> {
         }
         self.files.write("anew", b"")?;
         Ok(Session::Fresh)
+    }
+
+    /// Whether what the session worked on is still there. Layers lie over trees that a power cut may
+    /// have taken; they are made again at the same place.
+    fn has_its_files(&self) -> Result<bool, Fault> {
+        match self.files.layered() {
+            Some(layered) => {
+                let commit = CommitId::parse(&layered.commit)?;
+                Ok(self.written_out(&commit)? == Some(layered.lower))
+            }
+            None => Ok(self.files.checkout.is_dir()),
+        }
     }
 
     fn check_spec(&self) -> Result<RunSpec, Fault> {
@@ -403,14 +504,6 @@ fn plain_spec(agent: &AgentSettings, prompt: PathBuf) -> Result<RunSpec, Fault> 
     spec.pass_env.clone_from(&agent.pass_env);
     spec.env.extend(agent.env.clone());
     Ok(spec)
-}
-
-/// Some CLIs run what they find in certain folders of a repository, whatever they are told. Those
-/// folders are not the agent's to see; what the base has there stays in the candidate.
-fn remove_what_runs_by_itself(agent: &AgentSettings, checkout: &Path) {
-    for folder in agent.cli().facts().executes {
-        let _ = home::remove_folder(&checkout.join(folder));
-    }
 }
 
 fn base_environment() -> BTreeMap<String, String> {

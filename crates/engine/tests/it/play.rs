@@ -704,6 +704,7 @@ fn settings(scenario: &Scenario) -> Settings {
         check_timeout_secs: 60,
         mutants: 0,
         copy: Vec::new(),
+        trees: home::Trees::default(),
         write_back: true,
         subdir: String::new(),
         root: String::new(),

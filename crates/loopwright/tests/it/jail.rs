@@ -291,7 +291,7 @@ fn i11_a_cancel_leaves_nothing_of_a_jail() {
             let checkouts = fs::read_dir(folder.join("checkouts")).ok()?;
             checkouts
                 .flatten()
-                .find(|entry| entry.path().join("started").exists())
+                .find(|entry| entry.path().join("upper/started").exists())
         };
         loops.flatten().find_map(|entry| mark(&entry.path()))
     });

@@ -80,6 +80,7 @@ mod starting;
 mod steering;
 mod story_page;
 mod support;
+mod trees;
 mod verdicts;
 mod version;
 mod words;

@@ -9,6 +9,9 @@ use super::spec::{JailSpec, Limits, Network, PROXY_PORT};
 /// The hidden command by which our own program becomes the first process of a jail.
 pub const SHIM_COMMAND: &str = "jail-shim";
 
+/// The hidden command by which our own program mounts layers and then becomes the jail's program.
+pub const LAYERS_COMMAND: &str = "jail-layers";
+
 /// Where the shim, its line to the keeper, the bridge to the proxy and the standard input are inside.
 pub(crate) const SHIM: &str = "/run/lw/shim";
 pub(crate) const ALIVE: &str = "/run/lw/alive";

@@ -14,14 +14,16 @@ mod system;
 mod wrap;
 
 pub(crate) use command::{ALIVE, NET};
-pub use command::{Abilities, CommandSpec, FILTER_FD, Jail, OPTIONS_FD, SHIM_COMMAND};
+pub use command::{
+    Abilities, CommandSpec, FILTER_FD, Jail, LAYERS_COMMAND, OPTIONS_FD, SHIM_COMMAND,
+};
 pub use container::{CONTAINER_LABEL, DEFAULT_IMAGE};
 pub(crate) use find::{abilities, find_program};
 pub use probe::{Probed, Unusable, probe};
 pub(crate) use seccomp::{Machine, container_profile};
 pub use spec::{
-    Access, Allowed, Balance, HOME, JailKind, JailSpec, LimitHit, Limits, Mount, Network,
-    PROXY_PORT, PROXY_URL, ProxySpec, Rates, Refusal, Refused, Route, TokensUsed, WORKSPACE,
-    proxy_environment,
+    Access, Allowed, Balance, Changes, HOME, JailKind, JailSpec, Layers, LimitHit, Limits, Mount,
+    Network, PROXY_PORT, PROXY_URL, ProxySpec, Rates, Refusal, Refused, Route, TokensUsed,
+    WORKSPACE, proxy_environment,
 };
 pub use system::system_mounts;

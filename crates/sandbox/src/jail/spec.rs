@@ -27,6 +27,10 @@ pub struct JailSpec {
     pub kind: JailKind,
     /// What of this machine is visible inside, in the order in which it is mounted.
     pub mounts: Vec<Mount>,
+    /// Layers that are mounted before the jail is made; one of `mounts` shows the folder at which
+    /// they are seen. Only bwrap can have them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layers: Option<Layers>,
     /// What the program can reach.
     pub network: Network,
     /// What the program may use.
@@ -72,6 +76,27 @@ pub struct Mount {
     pub inside: PathBuf,
     /// What the program may do with it.
     pub access: Access,
+}
+
+/// Folders that are seen as one: where two have the same name, the upper one's is seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layers {
+    /// The empty folder at which they are seen.
+    pub at: PathBuf,
+    /// The folders that nobody changes, the uppermost first; at least two where there are no changes.
+    pub lower: Vec<PathBuf>,
+    /// Where changes go; without it nothing can be changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes>,
+}
+
+/// The uppermost layer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes {
+    /// What was written, and a mark for everything that was removed.
+    pub upper: PathBuf,
+    /// The kernel's own folder, on the same file system.
+    pub work: PathBuf,
 }
 
 /// What a jailed program may do with a mount.

@@ -26,11 +26,11 @@ use super::secrets::Secrets;
 use super::tree::Tree;
 use super::words::Order;
 use crate::files::RunFolder;
-use crate::jail::{self, FILTER_FD, Jail, OPTIONS_FD};
+use crate::jail::{self, FILTER_FD, Jail, LAYERS_COMMAND, OPTIONS_FD};
 use crate::proxy::{self, Proxy, Traffic};
 use crate::{
-    CommandSpec, JailKind, JailRecord, JailSpec, LimitHit, Network, ProxySpec, RUN_DIR_VARIABLE,
-    RunSpec, StopSignal,
+    CommandSpec, JailKind, JailRecord, JailSpec, Layers, LimitHit, Network, ProxySpec,
+    RUN_DIR_VARIABLE, RunSpec, StopSignal,
 };
 
 const ALIVE_NAME: &str = "alive.sock";
@@ -47,6 +47,7 @@ const SAID_BYTES_MAX: usize = 1_000;
 pub(super) struct Jailed {
     kind: JailKind,
     command: CommandSpec,
+    layers: Option<Layers>,
     lifeline: Lifeline,
     limits: LimitWatch,
     cgroup: Arc<OnceLock<Cgroup>>,
@@ -99,6 +100,7 @@ impl Jailed {
         Ok(Self {
             kind: spec.kind,
             command,
+            layers: spec.layers.clone(),
             lifeline,
             limits,
             cgroup,
@@ -139,7 +141,7 @@ impl Jailed {
         });
         let options = options.transpose().map_err(failed)?;
         let options_number = options.as_ref().map(|file| file.as_raw_fd().to_string());
-        let mut process = Command::new(&command.program);
+        let mut process = self.process().map_err(failed)?;
         if self.kind == JailKind::Bwrap {
             process.arg0(mark(folder));
         }
@@ -154,6 +156,19 @@ impl Jailed {
             .stderr(stderr);
         let child = process.spawn().map_err(failed)?;
         Ok(Pid::from_child(&child))
+    }
+
+    /// The jail's program; where files are seen in layers, by way of our own.
+    fn process(&self) -> io::Result<Command> {
+        let Some(layers) = &self.layers else {
+            return Ok(Command::new(&self.command.program));
+        };
+        let mut process = Command::new(our_program()?);
+        process
+            .arg(LAYERS_COMMAND)
+            .arg(serde_json::to_string(layers)?);
+        process.arg(&self.command.program);
+        Ok(process)
     }
 
     /// Whether the run must be ended because of a limit, or because it cannot do its work.

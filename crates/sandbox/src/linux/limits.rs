@@ -45,7 +45,13 @@ impl LimitWatch {
             .mounts
             .iter()
             .filter(|mount| mount.access == Access::Writable);
-        let roots: Vec<PathBuf> = writable.map(|mount| mount.host.clone()).collect();
+        let mut roots: Vec<PathBuf> = writable.map(|mount| mount.host.clone()).collect();
+        // Outside of the jail the folder with the layers is empty; what is written lies here.
+        let changes = spec
+            .layers
+            .as_ref()
+            .and_then(|layers| layers.changes.as_ref());
+        roots.extend(changes.map(|changes| changes.upper.clone()));
         let is_bounded = limits.disk_bytes.is_some() || limits.disk_files.is_some();
         let bounds = Bounds {
             bytes: limits.disk_bytes.unwrap_or(u64::MAX),

@@ -1,8 +1,8 @@
-//! The two calls of the shim that the compiler cannot check.
+//! The three calls that the compiler cannot check.
 #![expect(
     unsafe_code,
-    reason = "descriptors that nobody owns can only be closed by number, and limits must be set \
-              between fork and exec"
+    reason = "descriptors that nobody owns can only be closed by number, limits must be set between \
+              fork and exec, and the compiler does not know which flag of `unshare` is harmless"
 )]
 
 use std::io;
@@ -12,9 +12,16 @@ use std::process::Command;
 
 use rustix::fs::{Dir, Mode, OFlags, open};
 use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
 
 /// How long a program may ignore that its processor time is used up.
 const CPU_SECS_MORE: u64 = 5;
+
+/// Leaves the user and mount namespaces that we were started in. It fails where we have threads.
+pub(super) fn unshare() -> io::Result<()> {
+    // SAFETY: Only the flag `FILES` can part descriptors from the threads that use them.
+    unsafe { unshare_unsafe(UnshareFlags::NEWUSER | UnshareFlags::NEWNS) }.map_err(io::Error::from)
+}
 
 /// Closes every descriptor but the three standard ones. A folder among them would be a way out of
 /// the jail.

@@ -36,6 +36,7 @@ pub(crate) fn jailed_with(script: &str, change: impl FnOnce(&mut JailSpec)) -> S
         let mut jail = JailSpec {
             kind: JailKind::Bwrap,
             mounts,
+            layers: None,
             network: Network::None,
             limits: Limits::default(),
             image: None,

@@ -30,6 +30,7 @@ fn spec(kind: JailKind, network: Network) -> JailSpec {
     JailSpec {
         kind,
         mounts: system.into_iter().chain(own).collect(),
+        layers: None,
         network,
         limits: Limits {
             memory_bytes: Some(4_000_000_000),

@@ -22,3 +22,4 @@ mod restack;
 mod snapshot;
 mod support;
 mod trailers;
+mod written;

@@ -73,7 +73,12 @@ pub(super) fn result_of(
         let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
         output.data(&format!("progress\n{lines}"))?;
     }
-    output.data(&format!("disk    {}\n", room(disk)))?;
+    let trees = disk_use(&home.trees(loop_id), ENTRIES_MAX);
+    let of_trees = match trees.bytes {
+        0 => String::new(),
+        _ => format!(", of that {} for trees that its runs share", room(trees)),
+    };
+    output.data(&format!("disk    {}{of_trees}\n", room(disk)))?;
     if let Some(fault) = &fault {
         output.data(&format!("fault   {fault}\n"))?;
     }
@@ -84,6 +89,7 @@ pub(super) fn result_of(
     }
     output.result(|| {
         let mut value = with_disk(json!(view), disk);
+        value["treesBytes"] = trees.bytes.into();
         value["progress"] = ended.iter().map(progress_json).collect();
         if let Some(fault) = &fault {
             value["fault"] = fault.clone().into();

@@ -71,6 +71,7 @@ pub(super) fn settings(
         check_timeout_secs: config.checks.timeout.unwrap_or(CHECK_TIMEOUT_SECS),
         mutants: config.checks.mutants.unwrap_or(MUTANTS),
         copy: config.workspace.copy.clone(),
+        trees: config.workspace.trees,
         write_back: config.prd.write_back.unwrap_or(true),
         subdir: text(&view.subdir)?,
         root: text(&root)?,

@@ -224,6 +224,7 @@ impl Case {
                     Who::With(engine) => engine.kind,
                 },
                 mounts: mounts(place, case, who),
+                layers: None,
                 network: Network::Proxy(ProxySpec {
                     allow: [80, 443]
                         .map(|port| Allowed {
