@@ -243,6 +243,7 @@ fn order(command: &CommandSpec, env: BTreeMap<String, String>, folder: &Path) ->
         grace_secs: 10,
         output_bytes_max: OUTPUT_BYTES_MAX,
         stop_signal: sandbox::StopSignal::Term,
+        ends_with: None,
         stream: None,
         takes_ports: false,
         jail: None,

@@ -111,6 +111,7 @@ fn spec(way: Way, checkout: &Path, state_folder: &Path) -> Outcome<RunSpec> {
         grace_secs: 1,
         output_bytes_max: 1 << 20,
         stop_signal: sandbox::StopSignal::Term,
+        ends_with: None,
         stream: None,
         takes_ports: false,
         jail: (!is_bare).then_some(jail),

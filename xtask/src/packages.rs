@@ -1,4 +1,5 @@
-//! The system's packages that tests need: programs that make jails. Installed with the system's own
+//! The system's packages that tests need: programs that make jails, and those that recipes and cases
+//! start. Installed with the system's own
 //! package manager where we may use it; elsewhere the step says what to install.
 
 use std::env;
@@ -10,7 +11,7 @@ use crate::invocation::Invocation;
 use crate::talk::Talk;
 
 /// Programs that tests start, and the Debian packages that have them.
-const PROGRAMS: [(&str, &str); 8] = [
+const PROGRAMS: [(&str, &str); 10] = [
     ("bwrap", "bubblewrap"),
     ("podman", "podman"),
     ("runc", "runc"),
@@ -21,6 +22,10 @@ const PROGRAMS: [(&str, &str); 8] = [
     ("ip", "iproute2"),
     ("openssl", "openssl"),
     ("mmdebstrap", "mmdebstrap"),
+    // Plays the recipes that `init --just` writes.
+    ("just", "just"),
+    // Reads what the program prints, in the cases of `ralph/cases`.
+    ("jq", "jq"),
 ];
 
 /// Installs what is not there.

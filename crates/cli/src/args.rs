@@ -2,6 +2,7 @@
 
 mod prd;
 mod runs;
+mod task;
 
 use std::path::PathBuf;
 
@@ -9,6 +10,8 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::prd::{FmtSyntax, MarkState, OrderFormat, PrdCommand, PrdSource};
 pub(crate) use self::runs::{RunState, RunsArgs};
+pub(crate) use self::task::TaskCommand;
+pub use self::task::{OnFailure, PlanArgs, RalphArgs};
 use crate::steer_args::SteerCommand;
 
 /// Run durable, autonomous coding loops
@@ -74,6 +77,9 @@ pub(crate) enum Command {
     /// Check, show, order and format PRD files
     #[command(subcommand)]
     Prd(PrdCommand),
+    /// Show, claim and complete the tasks of a plan, across all worktrees of a repository
+    #[command(subcommand)]
+    Task(TaskCommand),
     #[command(flatten)]
     Loop(LoopCommand),
     /// The same verbs under one name: `loop start`, `loop status`, …
@@ -89,6 +95,9 @@ pub(crate) enum Command {
         /// Show the files without making them
         #[arg(long)]
         dry_run: bool,
+        /// Write only a `justfile` with the recipes of the task-graph loop
+        #[arg(long)]
+        just: bool,
     },
     /// Check that everything a loop needs is there, and say how to fix what is not
     Doctor {
@@ -180,6 +189,16 @@ pub enum ProcessCommand {
         #[arg(long, hide = true)]
         detached: bool,
     },
+    /// Work through a task graph: claim the next task, give its prompt to an agent, and again
+    ///
+    /// It stays in this terminal and works in the checkout where you start it. Several may run at
+    /// once, in as many worktrees: no task is done twice. A task is complete when its agent runs
+    /// `loopwright task complete ID`, and the project's checks are green where they are known.
+    ///
+    /// Exit code 0 when all tasks are complete or what is left is blocked, 1 if a task failed on the
+    /// way, 130 and 143 after SIGINT and SIGTERM.
+    #[command(args_override_self = true)]
+    Ralph(Box<RalphArgs>),
     /// Wait beside a worker and start the next one when a loop's wait is over
     #[command(hide = true)]
     Wake,

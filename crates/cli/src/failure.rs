@@ -19,6 +19,8 @@ pub enum Exit {
     OurFault,
     /// Somebody asked us to end.
     Interrupted,
+    /// The system asked us to end.
+    Terminated,
 }
 
 impl Exit {
@@ -41,6 +43,7 @@ impl Exit {
             Self::NeedsHuman => 4,
             Self::OurFault => 70,
             Self::Interrupted => 130,
+            Self::Terminated => 143,
         }
     }
 
@@ -54,6 +57,7 @@ impl Exit {
             Self::NeedsHuman => "needs_human",
             Self::OurFault => "our_fault",
             Self::Interrupted => "interrupted",
+            Self::Terminated => "terminated",
         }
     }
 }

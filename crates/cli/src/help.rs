@@ -12,7 +12,7 @@ const COLUMNS_MIN: usize = 40;
 
 /// Every verb that people have, by what they want to do.
 const GROUPS: [(&str, &[&str]); 7] = [
-    ("Begin", &["init", "doctor", "start", "demo"]),
+    ("Begin", &["init", "doctor", "start", "ralph", "demo"]),
     (
         "Look",
         &[
@@ -27,7 +27,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         ],
     ),
     ("Tidy up", &["clean", "nuke"]),
-    ("PRDs", &["prd"]),
+    ("PRDs and tasks", &["prd", "task"]),
     (
         "Machines",
         &["agents", "config", "worker", "service", "serve"],

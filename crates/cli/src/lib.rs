@@ -10,6 +10,7 @@ mod help;
 mod interrupt;
 mod output;
 mod prd_input;
+mod signals;
 mod state_folder;
 mod steer_args;
 mod table;
@@ -20,13 +21,15 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 
-pub use crate::args::{AcpClient, ProcessCommand};
+pub use crate::args::{AcpClient, OnFailure, PlanArgs, ProcessCommand, RalphArgs};
 use crate::args::{Args, Command};
 pub use crate::commands::loops::{ensure_worker, is_work_owed};
+pub use crate::commands::ralph::{RalphSetup, ralph_dry_run, ralph_setup, tell_setup};
 pub use crate::config::{WorkerLimits, read_worker_limits};
 pub use crate::failure::{Exit, Failure};
 pub use crate::output::Output;
 use crate::output::Style;
+pub use crate::signals::Signals;
 pub use crate::state_folder::home;
 pub use crate::words::counted;
 
@@ -37,6 +40,11 @@ pub struct Program {
     pub long_version: &'static str,
     /// Runs the commands that are processes of their own: the worker, a keeper, and what they start.
     pub process: fn(ProcessCommand, &mut Output) -> Result<Exit, Failure>,
+}
+
+/// An id that nobody else has.
+pub fn new_id() -> String {
+    ulid::Ulid::generate().to_string()
 }
 
 /// Reads the command line and runs one command.
@@ -69,10 +77,18 @@ pub fn main(program: Program) -> ExitCode {
 fn run(command: Command, long_version: &str, output: &mut Output) -> Result<Exit, Failure> {
     match command {
         Command::Prd(command) => commands::prd::run(command, output),
+        Command::Task(command) => commands::task::run(command, output),
         Command::Loop(command) | Command::LoopVerb(command) => {
             commands::loops::run(command, output)
         }
-        Command::Init { project, dry_run } => commands::init::init(&project, dry_run, output),
+        Command::Init {
+            project,
+            dry_run,
+            just: true,
+        } => commands::init::just(&project, dry_run, output),
+        Command::Init {
+            project, dry_run, ..
+        } => commands::init::init(&project, dry_run, output),
         Command::Doctor { project } => commands::setup::doctor(&project, long_version, output),
         Command::Agents { project } => commands::agents::run(&project, output),
         Command::Config(command) => commands::config::run(&command, output),

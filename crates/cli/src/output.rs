@@ -167,7 +167,7 @@ impl Output {
     }
 
     /// Data for people, on stdout; nothing with `--json`.
-    pub(crate) fn data(&mut self, text: &str) -> Result<(), Failure> {
+    pub fn data(&mut self, text: &str) -> Result<(), Failure> {
         if self.style.json {
             Ok(())
         } else {
@@ -203,6 +203,24 @@ impl Output {
                 Some(raw.map_err(|error| Failure::environment("cannot write JSON", &error))?);
         }
         Ok(())
+    }
+
+    /// What a `ralph` did, for `--json`.
+    pub fn ralph_result(
+        &mut self,
+        reason: &str,
+        counts: [(&str, Option<u64>); 5],
+        branch: Option<&str>,
+    ) -> Result<(), Failure> {
+        self.result(|| {
+            let counts = counts.into_iter();
+            let mut value: serde_json::Map<String, serde_json::Value> = counts
+                .map(|(name, count)| (name.to_owned(), count.into()))
+                .collect();
+            value.insert("reason".to_owned(), reason.into());
+            value.insert("branch".to_owned(), branch.into());
+            value
+        })
     }
 
     pub(crate) fn next(&mut self, action: NextAction) {

@@ -102,6 +102,12 @@ impl Home {
         self.root.join("loops")
     }
 
+    /// What is known of the tasks of a repository, by the git folder that all its work trees share.
+    pub fn tasks(&self, common_git_dir: &Path) -> PathBuf {
+        let hash = hash(common_git_dir.as_os_str().as_encoded_bytes());
+        self.root.join("tasks").join(format!("{hash:016x}"))
+    }
+
     /// Everything of one loop.
     pub fn loop_folder(&self, loop_id: &str) -> PathBuf {
         self.loops().join(loop_id)

@@ -46,7 +46,7 @@ pub use sandbox_settings::{NetworkPolicy, SandboxKind, SandboxLimits, SandboxSet
 pub use scrap::remove_folder;
 pub use secrets::{Found, Known, Redacting, Redactor, Secret, Token, secrets_seen};
 pub use settings::{AgentSettings, CheckSettings, FlagSettings, Policies, Policy, Settings, Trees};
-pub use utc::{local, local_offset_secs, now_ms, utc};
+pub use utc::{iso, local, local_offset_secs, now_ms, utc};
 pub use wake::{WakePipe, hurry_worker, wake_worker};
 pub use words::{plain, words_of};
 pub use worker::{

@@ -18,6 +18,11 @@ pub fn utc(at_ms: i64) -> String {
     moment(at_ms).strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
+/// Date and time as programs read them: `2026-01-31T09:30:12.345Z`.
+pub fn iso(at_ms: i64) -> String {
+    moment(at_ms).strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
 /// Date and time here, with how far that is ahead of UTC: `2026-01-31 10:30 +01:00`.
 pub fn local(at_ms: i64) -> String {
     written(&moment(at_ms).to_zoned(TimeZone::system()))

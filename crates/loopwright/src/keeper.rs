@@ -69,8 +69,12 @@ pub(crate) fn measure(folder: &Path) -> Result<Exit, Failure> {
 /// A run that ends wakes the worker, and one that finds no worker starts one: whoever killed the last
 /// need not know that an agent was still at work.
 fn tell_worker(run_folder: &Path) {
-    // The run's folder is HOME/loops/LOOP/runs/RUN.
-    let Some(root) = run_folder.ancestors().nth(4) else {
+    // The run's folder is HOME/loops/LOOP/runs/RUN. A `ralph` waits for its runs itself.
+    let of_loops = run_folder.ancestors().nth(3);
+    let root = of_loops
+        .filter(|loops| loops.ends_with("loops"))
+        .and_then(Path::parent);
+    let Some(root) = root else {
         return;
     };
     let home = Home::at(root);

@@ -4,6 +4,7 @@
 mod acp_client;
 mod crash_switch;
 mod keeper;
+mod ralph;
 mod serve;
 mod worker_log;
 
@@ -37,6 +38,7 @@ fn run(command: ProcessCommand, output: &mut Output) -> Result<Exit, Failure> {
             until_idle,
             detached,
         } => serve::run(until_idle, detached, output),
+        ProcessCommand::Ralph(args) => ralph::run(&args, output),
         ProcessCommand::Wake => keeper::wake(),
         ProcessCommand::Measure { folder } => keeper::measure(&folder),
         ProcessCommand::AcpClient(client) => acp_client::run(client),

@@ -197,9 +197,12 @@ impl Diagnostic {
             || "name the id of a story of this PRD, or remove the dependency".to_owned(),
             |near| format!("a story with a similar id exists: `{near}`"),
         );
-        Self::error("PRD004", message)
-            .at(at, "no story has this id")
-            .help(help)
+        // Who is blocked may be done and gone; nothing of this PRD waits for it.
+        let found = match named_by {
+            NamedBy::Blocks(_) => Self::warning("PRD004", message),
+            NamedBy::DependsOn(_) | NamedBy::Edge => Self::error("PRD004", message),
+        };
+        found.at(at, "no story has this id").help(help)
     }
 
     /// PRD004 as a warning: a dependency names something outside of the file.

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::{ExitOutcome, KeeperError, Layers, RunSpec, RunView, Watch};
+use crate::{ExitOutcome, KeeperError, Layers, ProcessMark, RunSpec, RunView, Watch};
 
 /// Refuses, because a keeper could not end its process tree on this system.
 pub fn launch(_loopwright: &Path, _run_dir: &Path) -> Result<(), KeeperError> {
@@ -63,4 +63,19 @@ pub fn layers_command(
     _args: impl Iterator<Item = std::ffi::OsString>,
 ) -> std::process::ExitCode {
     std::process::ExitCode::FAILURE
+}
+
+/// Refuses, because a process cannot be told from its successors on this system.
+pub fn our_mark() -> Result<ProcessMark, KeeperError> {
+    Err(KeeperError::Unsupported)
+}
+
+/// Nobody may take for dead what may be alive.
+pub fn is_alive(_mark: &ProcessMark) -> bool {
+    true
+}
+
+/// Nobody may take for dead what may be alive.
+pub fn is_at_work(_mark: &ProcessMark) -> bool {
+    true
 }

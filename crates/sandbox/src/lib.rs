@@ -48,8 +48,8 @@ mod linux;
 
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{
-    enter_namespace, keep, launch, layers_command, look, mount_layers, shim, sweep, try_layers,
-    unmount_layers,
+    enter_namespace, is_alive, is_at_work, keep, launch, layers_command, look, mount_layers,
+    our_mark, shim, sweep, try_layers, unmount_layers,
 };
 pub use error::KeeperError;
 pub use jail::{
@@ -60,8 +60,8 @@ pub use jail::{
 };
 #[cfg(target_os = "linux")]
 pub use linux::{
-    Stray, enter_namespace, keep, launch, layers_command, look, mount_layers, remove_stray, shim,
-    strays, sweep, try_layers, unmount_layers,
+    Stray, enter_namespace, is_alive, is_at_work, keep, launch, layers_command, look, mount_layers,
+    our_mark, remove_stray, shim, strays, sweep, try_layers, unmount_layers,
 };
 pub use moments::watch_writes;
 pub use output::{Output, Piece, Stream, output, output_from};
@@ -69,8 +69,8 @@ pub use ports::{OWN_NETWORK_PORT_BASE, PORT_BASE_VARIABLE, PORTS_PER_RUN};
 #[cfg(target_os = "linux")]
 pub use proxy::{TestHost, use_test_hosts};
 pub use records::{
-    ExitCause, ExitOutcome, ExitRecord, JailRecord, KeeperRecord, REFUSED_MAX, RUN_DIR_VARIABLE,
-    RunSpec, RunView, StopSignal, Watch,
+    ExitCause, ExitOutcome, ExitRecord, JailRecord, KeeperRecord, ProcessMark, REFUSED_MAX,
+    RUN_DIR_VARIABLE, RunSpec, RunView, StopSignal, Watch,
 };
 pub use request::{prepare, request_stop};
 pub use room::has_room;

@@ -63,6 +63,11 @@ pub struct RunSpec {
     /// The signal that asks it to end.
     #[serde(default)]
     pub stop_signal: StopSignal,
+    /// The process that waits for the run. When it is gone, nobody will ever ask for the outcome, and
+    /// the run is stopped.
+    // Added later: an older spec does not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends_with: Option<ProcessMark>,
     /// What standard output is written in, for whoever watches it.
     // Added later: an older spec does not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,6 +103,18 @@ pub enum StopSignal {
     Term,
     /// `SIGINT`, for programs that save their work only on this one.
     Int,
+}
+
+/// Names one process for as long as the machine is up. An id alone proves nothing, since ids are
+/// reused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessMark {
+    /// Its process id.
+    pub pid: i32,
+    /// When it started, in clock ticks since boot (field 22 of `/proc/PID/stat`).
+    pub start_time: u64,
+    /// The boot that both belong to.
+    pub boot_id: String,
 }
 
 /// Which process the keeper is; the content of `keeper.json`.

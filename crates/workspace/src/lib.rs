@@ -66,7 +66,9 @@ pub use moments::watch_changes;
 pub use new_repository::init_repository;
 pub use operator::operator_signature;
 pub use overlay::{Conflict, Overlay};
-pub use project::{ProjectView, git_version, is_same_repository, is_tracked, look_at_project};
+pub use project::{
+    ProjectView, git_version, is_same_repository, is_tracked, look_at_project, work_mark, work_tree,
+};
 pub use publish::Published;
 pub use reader::{Listed, TreeReader, read_commit};
 pub use refs::{Moved, read_branch, ref_component};

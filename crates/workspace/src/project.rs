@@ -55,6 +55,30 @@ pub(crate) fn common_git_dir(project: &Path) -> Result<PathBuf, GitError> {
     .map_err(|error| not_a_repository(project, error))
 }
 
+/// The work tree that a folder is in, and the git folder that it shares with the other work trees of
+/// its repository, both without links.
+pub fn work_tree(folder: &Path) -> Result<(PathBuf, PathBuf), GitError> {
+    let folder = absolute(folder)?;
+    let whole = |path: PathBuf| std::fs::canonicalize(&path).unwrap_or(path);
+    let root = top_of(&folder).map_err(|error| not_a_repository(&folder, error))?;
+    Ok((whole(root), whole(common_git_dir(&folder)?)))
+}
+
+/// A text that differs when a commit was made or when files of a work tree were changed, as far as git
+/// would tell: HEAD, the files that differ from it, and those that are new.
+pub fn work_mark(root: &Path) -> Result<String, GitError> {
+    let root = absolute(root)?;
+    let head = resolve(&root, "HEAD")?.map(|head| head.to_string());
+    let words = ["status", "--porcelain=v2", "-z", "--untracked-files=all"];
+    let status = Git::found_from(&root).args(words).run()?;
+    let diff =
+        Git::found_from(&root).args(["diff", "--no-ext-diff", "--no-textconv", "--stat=200"]);
+    let diff = diff.run().unwrap_or_default();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let head = head.unwrap_or_default();
+    Ok(format!("{head}\n{}\n{}", text(&status), text(&diff)))
+}
+
 /// Whether a folder is another work tree of a project's repository.
 pub fn is_same_repository(folder: &Path, project: &Path) -> bool {
     let top = |path: &Path| absolute(path).and_then(|path| top_of(&path));

@@ -19,7 +19,7 @@ use Allowed::{AllBut, Only};
 /// Everything that only tests and developers need stays out of the product. The faces, `cli` and
 /// `web`, cannot name the engine: they read views and write requests, and only the binary wires both
 /// sides.
-const TABLE: [(&str, Allowed); 19] = [
+const TABLE: [(&str, Allowed); 20] = [
     ("prd", Only(&[])),
     ("kernel", Only(&["prd"])),
     ("roles", Only(&["kernel", "prd"])),
@@ -33,6 +33,10 @@ const TABLE: [(&str, Allowed); 19] = [
     (
         "home",
         Only(&["agents", "journal", "kernel", "prd", "workspace"]),
+    ),
+    (
+        "tasks",
+        Only(&["home", "journal", "kernel", "prd", "sandbox", "workspace"]),
     ),
     ("publish", Only(&["views"])),
     (
@@ -48,6 +52,7 @@ const TABLE: [(&str, Allowed); 19] = [
             "sandbox",
             "agents",
             "home",
+            "tasks",
             "publish",
         ]),
     ),
@@ -65,6 +70,7 @@ const TABLE: [(&str, Allowed); 19] = [
             "sandbox",
             "agents",
             "home",
+            "tasks",
             "publish",
         ]),
     ),

@@ -23,7 +23,7 @@ macro_rules! pages {
 
 /// In the order in which one reads them.
 const TOPICS: &[Page] = pages!("docs/":
-    "quickstart" "install" "first-loop" "real-agents" "reviewing" "when-it-asks" "when-it-fails"
+    "quickstart" "install" "first-loop" "real-agents" "ralph" "reviewing" "when-it-asks" "when-it-fails"
     "troubleshooting" "running" "config" "sandbox" "secrets" "flows" "facts" "prd" "events" "json" "screens"
 );
 

@@ -16,6 +16,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 
 const TEMPLATE: &str = include_str!("../../demo/loopwright.toml");
+const JUSTFILE: &str = include_str!("../../demo/justfile");
 const SAMPLE_PRD: &str = include_str!("../../demo/prd.json");
 
 /// For people whose agent is none of those that are known.
@@ -86,6 +87,32 @@ pub(crate) fn init(project: &Path, dry_run: bool, output: &mut Output) -> Result
     output.next(NextAction::new(
         format!("loopwright start {}", prd.display()),
         "start a loop",
+    ));
+    Ok(Exit::Done)
+}
+
+/// `init --just`: the recipes that people of the task-graph loop know.
+pub(crate) fn just(project: &Path, dry_run: bool, output: &mut Output) -> Result<Exit, Failure> {
+    output.command("init");
+    let names = ["justfile", "Justfile", ".justfile"];
+    let there = names.map(|name| project.join(name));
+    if let Some(there) = there.iter().find(|path| path.symlink_metadata().is_ok()) {
+        return Err(Failure::bad_input(format!(
+            "`{}` is there already, and is left as it is",
+            there.display()
+        ))
+        .hint("`loopwright init --just --dry-run` in an empty folder shows the recipes to copy"));
+    }
+    let file = Wanted {
+        path: project.join("justfile"),
+        text: JUSTFILE.to_owned(),
+    };
+    take(&file, dry_run, output)?;
+    output.result(|| json!({ "files": [&file.path], "written": !dry_run }))?;
+    output.next(NextAction::new("just ralph", "work through the task graph"));
+    output.next(NextAction::new(
+        "just dag-status",
+        "see where all tasks stand",
     ));
     Ok(Exit::Done)
 }

@@ -14,11 +14,13 @@ pub(crate) mod man;
 pub(crate) mod prd;
 mod preflight;
 mod programs;
+pub(crate) mod ralph;
 mod registries;
 pub(crate) mod schema;
 pub(crate) mod service;
 pub(crate) mod setup;
 mod system;
+pub(crate) mod task;
 pub(crate) mod worker;
 
 use std::ffi::OsString;

@@ -168,6 +168,7 @@ impl Commands<'_> {
             grace_secs: 10,
             output_bytes_max: OUTPUT_BYTES_MAX,
             stop_signal: StopSignal::Term,
+            ends_with: None,
             stream: None,
             takes_ports: false,
             jail,

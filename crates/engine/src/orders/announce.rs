@@ -37,6 +37,7 @@ pub(crate) fn announce(order: &Order, landed: &Landed<'_>, ports: &Ports) -> Res
     } else {
         WriteBack::Off
     };
+    note_completed(order, landed, ports);
     if settings.write_progress {
         let ended = Ended {
             story: landed.story.to_string(),
@@ -54,6 +55,24 @@ pub(crate) fn announce(order: &Order, landed: &Landed<'_>, ports: &Ports) -> Res
         branch,
         prd,
     })
+}
+
+/// Tells the claim store of the plan's repository, where the loop holds the task. Whatever goes wrong
+/// never fails a story: when the loop is over, its claims are nobody's, and the file says that the
+/// task is complete.
+fn note_completed(order: &Order, landed: &Landed<'_>, ports: &Ports) {
+    let path = Path::new(landed.prd_path);
+    let Ok(place) = tasks::Place::find(path.parent().unwrap_or(path), Some(path)) else {
+        return;
+    };
+    if !tasks::Tasks::is_there(&ports.home, &place) {
+        return;
+    }
+    let noted = tasks::Tasks::open(&ports.home, place)
+        .and_then(|tasks| tasks.complete_for_loop(landed.story.as_str(), &order.loop_id));
+    if let Err(error) = noted {
+        tracing::warn!(?error, "claim store not told");
+    }
 }
 
 /// Notes in the project's file that a story ended. Whatever goes wrong never fails a story: it is

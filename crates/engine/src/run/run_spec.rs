@@ -460,7 +460,7 @@ impl Preparing<'_> {
     }
 }
 
-fn empty_spec() -> RunSpec {
+pub(crate) fn empty_spec() -> RunSpec {
     RunSpec {
         run_id: String::new(),
         program: String::new(),
@@ -477,6 +477,7 @@ fn empty_spec() -> RunSpec {
         grace_secs: 10,
         output_bytes_max: OUTPUT_BYTES_MAX,
         stop_signal: StopSignal::Term,
+        ends_with: None,
         stream: None,
         takes_ports: false,
         jail: None,
@@ -484,7 +485,7 @@ fn empty_spec() -> RunSpec {
 }
 
 /// The spec of an agent that is any program; a known CLI's command comes on top of it.
-fn plain_spec(agent: &AgentSettings, prompt: PathBuf) -> Result<RunSpec, Fault> {
+pub(crate) fn plain_spec(agent: &AgentSettings, prompt: PathBuf) -> Result<RunSpec, Fault> {
     let mut spec = empty_spec();
     spec.stdin = Some(prompt);
     spec.wall_secs = agent.timeout_secs;

@@ -123,6 +123,18 @@ fn every_answer_fits_the_envelope() {
         "prd order project/prd.json",
         "prd mark project/prd.json one --dry-run",
         "prd check nowhere.json",
+        "task next --project project --prd prd.json",
+        "task claim one --project project --prd prd.json",
+        "task prompt one --project project --prd prd.json",
+        "task release one --project project --prd prd.json",
+        "task complete one --project project --prd prd.json",
+        "task reset one --project project --prd prd.json",
+        "task reset nobody --project project --prd prd.json",
+        "task status --project project --prd prd.json",
+        "task graph --project project --prd prd.json",
+        "task refresh --project project",
+        "task next",
+        "ralph --dry-run --agent true --project project --prd prd.json",
         "nuke ID",
         "nuke dead",
         // What is refused before any verb is carried out names its verb too.
@@ -158,7 +170,7 @@ fn verbs() -> Vec<String> {
     };
     let mut all = Vec::new();
     for verb in below(&[]) {
-        let more = if ["prd", "config", "service", "worker"].contains(&verb.as_str()) {
+        let more = if ["prd", "task", "config", "service", "worker"].contains(&verb.as_str()) {
             below(&[&verb])
         } else {
             Vec::new()

@@ -71,6 +71,7 @@ impl Vocabulary {
             }
             (Some((flag, _)), _) => StateField::Flag(flag),
             (None, Some((status, _))) => StateField::Status(status),
+            (None, None) if self.style == Style::TaskGraph => StateField::Status("status"),
             (None, None) => StateField::Flag("passes"),
         }
     }
@@ -81,6 +82,9 @@ impl Vocabulary {
             Mark::Passed => {
                 let usual = match self.style {
                     Style::Beads | Style::GitHub => "closed",
+                    // Other programs that read a graph know no other word: to them a task that waits
+                    // for one that is `done` is never ready.
+                    Style::TaskGraph => "complete",
                     Style::Plain | Style::TaskMaster => "done",
                 };
                 self.passed_word.as_deref().unwrap_or(usual)
@@ -88,7 +92,7 @@ impl Vocabulary {
             Mark::Skipped => {
                 let usual = match self.style {
                     Style::Beads | Style::TaskMaster => "deferred",
-                    Style::Plain | Style::GitHub => "skipped",
+                    Style::Plain | Style::GitHub | Style::TaskGraph => "skipped",
                 };
                 self.skipped_word.as_deref().unwrap_or(usual)
             }

@@ -38,13 +38,15 @@ pub(crate) enum Style {
     GitHub,
     /// Tasks of Task Master, under a tag.
     TaskMaster,
+    /// A task graph: nodes and edges.
+    TaskGraph,
 }
 
 impl Style {
     /// Says whether the stories come from a tracker of issues, where a blocker may be elsewhere and
     /// few issues have criteria.
     pub(crate) fn is_tracker(self) -> bool {
-        self != Self::Plain
+        !matches!(self, Self::Plain | Self::TaskGraph)
     }
 }
 
@@ -125,7 +127,7 @@ pub(crate) fn locate<'a, 's>(
             .for_each(|ticket| take_ticket(ticket, &mut layout, context)),
     }
     let maps = || layout.stories.iter().map(|found| found.map);
-    let may_be = layout.style == Style::Plain && format == Format::Json;
+    let may_be = !layout.style.is_tracker() && format == Format::Json;
     if may_be && !layout.stories.is_empty() && tracker::are_issues(maps()) {
         take_only_issues(&mut layout, context);
     }
@@ -232,6 +234,7 @@ fn locate_in_document<'a, 's>(
     if let (Some(nodes), Some(edges)) = (nodes, fields.named("edges")) {
         layout.container = Some(nodes);
         layout.edges = Some(edges);
+        layout.style = Style::TaskGraph;
         return take_container(nodes, layout, context);
     }
     if let Some(container) = container_of(map) {

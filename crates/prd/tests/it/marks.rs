@@ -417,6 +417,11 @@ fn a_passed_story_of_a_yaml_file() {
                 "nodes:\n  - id: a\n    title: T\n    status: ready\n  - id: b\n    title: T\n    status: complete\nedges: []\n",
                 "nodes:\n  - id: a\n    title: T\n    status: complete\n  - id: b\n    title: T\n    status: complete\nedges: []\n",
             ),
+            // A graph in which no node is done yet.
+            (
+                "nodes:\n  - id: a\n    title: T\n    status: ready\n  - id: b\n    title: T\n    status: pending\nedges: []\n",
+                "nodes:\n  - id: a\n    title: T\n    status: complete\n  - id: b\n    title: T\n    status: pending\nedges: []\n",
+            ),
         ],
     );
 }

@@ -32,6 +32,9 @@ use crate::{
 /// that it outlives the worker that made it; there is no channel on which to wait for it.
 const POLL: Duration = Duration::from_millis(20);
 
+/// Once in how many checks the process that waits for the run is looked for.
+const OWNER_LOOKS: u32 = 16;
+
 /// How long the streams may stay open after the last process of the tree has ended.
 const STREAMS_SECS_MAX: u64 = 5;
 
@@ -177,14 +180,18 @@ impl<'a> Running<'a> {
             seen_bytes: 0,
             since: self.started,
         };
+        let mut n_looks = 0_u32;
         loop {
+            n_looks = n_looks.wrapping_add(1);
             self.tree.reap();
             // The exit comes first: a program that has ended by itself was not stopped by us, even
             // if a limit passes in the same moment.
             if self.tree.program_ended() {
                 return ExitCause::Exited;
             }
-            if must_stop(self.folder) {
+            if must_stop(self.folder)
+                || (n_looks.is_multiple_of(OWNER_LOOKS) && self.is_abandoned())
+            {
                 return ExitCause::Stopped;
             }
             if self.started.elapsed() >= wall {
@@ -203,6 +210,12 @@ impl<'a> Running<'a> {
             }
             thread::sleep(POLL);
         }
+    }
+
+    /// Whether the process that waits for this run is gone.
+    fn is_abandoned(&self) -> bool {
+        let waits = self.spec.ends_with.as_ref();
+        waits.is_some_and(|waits| !super::mark::is_alive(waits))
     }
 
     /// The output so far, dropped bytes included: they too show that the program is not idle.

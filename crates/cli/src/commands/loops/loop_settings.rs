@@ -16,7 +16,7 @@ use crate::failure::Failure;
 
 /// What holds where even the shipped defaults say nothing.
 const AGENT_TIMEOUT_SECS: u64 = 20 * 60;
-const CHECK_TIMEOUT_SECS: u64 = 60 * 60;
+pub(crate) const CHECK_TIMEOUT_SECS: u64 = 60 * 60;
 
 /// How many small faults the story's tests are tried against.
 const MUTANTS: usize = 3;
@@ -97,7 +97,7 @@ pub(super) fn settings(
     })
 }
 
-fn agent_settings(agent: &config::AgentConfig) -> AgentSettings {
+pub(crate) fn agent_settings(agent: &config::AgentConfig) -> AgentSettings {
     AgentSettings {
         command: agent.command.clone(),
         pass_env: agent.pass_env.clone(),
@@ -130,6 +130,23 @@ fn inside_only<'a>(what: &str, names: impl Iterator<Item = &'a String>) -> Resul
     Ok(())
 }
 
+/// A known CLI as nobody configured it.
+pub(crate) fn cli_settings(kind: agents::Kind) -> AgentSettings {
+    AgentSettings {
+        command: Vec::new(),
+        pass_env: Vec::new(),
+        env: BTreeMap::new(),
+        timeout_secs: kind.facts().wall_secs,
+        idle_secs: None,
+        kind: Some(kind.word().to_owned()),
+        program: None,
+        args: Vec::new(),
+        model: None,
+        effort: None,
+        files: BTreeMap::new(),
+    }
+}
+
 /// The known CLIs that this machine has, for people who configure none.
 fn found_agents(remarks: &mut Vec<String>) -> BTreeMap<String, AgentSettings> {
     let mut found = BTreeMap::new();
@@ -140,22 +157,7 @@ fn found_agents(remarks: &mut Vec<String>) -> BTreeMap<String, AgentSettings> {
         let facts = kind.facts();
         if find_program(facts.program).is_some() {
             remarks.push(format!("found the agent `{}`", kind.word()));
-            found.insert(
-                kind.word().to_owned(),
-                AgentSettings {
-                    command: Vec::new(),
-                    pass_env: Vec::new(),
-                    env: BTreeMap::new(),
-                    timeout_secs: facts.wall_secs,
-                    idle_secs: None,
-                    kind: Some(kind.word().to_owned()),
-                    program: None,
-                    args: Vec::new(),
-                    model: None,
-                    effort: None,
-                    files: BTreeMap::new(),
-                },
-            );
+            found.insert(kind.word().to_owned(), cli_settings(kind));
         }
     }
     found

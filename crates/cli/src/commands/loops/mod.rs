@@ -13,6 +13,7 @@ pub(crate) mod completion;
 mod dry_run;
 mod follow;
 pub(crate) mod found_checks;
+mod graph_claims;
 mod hiding;
 mod inside_run;
 mod keys;
@@ -56,6 +57,7 @@ use home::Home;
 use kernel::Event;
 
 use self::lookup::{load, open};
+pub(crate) use self::loop_settings::{CHECK_TIMEOUT_SECS, agent_settings, cli_settings};
 pub use self::serve::ensure_worker;
 use crate::args::{LoopCommand, StartArgs};
 use crate::failure::{Exit, Failure};

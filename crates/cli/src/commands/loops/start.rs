@@ -14,7 +14,9 @@ use super::promised;
 use super::publishing::{loop_of_branch, make_branch_again};
 use super::start_request::{StartMode, StartRequest};
 use super::stories::{assign, stories};
-use super::{dry_run, found_checks, keys, look, passed, ready, same_prd, serve, watching};
+use super::{
+    dry_run, found_checks, graph_claims, keys, look, passed, ready, same_prd, serve, watching,
+};
 use crate::args::StartArgs;
 use crate::commands::preflight;
 use crate::config::{self, Config};
@@ -71,7 +73,10 @@ pub(super) fn carry_out(
     let recorded = if request.again {
         same_prd::record(&journal, spec)
     } else {
-        same_prd::record_only_one(home, &journal, spec, output)
+        let told = spec.clone();
+        graph_claims::record_with_claims(home, &told, || {
+            same_prd::record_only_one(home, &journal, spec, output)
+        })
     };
     if let Err(failure) = recorded {
         keys::forget_if_unknown(home, &journal, &loop_id);

@@ -216,6 +216,7 @@ impl Case {
             grace_secs: 1,
             output_bytes_max: 1 << 20,
             stop_signal: StopSignal::Term,
+            ends_with: None,
             stream: None,
             takes_ports: false,
             jail: Some(JailSpec {

@@ -1,0 +1,160 @@
+//! One store for all work trees: who gets a task, and when it is anybody's again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::Mutex;
+
+use sandbox::ProcessMark;
+use tasks::{Caller, Force, OwnerKind, Tasks};
+
+use crate::support::{CHAIN, Scene, claim, is_file, next, states};
+
+#[test]
+fn b1_looking_never_claims() {
+    let scene = Scene::new();
+    let tasks = scene.tree("one", CHAIN);
+    for _ in 0..5 {
+        assert_eq!(next(&tasks), "A");
+    }
+    assert_eq!(tasks.claims().expect("read").leases().count(), 0);
+    assert_eq!(scene.text("one"), CHAIN);
+    let elsewhere = scene.tree("two", CHAIN);
+    claim(&elsewhere, "A").expect("nobody has it");
+}
+
+#[test]
+fn b2_all_worktrees_share_one_store() {
+    let scene = Scene::new();
+    let (one, two) = (scene.tree("one", CHAIN), scene.tree("two", CHAIN));
+    claim(&one, "A").expect("claimed");
+    claim(&two, "A").expect_err("held in the other work tree");
+    assert_eq!(next(&two), "D");
+    let caller = Caller::person();
+    one.complete("A", &caller, Force::No).expect("complete");
+    // The other work tree's file still says that A is open.
+    assert_eq!(scene.text("two"), CHAIN);
+    assert_eq!(states(&two), "A complete, B ready, C blocked, D ready");
+}
+
+/// Many at once, each with a store of its own, as processes have: every task goes to exactly one.
+#[test]
+fn b2_many_at_once_never_claim_one_task_twice() {
+    const TASKS: usize = 24;
+    let nodes: String = (0..TASKS)
+        .map(|n| format!("  - {{id: T{n}, title: T, status: ready}}\n"))
+        .collect();
+    let plan = format!("nodes:\n{nodes}edges: []\n");
+    let scene = Scene::new();
+    let taken = Mutex::new(BTreeMap::new());
+    std::thread::scope(|threads| {
+        for name in ["one", "two", "three", "four"] {
+            let (scene, plan, taken) = (&scene, &plan, &taken);
+            threads.spawn(move || {
+                let tasks = scene.tree(name, plan);
+                let lease = tasks.lease(OwnerKind::Person).expect("a lease");
+                while let Ok(claimed) = tasks.claim_next(&lease, &|_| true).expect("claimed") {
+                    let mut taken = taken.lock().expect("not poisoned");
+                    *taken.entry(claimed.task.id).or_insert(0) += 1;
+                }
+            });
+        }
+    });
+    let taken = taken.into_inner().expect("not poisoned");
+    assert_eq!(taken.len(), TASKS);
+    assert!(taken.values().all(|times| *times == 1), "{taken:?}");
+}
+
+/// A lease of somebody who is dead is nobody's, and who takes it is told whose it was.
+#[test]
+fn b4_a_dead_owner_holds_nothing() {
+    let scene = Scene::new();
+    let tasks = scene.tree("one", CHAIN);
+    let mut lease = tasks.lease(OwnerKind::Ralph).expect("a lease");
+    let alive = lease.clone();
+    // The process id is ours, so that only its start time tells it from a living one.
+    let process = lease.owner.process.take().expect("a process");
+    lease.owner.process = Some(ProcessMark {
+        start_time: process.start_time - 1,
+        ..process
+    });
+    let (dead, _) = tasks.claim("A", &lease).expect("claimed");
+    assert_eq!(states(&tasks), "A ready, B blocked, C blocked, D ready");
+    let (taken, stale) = tasks.claim("A", &alive).expect("taken over");
+    assert_eq!(stale.map(|stale| stale.number), Some(dead.number));
+    // The dead one's agent comes too late.
+    let late = Caller::Holder { claim: dead.number };
+    tasks.complete("A", &late, Force::No).expect_err("fenced");
+    let own = Caller::Holder {
+        claim: taken.number,
+    };
+    tasks.complete("A", &own, Force::No).expect("complete");
+}
+
+/// A living ralph's task is taken away by force only.
+#[test]
+fn b4_a_living_owner_keeps_its_task() {
+    let scene = Scene::new();
+    let tasks = scene.tree("one", CHAIN);
+    let lease = tasks.lease(OwnerKind::Ralph).expect("a lease");
+    let (lease, _) = tasks.claim("A", &lease).expect("claimed");
+    let person = Caller::person();
+    for (verb, refused) in [
+        (
+            "release",
+            tasks.release("A", &person, Force::No, "").is_err(),
+        ),
+        ("reset", tasks.reset("A", &person, Force::No).is_err()),
+        ("complete", tasks.complete("A", &person, Force::No).is_err()),
+        ("claim", claim(&tasks, "A").is_err()),
+    ] {
+        assert!(refused, "{verb}");
+    }
+    tasks.reset("A", &person, Force::Yes).expect("by force");
+    let own = Caller::Holder {
+        claim: lease.number,
+    };
+    tasks.complete("A", &own, Force::No).expect_err("lost");
+}
+
+/// Words that somebody writes into the file later change nothing: the store has seen the tasks.
+#[test]
+fn a_word_in_the_file_completes_nothing() {
+    let scene = Scene::new();
+    let tasks = scene.tree("one", CHAIN);
+    claim(&tasks, "D").expect("claimed");
+    let lied = CHAIN.replace("status: ready", "status: complete");
+    fs::write(scene.root("one").join("task-graph.yaml"), lied).expect("written");
+    assert_eq!(
+        states(&tasks),
+        "A ready, B blocked, C blocked, D in_progress"
+    );
+    let fresh = Tasks::open(&scene.home(), scene.place("one")).expect("a store");
+    assert_eq!(next(&fresh), "A");
+    // A task that the store has not seen is what its file says.
+    let more = CHAIN.replace(
+        "nodes:\n",
+        "nodes:\n  - {id: Z, title: Z, status: complete}\n",
+    );
+    fs::write(scene.root("one").join("task-graph.yaml"), more).expect("written");
+    assert!(states(&fresh).starts_with("Z complete, A ready"));
+}
+
+/// A loop holds its tasks until it is over, and nothing is left when it was not recorded.
+#[test]
+fn a_loop_and_a_ralph_never_hold_one_task() {
+    let scene = Scene::new();
+    let tasks = scene.tree("one", CHAIN);
+    let ids = ["A".to_owned(), "B".to_owned()];
+    let refused = tasks.claim_for_loop(&ids, "L1", || Err::<(), _>("no"));
+    assert_eq!(refused.expect("tried"), Err("no"));
+    assert_eq!(states(&tasks), "A ready, B blocked, C blocked, D ready");
+    claim(&tasks, "A").expect("free");
+    let held = tasks.claim_for_loop(&ids, "L1", || Ok::<(), ()>(()));
+    held.expect_err("somebody works on A");
+    tasks.complete_for_loop("A", "L1").expect("nothing to note");
+    assert_eq!(
+        states(&tasks),
+        "A in_progress, B blocked, C blocked, D ready"
+    );
+    assert!(is_file(&scene.place("one").graph));
+}
