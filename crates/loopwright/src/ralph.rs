@@ -89,7 +89,7 @@ fn tell(summary: &Summary, output: &mut Output) -> Result<Exit, Failure> {
     };
     let tokens = match summary.tokens {
         Some(tokens) => format!(", {tokens} tokens"),
-        None => String::new(),
+        None => ", tokens unknown".to_owned(),
     };
     output.data(&format!(
         "{words}: {}, {} completed, {} failed, runtime {} s{tokens}\n",

@@ -234,7 +234,9 @@ impl Run<'_> {
         ));
         let text = fs::read_to_string(&link).map_err(|error| Fault::io("read", &link, error))?;
         let own = PathBuf::from(text.trim_start_matches("gitdir:").trim());
-        touch(&own.join("config.worktree"))?;
+        if reads_worktree_config(&common.join("config")) {
+            touch(&own.join("config.worktree"))?;
+        }
         for name in ["config.worktree", "commondir", "gitdir"] {
             let file = own.join(name);
             if file.is_file() {
@@ -258,11 +260,22 @@ fn guarded(git: &Path, inside: &Path) -> Result<Vec<Mount>, Fault> {
         fs::create_dir_all(&folder).map_err(|error| Fault::io("make", &folder, error))?;
         mounts.push(read_only(&folder, &inside.join(name)));
     }
-    for name in ["config", "config.worktree"] {
-        touch(&git.join(name))?;
-        mounts.push(read_only(&git.join(name), &inside.join(name)));
+    let (config, of_tree) = (git.join("config"), git.join("config.worktree"));
+    touch(&config)?;
+    mounts.push(read_only(&config, &inside.join("config")));
+    if reads_worktree_config(&config) {
+        touch(&of_tree)?;
+    }
+    if of_tree.is_file() {
+        mounts.push(read_only(&of_tree, &inside.join("config.worktree")));
     }
     Ok(mounts)
+}
+
+/// Whether git reads `config.worktree`. Only the config says so, and it cannot be written inside.
+fn reads_worktree_config(config: &Path) -> bool {
+    let text = fs::read_to_string(config).unwrap_or_default();
+    text.to_lowercase().contains("worktreeconfig")
 }
 
 fn touch(file: &Path) -> Result<(), Fault> {
