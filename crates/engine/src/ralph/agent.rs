@@ -58,7 +58,7 @@ impl Run<'_> {
             let ground = Ground::of(settings, self.plan.home.root());
             spec.cwd = PathBuf::from(sandbox::WORKSPACE);
             ground.environment(&mut spec.env);
-            let mut mounts = ground.mounts(&spec.env)?;
+            let mut mounts = ground.mounts(&mut spec.env)?;
             mounts.extend(self.tree_mounts()?);
             spec.jail = ground.jail(mounts, ground.registries());
         }
@@ -126,6 +126,7 @@ impl Run<'_> {
                 home: &agent_home.host,
                 client: &plan.program,
                 keys: &keys,
+                balance: None,
             };
             cell.confine(&mut spec)?;
             self.open_door(&mut spec)?;

@@ -38,7 +38,7 @@ pub(super) enum Ended {
 
 /// How a kept process came to its end.
 pub(super) enum Kept {
-    Ended(ExitRecord),
+    Ended(Box<ExitRecord>),
     Lost,
     Interrupted,
 }

@@ -438,7 +438,7 @@ impl<'a, 's> Lane<'a, 's> {
         let view = sandbox::look(run.folder).map_err(|error| Fault::keeper(run.folder, error))?;
         match (is_stopped, view) {
             (Some(stopped), _) => Ok(stopped),
-            (None, RunView::Ended(exit)) => Ok(Kept::Ended(exit)),
+            (None, RunView::Ended(exit)) => Ok(Kept::Ended(Box::new(exit))),
             // The keeper itself was killed.
             (None, _) => {
                 end_run(run.folder);

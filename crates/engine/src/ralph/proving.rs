@@ -95,7 +95,7 @@ impl Lane<'_, '_> {
             return Ok(Kept::Interrupted);
         }
         match sandbox::look(run.folder).map_err(|error| Fault::keeper(run.folder, error))? {
-            RunView::Ended(exit) => Ok(Kept::Ended(exit)),
+            RunView::Ended(exit) => Ok(Kept::Ended(Box::new(exit))),
             _ => Err(Fault::transient("keep a check", "its keeper was killed")),
         }
     }

@@ -204,6 +204,7 @@ mod tests {
             grace_secs: 1,
             output_bytes_max: 1000,
             stop_signal: StopSignal::Term,
+            ends_with: None,
             stream: None,
             jail: None,
         }
