@@ -127,6 +127,7 @@ impl Run<'_> {
                 client: &plan.program,
                 keys: &keys,
                 balance: None,
+                layers: None,
             };
             cell.confine(&mut spec)?;
             self.open_door(&mut spec)?;
