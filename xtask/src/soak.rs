@@ -26,6 +26,10 @@ const FUZZ_SECS_PER_MINUTE: u32 = 40;
 /// hundredth.
 const WORLD_STEPS: &str = "100000000";
 
+/// The tests that play a sample of a gallery in CI.
+const GALLERIES: &str =
+    "test(/gallery|ecosystems|real_|verdicts|steering|escape|plans|jail_untouched/)";
+
 /// Real `kill -9`s per test.
 const KILLS: &str = "200";
 
@@ -48,7 +52,9 @@ pub(crate) fn run(root: &Path, minutes: u32) -> Result<()> {
         crashes(package).run(root)?;
     }
     kills().run(root)?;
-    galleries().run(root)?;
+    for package in ["prd", "sandbox", PROGRAM] {
+        galleries(package).run(root)?;
+    }
     in_jails().run(root)?;
     dist::run_and_try(root)?;
     say("soak passed");
@@ -77,14 +83,11 @@ fn kills() -> Invocation {
     tests_named(PROGRAM, "test(/sigkill/)").with_env("LOOPWRIGHT_KILLS", KILLS)
 }
 
-/// Every project of the galleries, every verdict case and every agent CLI, the slow ones too, with all that can happen
-/// to them. Their tables are seen, with what the checks of real projects cost.
-fn galleries() -> Invocation {
-    tests_named(
-        PROGRAM,
-        "test(/gallery|ecosystems|real_|verdicts|jail_untouched/)",
-    )
-    .with_env("LOOPWRIGHT_SOAK", "1")
+/// Every story of every plan; every way out of every kind of jail; every project of the galleries,
+/// every verdict case and every agent CLI, the slow ones too, with all that can happen to them. Their
+/// tables are seen, with what the checks of real projects cost.
+fn galleries(package: &str) -> Invocation {
+    tests_named(package, GALLERIES).with_env("LOOPWRIGHT_SOAK", "1")
 }
 
 /// Everything that can go wrong with an agent CLI once more, with every run in a jail.
@@ -152,9 +155,10 @@ mod tests {
                 "package(=loopwright) & test(/sigkill/)",
             ),
             (
-                galleries(),
+                galleries("sandbox"),
                 "LOOPWRIGHT_SOAK=1",
-                "package(=loopwright) & test(/gallery|ecosystems|real_|verdicts|jail_untouched/)",
+                "package(=loopwright-sandbox) & \
+                 test(/gallery|ecosystems|real_|verdicts|steering|escape|plans|jail_untouched/)",
             ),
             (
                 in_jails(),

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use testkit::{Random, number};
+use testkit::{Random, is_soak, number};
 
 use crate::play::Play;
 use crate::scenario::{Scenario, all};
@@ -56,7 +56,7 @@ fn chosen(flow: &str) -> Vec<Chosen> {
         scenario: scenario.clone(),
         one_in: 1,
     };
-    if std::env::var_os("LOOPWRIGHT_SOAK").is_some() {
+    if is_soak() {
         let of_flow = all.iter().filter(|scenario| scenario.flow == flow);
         return of_flow.map(every).collect();
     }
@@ -145,7 +145,6 @@ fn i04_a_crash_around_what_a_person_wants_changes_nothing() {
 /// back twice. What agents wait for fixes the order in which they end.
 #[test]
 fn i04_a_crash_around_several_stories_changes_nothing() {
-    let is_soak = std::env::var_os("LOOPWRIGHT_SOAK").is_some();
     for name in [
         "disjoint-two-quartet",
         "semantic-own-code-breaks-landed-test",
@@ -153,7 +152,7 @@ fn i04_a_crash_around_several_stories_changes_nothing() {
         "lane-judge-asks",
         "twice-sent-back-then-alone",
     ] {
-        survives_points(&named(name), if is_soak { 1 } else { 6 });
+        survives_points(&named(name), if is_soak() { 1 } else { 12 });
     }
 }
 

@@ -1,9 +1,11 @@
 //! Plans that people really have, and made-up ones of every style: the counts that a person made,
-//! and every story ticked in turn.
+//! and stories ticked one by one: some of each plan in CI, all in the soak.
 
 use std::path::{Path, PathBuf};
 
 use prd::{Diagnostic, Format, Mark, Marked, Options, Reading, Story, StoryState, mark};
+
+use testkit::{is_soak, sample_of};
 
 use crate::support::{assert_reads_as_marked, drawn, read_text};
 
@@ -152,13 +154,20 @@ fn a_file_without_stories_says_why() {
     }
 }
 
-/// Ticks every story of a folder's files in turn, and opens those that are ticked. Counts marks and
-/// refusals.
-fn tick_all(folder: &Folder) -> (usize, usize) {
+/// How many stories of a plan CI ticks; the soak ticks all.
+const SAMPLE_OF_PLAN: usize = 8;
+
+/// Ticks stories of each of a folder's files in turn, and opens those that are ticked. Counts marks
+/// and refusals.
+fn tick_some(folder: &Folder) -> (usize, usize) {
     let (mut ticked, mut refused) = (0, 0);
     for row in folder.rows() {
         let reading = folder.read(&row.file);
-        for story in stories(&reading) {
+        let all: Vec<&Story> = stories(&reading).iter().collect();
+        if all.is_empty() {
+            continue;
+        }
+        for story in sample_of(&row.file, SAMPLE_OF_PLAN, &all) {
             let state = match story.state {
                 StoryState::Passed => Mark::Open,
                 _ => Mark::Passed,
@@ -265,18 +274,21 @@ fn is_a_mark(before: &str, after: &str) -> bool {
 }
 
 #[test]
-fn every_story_of_a_real_plan_is_ticked_by_its_own_marks() {
+fn a_story_of_a_real_plan_is_ticked_by_its_own_marks() {
     let Some(folder) = Folder::real() else {
-        return passed_over("every_story_of_a_real_plan_is_ticked_by_its_own_marks");
+        return passed_over("a_story_of_a_real_plan_is_ticked_by_its_own_marks");
     };
-    let (ticked, refused) = tick_all(&folder);
+    let (ticked, refused) = tick_some(&folder);
     println!("{ticked} marks in real plans, {refused} refused for want of a place");
-    assert!(ticked > 2_000, "{ticked}");
+    assert!(
+        ticked > if is_soak() { 2_000 } else { 300 },
+        "{ticked} marks"
+    );
 }
 
 #[test]
-fn every_story_of_a_case_is_ticked_by_its_own_marks() {
-    let (ticked, refused) = tick_all(&Folder::cases());
+fn a_story_of_a_case_is_ticked_by_its_own_marks() {
+    let (ticked, refused) = tick_some(&Folder::cases());
     println!("{ticked} marks in cases, {refused} refused for want of a place");
 }
 
