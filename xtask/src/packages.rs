@@ -1,6 +1,6 @@
 //! The system's packages that tests need: programs that make jails, and those that recipes and cases
-//! start. Installed with the system's own
-//! package manager where we may use it; elsewhere the step says what to install.
+//! start. Installed with the system's own package manager where we may use it; elsewhere the step says
+//! what to install.
 
 use std::env;
 use std::path::Path;
@@ -9,9 +9,10 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::invocation::Invocation;
 use crate::talk::Talk;
+use crate::tools;
 
 /// Programs that tests start, and the Debian packages that have them.
-const PROGRAMS: [(&str, &str); 10] = [
+const PROGRAMS: [(&str, &str); 9] = [
     ("bwrap", "bubblewrap"),
     ("podman", "podman"),
     ("runc", "runc"),
@@ -22,14 +23,17 @@ const PROGRAMS: [(&str, &str); 10] = [
     ("ip", "iproute2"),
     ("openssl", "openssl"),
     ("mmdebstrap", "mmdebstrap"),
-    // Plays the recipes that `init --just` writes.
-    ("just", "just"),
     // Reads what the program prints, in the cases of `ralph/cases`.
     ("jq", "jq"),
 ];
 
-/// Installs what is not there.
+/// Installs what is not there. `just` plays the recipes that `init --just` writes.
 pub(crate) fn prepare(talk: &mut Talk, root: &Path) -> Result<()> {
+    install_missing(talk, root)?;
+    tools::just(talk, root).map(drop)
+}
+
+fn install_missing(talk: &mut Talk, root: &Path) -> Result<()> {
     let missing: Vec<&str> = PROGRAMS
         .iter()
         .filter(|(program, _)| !is_there(program))

@@ -28,7 +28,7 @@ const WORLD_STEPS: &str = "100000000";
 
 /// The tests that play a sample of a gallery in CI.
 const GALLERIES: &str =
-    "test(/gallery|ecosystems|real_|verdicts|steering|escape|plans|jail_untouched/)";
+    "test(/gallery|ecosystems|real_|verdicts|steering|ralph|escape|plans|jail_untouched/)";
 
 /// Real `kill -9`s per test.
 const KILLS: &str = "200";
@@ -158,7 +158,7 @@ mod tests {
                 galleries("sandbox"),
                 "LOOPWRIGHT_SOAK=1",
                 "package(=loopwright-sandbox) & \
-                 test(/gallery|ecosystems|real_|verdicts|steering|escape|plans|jail_untouched/)",
+                 test(/gallery|ecosystems|real_|verdicts|steering|ralph|escape|plans|jail_untouched/)",
             ),
             (
                 in_jails(),

@@ -18,6 +18,9 @@ const NEXTEST_VERSION: &str = "0.9.143";
 /// Pinned, because each release knows more misspellings and must not turn an old commit red.
 const TYPOS_VERSION: &str = "1.51.1";
 
+/// Tests look for it in the folder of this version.
+const JUST_VERSION: &str = "1.59.0";
+
 /// Makes sure that the later steps find what belongs to cargo.
 pub(crate) fn prepare(root: &Path) -> Result<()> {
     for component in ["fmt", "clippy"] {
@@ -57,45 +60,79 @@ fn nextest(root: &Path) -> Result<()> {
     .run(root)
 }
 
+/// A program that a Python package carries ready to run: building it would take minutes.
+struct Tool {
+    program: &'static str,
+    package: &'static str,
+    version: &'static str,
+}
+
 /// Finds the pinned `typos`, or installs it below the target folder. Tells where the program is.
 pub(crate) fn typos(talk: &mut Talk, root: &Path) -> Result<PathBuf> {
-    let tools = Metadata::load(root)?.target_directory.join("tools");
-    let folder = tools.join(format!("typos-{TYPOS_VERSION}"));
-    let program = folder.join("bin").join("typos");
-    if !is_pinned_typos(root, &program) {
-        fs::create_dir_all(&tools)
-            .with_context(|| format!("cannot create `{}`", tools.display()))?;
-        install_typos(talk, root, &folder)?;
-    }
-    if !is_pinned_typos(root, &program) {
-        anyhow::bail!(
-            "`{}` is not typos {TYPOS_VERSION}, though it was just installed",
-            program.display()
-        );
-    }
-    talk.say(format!("found typos {TYPOS_VERSION}"));
-    Ok(program)
-}
-
-fn is_pinned_typos(root: &Path, program: &Path) -> bool {
-    let version = Invocation::file(program, &["--version"]).read(root);
-    version.is_ok_and(|text| text.split_whitespace().last() == Some(TYPOS_VERSION))
-}
-
-/// Takes the Python package, because it carries the finished program: building typos takes minutes.
-/// Debian ships Python without `venv`; there pip's `--target` gives a folder of the same shape.
-fn install_typos(talk: &mut Talk, root: &Path, folder: &Path) -> Result<()> {
-    let package = format!("typos=={TYPOS_VERSION}");
-    let Err(venv_error) = install_into_venv(talk, root, folder, &package) else {
-        return Ok(());
+    let tool = Tool {
+        program: "typos",
+        package: "typos",
+        version: TYPOS_VERSION,
     };
-    talk.say(format!(
-        "no virtual environment ({venv_error:#}); trying pip alone"
-    ));
-    clear(folder)?;
-    install_into_folder(talk, root, folder, &package).context(
-        "cannot install typos: it needs python3 with venv or with pip (on Debian: `apt install python3-venv`)",
-    )
+    tool.prepare(talk, root)
+}
+
+/// Finds the pinned `just`, or installs it below the target folder. Not every Debian has a package of
+/// it.
+pub(crate) fn just(talk: &mut Talk, root: &Path) -> Result<PathBuf> {
+    let tool = Tool {
+        program: "just",
+        package: "rust-just",
+        version: JUST_VERSION,
+    };
+    tool.prepare(talk, root)
+}
+
+impl Tool {
+    fn prepare(&self, talk: &mut Talk, root: &Path) -> Result<PathBuf> {
+        let Self {
+            program, version, ..
+        } = self;
+        let tools = Metadata::load(root)?.target_directory.join("tools");
+        let folder = tools.join(format!("{program}-{version}"));
+        let path = folder.join("bin").join(program);
+        if !self.is_at(root, &path) {
+            fs::create_dir_all(&tools)
+                .with_context(|| format!("cannot create `{}`", tools.display()))?;
+            self.install(talk, root, &folder)?;
+        }
+        if !self.is_at(root, &path) {
+            anyhow::bail!(
+                "`{}` is not {program} {version}, though it was installed a moment ago",
+                path.display()
+            );
+        }
+        talk.say(format!("found {program} {version}"));
+        Ok(path)
+    }
+
+    fn is_at(&self, root: &Path, path: &Path) -> bool {
+        let version = Invocation::file(path, &["--version"]).read(root);
+        version.is_ok_and(|text| text.split_whitespace().last() == Some(self.version))
+    }
+
+    /// Debian ships Python without `venv`; there pip's `--target` gives a folder of the same shape.
+    fn install(&self, talk: &mut Talk, root: &Path, folder: &Path) -> Result<()> {
+        let package = format!("{}=={}", self.package, self.version);
+        let Err(venv_error) = install_into_venv(talk, root, folder, &package) else {
+            return Ok(());
+        };
+        talk.say(format!(
+            "no virtual environment ({venv_error:#}); trying pip alone"
+        ));
+        clear(folder)?;
+        install_into_folder(talk, root, folder, &package).with_context(|| {
+            format!(
+                "cannot install {}: it needs python3 with venv or with pip (on Debian: `apt install python3-venv`)",
+                self.program
+            )
+        })
+    }
 }
 
 fn install_into_venv(talk: &mut Talk, root: &Path, folder: &Path, package: &str) -> Result<()> {

@@ -33,7 +33,10 @@ pub(crate) enum Kind {
 pub(crate) fn read(source: &PrdSource) -> Result<PrdInput, Box<Diagnostic>> {
     let mut tools = source.tools.clone();
     tools.extend(agents_beside(&source.file));
-    let options = Options { tools };
+    let options = Options {
+        tools,
+        ..Options::default()
+    };
     if source.file.as_os_str() == "-" {
         let bytes = read_stdin()?;
         let reading = prd::read(

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use home::{Home, PrdFile, now_ms};
-use journal::{Journal, NewRecord};
+use journal::{Journal, LoopHead, NewRecord};
 use kernel::WriteBack;
 use prd::{Mark, Options, Prd};
 use rustix::fs::{FlockOperation, flock};
@@ -576,7 +576,12 @@ fn io(attempt: &'static str, path: &Path, error: operator_file::FileError) -> Ta
 
 fn read_plan(path: &Path) -> Result<PrdFile, TaskError> {
     let bad = |why| TaskError::BadGraph(why);
-    let file = home::read_prd(path, &Options::default());
+    // Which agents there are is known by who starts them.
+    let options = Options {
+        takes_any_tool: true,
+        ..Options::default()
+    };
+    let file = home::read_prd(path, &options);
     let file = file.map_err(|diagnostic| bad(BadGraph::Unreadable(diagnostic)))?;
     if file.reading.has_errors() || file.reading.prd.is_none() {
         return Err(bad(BadGraph::Wrong(Box::new(file))));
@@ -593,5 +598,9 @@ fn is_loop_over(home: &Home, loop_id: &str) -> bool {
         return false;
     };
     let head = heads.into_iter().find(|head| head.row.loop_id == loop_id);
-    head.is_none_or(|head| head.last_kind.as_deref().is_some_and(kernel::is_over))
+    // A loop that cannot be read does nothing any more.
+    let is_over = |head: LoopHead| {
+        head.row.quarantine.is_some() || head.last_kind.as_deref().is_some_and(kernel::is_over)
+    };
+    head.is_none_or(is_over)
 }

@@ -233,10 +233,7 @@ impl Play {
             status: status(&state),
             stories: state.stories().iter().map(story_word).collect(),
             runs,
-            deeds: records
-                .iter()
-                .filter_map(|record| deed_word(&record.event))
-                .collect(),
+            deeds: self.deeds(&records),
             // Whether a cancelled agent had begun when the power failed is chance, and so is whether it
             // left anything to keep.
             refs: text(&objects.refs)
@@ -252,6 +249,19 @@ impl Play {
             prd: fs::read_to_string(self.folder.path().join("project/prd.json")).expect("read"),
             asked: n_questions(&records),
         }
+    }
+
+    /// What became of work, in order. Which of several stories comes first is chance unless agents wait
+    /// for each other; `branch` shows the order in which they landed.
+    fn deeds(&self, records: &[Stamped]) -> Vec<String> {
+        let mut deeds: Vec<String> = records
+            .iter()
+            .filter_map(|record| deed_word(&record.event))
+            .collect();
+        if self.scenario.parallel > 1 {
+            deeds.sort();
+        }
+        deeds
     }
 
     /// The texts of a commit's files.

@@ -1,6 +1,7 @@
 //! The task-graph loop with programs of others: the real `just`, and the real claude CLI against the
 //! scripted model.
 
+use std::path::PathBuf;
 use std::process::Command;
 
 use testkit::{ModelServer, Step};
@@ -21,17 +22,26 @@ fn real_just_recipes_work() {
     assert_eq!(answer.exit, 0, "{}", answer.whole());
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_loopwright"));
     let folder = program.parent().expect("a folder");
-    let path = std::env::var("PATH").unwrap_or_default();
+    let tools = folder.parent().expect("the target folder").join("tools");
+    let is_just = |path: &PathBuf| path.join("bin/just").is_file();
+    let installed = std::fs::read_dir(tools).expect("the tools: cargo xtask ci --only packages");
+    let mut installed = installed.flatten().map(|entry| entry.path());
+    let tool = installed
+        .find(is_just)
+        .expect("just: cargo xtask ci --only packages");
+    let path = format!(
+        "{}:{}",
+        tool.join("bin").display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
     let just = |words: &[&str]| {
-        let mut command = Command::new("just");
+        let mut command = Command::new(tool.join("bin/just"));
         command.args(words).current_dir(scene.repo()).env_clear();
         command
             .env("HOME", scene.env.path(""))
             .env("LOOPWRIGHT_SANDBOX_KIND", "host")
             .env("PATH", format!("{}:{path}", folder.display()));
-        let output = command
-            .output()
-            .expect("just: cargo xtask ci --only packages");
+        let output = command.output().expect("just runs");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (
             output.status.code(),

@@ -253,12 +253,12 @@ fn a_token_that_an_agent_refreshed_by_renaming_is_the_operators() {
     let scene = scene();
     std::fs::remove_file(scene.env.path("hang")).expect("there");
     scene.env.write(".codex/auth.json", "spent");
-    let refresh =
-        "echo '{}' > \"$CODEX_HOME/new\" && mv \"$CODEX_HOME/new\" \"$CODEX_HOME/auth.json\"\n";
+    let refresh = "echo '{\"tokens\": {\"access_token\": \"new\"}}' > \"$CODEX_HOME/new\" && mv \"$CODEX_HOME/new\" \"$CODEX_HOME/auth.json\"\n";
     scene
         .env
         .write("agents/codex", format!("#!/bin/sh\n{refresh}{CODEX}"));
     scene.start(&["--foreground", "--no-preflight"]);
     assert_eq!(scene.status()["stories"][0]["status"], "passed");
-    assert_eq!(scene.env.read(".codex/auth.json"), "{}\n");
+    let login = "{\"tokens\": {\"access_token\": \"new\"}}\n";
+    assert_eq!(scene.env.read(".codex/auth.json"), login);
 }

@@ -11,6 +11,8 @@ use crate::source::Span;
 pub struct Options {
     /// Further agents that a story's `tool` may name.
     pub tools: Vec<String>,
+    /// Whether a story may name any agent at all: for readers that start none.
+    pub takes_any_tool: bool,
 }
 
 /// How the PRD is written.

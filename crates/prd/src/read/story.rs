@@ -433,6 +433,9 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
                 return Some((*tool).to_owned());
             }
         }
+        if self.context.options.takes_any_tool {
+            return Some(asked.to_owned());
+        }
         let known: Vec<&str> = keys::TOOLS
             .iter()
             .map(|(tool, _)| *tool)

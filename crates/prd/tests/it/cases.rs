@@ -82,6 +82,7 @@ fn every_case_is_told_as_expected() {
             input,
             &Options {
                 tools: vec!["house-agent".to_owned()],
+                ..Options::default()
             },
         );
         insta::with_settings!({ snapshot_path => folder(), prepend_module_to_snapshot => false, omit_expression => true }, {

@@ -20,6 +20,9 @@ pub(super) fn record_with_claims(
     let Ok(place) = Place::find(path.parent().unwrap_or(path), Some(path)) else {
         return record();
     };
+    if !is_shared(home, &place) {
+        return record();
+    }
     let stories = spec.stories.iter();
     let open = stories.filter(|story| story.start == StoryStart::Open);
     let ids: Vec<String> = open.map(|story| story.id.to_string()).collect();
@@ -34,4 +37,13 @@ pub(super) fn record_with_claims(
         .hint("a loop takes all open tasks of its plan: start it when nobody works on them")),
         Err(error) => Err(failure_of(&error)),
     }
+}
+
+/// Whether others may take tasks of this plan: it is a task graph or a folder of tickets, or somebody
+/// has taken tasks in this repository before. A PRD that only loops know needs no claims: one loop per
+/// PRD is the rule of `same_prd`.
+fn is_shared(home: &Home, place: &Place) -> bool {
+    let name = place.graph.file_name().unwrap_or_default();
+    let is_graph = name.to_string_lossy().contains("graph");
+    is_graph || place.is_usual() || place.graph.is_dir() || Tasks::is_there(home, place)
 }

@@ -27,7 +27,17 @@ pub(super) fn record_only_one(
         .map_err(|error| Failure::environment("cannot lock the state folder", &error))?;
     flock(&lock, FlockOperation::LockExclusive)
         .map_err(|error| Failure::environment("cannot lock the state folder", &error))?;
-    if let Some(other) = loop_on(journal, &spec)? {
+    refuse_a_second(journal, &spec, output)?;
+    record(journal, spec)
+}
+
+/// Says no where another loop is at work on the same PRD.
+pub(super) fn refuse_a_second(
+    journal: &Journal,
+    spec: &LoopSpec,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if let Some(other) = loop_on(journal, spec)? {
         output.next(NextAction::new(
             format!("loopwright watch {other}"),
             "follow the loop that is at work",
@@ -41,7 +51,7 @@ pub(super) fn record_only_one(
                 .hint("`--again` starts another one all the same; both do every open story"),
         );
     }
-    record(journal, spec)
+    Ok(())
 }
 
 /// Records a new loop, whatever else is at work.

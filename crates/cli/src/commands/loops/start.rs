@@ -73,6 +73,8 @@ pub(super) fn carry_out(
     let recorded = if request.again {
         same_prd::record(&journal, spec)
     } else {
+        // Before the claims, which would only say that somebody has the tasks.
+        same_prd::refuse_a_second(&journal, &spec, output)?;
         let told = spec.clone();
         graph_claims::record_with_claims(home, &told, || {
             same_prd::record_only_one(home, &journal, spec, output)

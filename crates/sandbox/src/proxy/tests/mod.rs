@@ -400,7 +400,7 @@ fn requests_end_when_they_are_used_up() {
     let answer = scene.ask(&get("/~m/v1/messages", ""));
     assert!(answer.contains("application/json"), "{answer}");
     assert!(
-        answer.contains("the requests of this run are used up"),
+        answer.contains("the requests of this run, or its budget, are used up"),
         "{answer}"
     );
     // Other hosts are no requests to a model.
