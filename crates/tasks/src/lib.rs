@@ -17,6 +17,7 @@ mod error;
 mod event;
 mod holding;
 mod lease;
+mod loops;
 mod moves;
 mod output;
 mod owner;

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use home::{Home, PrdFile, now_ms};
-use journal::{Journal, LoopHead, NewRecord};
+use journal::{Journal, NewRecord};
 use kernel::WriteBack;
 use prd::{Mark, Options, Prd};
 use rustix::fs::{FlockOperation, flock};
@@ -22,6 +22,7 @@ use crate::error::{BadGraph, Refusal, TaskError};
 use crate::event::{Event, Then};
 use crate::holding::is_holding;
 use crate::lease::Lease;
+use crate::loops::is_loop_over;
 use crate::moves::{self, Caller, Done, Force};
 use crate::output::missing_output;
 use crate::owner::{Owner, OwnerKind, this_host};
@@ -587,20 +588,4 @@ fn read_plan(path: &Path) -> Result<PrdFile, TaskError> {
         return Err(bad(BadGraph::Wrong(Box::new(file))));
     }
     Ok(file)
-}
-
-/// Whether a loop is over. One that cannot be looked at may be live.
-fn is_loop_over(home: &Home, loop_id: &str) -> bool {
-    let Ok(journal) = Journal::open(home.root()) else {
-        return false;
-    };
-    let Ok(heads) = journal.heads() else {
-        return false;
-    };
-    let head = heads.into_iter().find(|head| head.row.loop_id == loop_id);
-    // A loop that cannot be read does nothing any more.
-    let is_over = |head: LoopHead| {
-        head.row.quarantine.is_some() || head.last_kind.as_deref().is_some_and(kernel::is_over)
-    };
-    head.is_none_or(is_over)
 }
