@@ -249,13 +249,18 @@ impl Jailed {
         if let Some(cgroup) = self.cgroup.get().filter(|_| self.kind == JailKind::Bwrap) {
             cgroup::remove(&cgroup.folders());
         }
-        for name in [ALIVE_NAME, NET_NAME] {
-            let _ = fs::remove_file(folder.file(name));
-        }
+        remove_sockets(folder);
         if self.kind != JailKind::Bwrap {
             // `--rm` has removed it already, unless the program that does so was killed.
             let _ = container::remove(self.kind, folder);
         }
+    }
+}
+
+/// Removes the sockets of a jail, whose keeper may have been killed.
+pub(super) fn remove_sockets(folder: &RunFolder) {
+    for name in [ALIVE_NAME, NET_NAME] {
+        let _ = fs::remove_file(folder.file(name));
     }
 }
 

@@ -21,6 +21,7 @@ use rustix::process::Signal;
 
 use super::cgroup;
 use super::container;
+use super::jailed::remove_sockets;
 use super::lock::{self, Lock};
 use super::look::look;
 use super::processes::{self, Identity, Process};
@@ -70,6 +71,7 @@ pub fn sweep(run_dir: &Path) -> Result<u32, KeeperError> {
     if let Ok(Some(jail)) = folder.jail() {
         cgroup::remove(&jail.cgroups);
     }
+    remove_sockets(&folder);
     Ok(u32::try_from(swept.len()).unwrap_or(u32::MAX))
 }
 

@@ -270,6 +270,10 @@ fn a_jail_may_lose_its_keeper_at_any_moment() {
         wait_for("the end of the jail", || {
             (scene.n_jailed() == 0).then_some(())
         });
+        for socket in ["alive.sock", "net.sock"] {
+            let is_left = scene.run_dir().join(socket).exists();
+            assert!(!is_left, "i11: {socket} after a kill at {moment}");
+        }
         let starts = fs::read_to_string(scene.work("starts")).unwrap_or_default();
         assert!(
             starts.is_empty() || starts == "started\n",
