@@ -353,6 +353,8 @@ impl Active<'_> {
             faults: lane.run.faults,
             former: story.former,
             landing: self.landing(lane.stage),
+            // What a second look finds good is shown at once.
+            cold: attempt.is_recheck,
             balance: self.state.balance(lane.stage),
             told: self.told(lane),
         }

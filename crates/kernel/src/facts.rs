@@ -65,6 +65,10 @@ pub struct Facts {
     /// How many small faults in the changed lines the story's own tests noticed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mutants: Option<Mutants>,
+    /// Whether the measurements reused outputs of an earlier build. What landed by them is measured
+    /// once more, with everything built anew, before anybody is shown it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub warm: bool,
     /// The results in words, for the next attempt.
     pub feedback: String,
     /// The results in words, for the test writer, where its tests are at fault.

@@ -204,6 +204,9 @@ pub struct RunOrder {
     /// What is asked of a candidate beside what landed since it was made; none for all other runs.
     #[serde(default)]
     pub landing: Option<LandingCheck>,
+    /// Whether everything must be built anew: nothing that an earlier build left may be reused.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cold: bool,
     /// What is left for it of the loop's budget; none where there is no budget of tokens or money.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub balance: Option<Balance>,
