@@ -36,7 +36,7 @@ pub use inside_run::surrounding_run;
 pub use keys::{Keys, forget_keys, keep_keys, read_keys};
 pub use load::{LoadError, Loaded, event_of, load};
 pub use places::relative;
-pub use prd_file::{PrdFile, read_prd, write_back, write_back_for_review};
+pub use prd_file::{PrdFile, read_prd, swap_status, write_back, write_back_for_review};
 pub use program::our_program;
 pub use progress::{Ended, append_progress, one_line, progress};
 pub use requests::{RequestError, request, start, takes};

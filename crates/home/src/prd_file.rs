@@ -122,6 +122,14 @@ pub fn write_back_for_review(path: &Path, story: &str, reason: &str) -> WriteBac
     })
 }
 
+/// Puts one status word of a story in the place of another, if that one stands there. A file that says
+/// something else by now is left as it is.
+pub fn swap_status(path: &Path, story: &str, from: &str, to: &str) -> WriteBack {
+    write(path, |reading, options| {
+        prd::swap_word(reading, story, from, to, options)
+    })
+}
+
 type Marking = Result<Marked, Box<Diagnostic>>;
 
 fn write(path: &Path, mark: impl Fn(&Reading, &Options) -> Marking) -> WriteBack {

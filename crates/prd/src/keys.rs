@@ -309,6 +309,8 @@ const WORDS_OPEN: &[&str] = &[
     "doing",
     "unstarted",
 ];
+/// Those words for an open story that say that somebody works on it.
+const WORDS_IN_PROGRESS: &[&str] = &["in-progress", "wip", "started", "doing", "running"];
 const WORDS_PASSED: &[&str] = &[
     "done",
     "completed",
@@ -372,6 +374,12 @@ pub(crate) fn state_of_word(word: &str) -> Option<StoryState> {
     .into_iter()
     .find(|(words, _)| among(words))
     .map(|(_, state)| state)
+}
+
+/// Says whether a status word means that somebody works on the story.
+pub(crate) fn is_in_progress(word: &str) -> bool {
+    let found = Squashed::new(word);
+    WORDS_IN_PROGRESS.iter().any(|word| found.is_squashed(word))
 }
 
 impl Squashed {

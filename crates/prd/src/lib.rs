@@ -29,7 +29,7 @@ pub use change::Change;
 pub use diagnostic::{Diagnostic, Severity};
 pub use graph::{GraphFormat, graph};
 pub use keys::is_known_tool;
-pub use mark::{Mark, Marked, mark, mark_for_review};
+pub use mark::{Mark, Marked, StatusWords, mark, mark_for_review, status_words, swap_word};
 pub use near::nearest;
 pub use order::{Order, order};
 pub use read::{Format, Input, Options, ReadOnly, Reading, read};

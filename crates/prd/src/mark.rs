@@ -7,6 +7,7 @@
 mod edit;
 mod insert;
 mod note;
+mod progress;
 mod vocabulary;
 
 use crate::diagnostic::Diagnostic;
@@ -23,6 +24,7 @@ use crate::source::{Sources, Span};
 use crate::story::Prd;
 use edit::Edit;
 pub use edit::Mark;
+pub use progress::{StatusWords, status_words, swap_word};
 use vocabulary::{StateField, Vocabulary};
 
 /// The one file that changed, with its new text.
@@ -105,8 +107,7 @@ struct Plan {
     notes: Option<String>,
 }
 
-/// Finds the story in a fresh parse, since the reading keeps no tree, and works out which bytes
-/// must change.
+/// Works out which bytes must change.
 fn plan(
     reading: &Reading,
     before: &Prd,
@@ -115,6 +116,40 @@ fn plan(
     reason: Option<&str>,
     options: &Options,
 ) -> Result<Plan, Box<Diagnostic>> {
+    with_marker(reading, before, id, options, |marker| {
+        let mut edits = marker.edits(mark).ok_or_else(|| {
+            let message =
+                format!("the story `{id}` is written in a way that leaves no room for a state");
+            let help =
+                "write the story as an object with a state field, for example `passes: false`";
+            refusal(message, Some(marker.found.node.span), help.to_owned())
+        })?;
+        let review = match (mark, reason) {
+            // Whoever skips a story without a reason says nothing of its review.
+            (Mark::Skipped, None) => None,
+            _ => marker.note(reason),
+        };
+        let (edit, notes) = review.unzip();
+        edits.extend(edit);
+        if mark == Mark::Passed && !before.has_passed(id) {
+            edits.extend(marker.criteria_boxes());
+        }
+        Ok(Plan {
+            file: marker.found.node.span.file as usize,
+            edits,
+            notes,
+        })
+    })
+}
+
+/// Finds the story in a fresh parse, since the reading keeps no tree.
+fn with_marker<T>(
+    reading: &Reading,
+    before: &Prd,
+    id: &str,
+    options: &Options,
+    then: impl FnOnce(&Marker<'_, '_, '_>) -> Result<T, Box<Diagnostic>>,
+) -> Result<T, Box<Diagnostic>> {
     let mut context = Context::new(options);
     let documents = read::parse(&reading.sources, reading.format, &mut context);
     let layout = read::locate::locate(&documents, reading.format, &mut context)
@@ -152,32 +187,10 @@ fn plan(
     }
     let stories = layout.stories.iter().map(|found| found.map);
     let vocabulary = Vocabulary::of(stories, layout.style);
-    let marker = Marker {
+    then(&Marker {
         sources: &reading.sources,
         found,
         vocabulary: &vocabulary,
-    };
-    let mut edits = marker.edits(mark).ok_or_else(|| {
-        let message =
-            format!("the story `{id}` is written in a way that leaves no room for a state");
-        let help = "write the story as an object with a state field, for example `passes: false`"
-            .to_owned();
-        refusal(message, Some(found.node.span), help)
-    })?;
-    let review = match (mark, reason) {
-        // Whoever skips a story without a reason says nothing of its review.
-        (Mark::Skipped, None) => None,
-        _ => marker.note(reason),
-    };
-    let (edit, notes) = review.unzip();
-    edits.extend(edit);
-    if mark == Mark::Passed && !before.has_passed(id) {
-        edits.extend(marker.criteria_boxes());
-    }
-    Ok(Plan {
-        file: found.node.span.file as usize,
-        edits,
-        notes,
     })
 }
 
@@ -257,6 +270,11 @@ fn apply(text: &str, mut edits: Vec<Edit>) -> String {
 /// Reads the new text and checks that it is the expected PRD: the one before, except for that one
 /// story's state and notes.
 fn reads_as(expected: &Prd, reading: &Reading, marked: &Marked, options: &Options) -> bool {
+    read_again(reading, marked, options).as_ref() == Some(expected)
+}
+
+/// Reads the new text beside all that stayed.
+fn read_again(reading: &Reading, marked: &Marked, options: &Options) -> Option<Prd> {
     let texts = reading
         .sources
         .files()
@@ -284,7 +302,7 @@ fn reads_as(expected: &Prd, reading: &Reading, marked: &Marked, options: &Option
             }
         }
     };
-    read::read(input, options).prd.as_ref() == Some(expected)
+    read::read(input, options).prd
 }
 
 struct Marker<'r, 'a, 's> {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use prd::{Extra, Prd, Priority, Story, StoryState};
 
 use crate::claims::{Claims, Kept};
+use crate::file_word::FileWord;
 use crate::lease::Lease;
 
 /// All tasks of a plan, in the plan's order.
@@ -40,6 +41,8 @@ pub struct Task {
     pub failures: u32,
     /// Whether the plan's file calls it complete.
     pub is_passed_in_file: bool,
+    /// What its last claim wrote into a plan's file, until that is taken back.
+    pub word: Option<FileWord>,
 }
 
 /// Where a task stands.
@@ -217,6 +220,7 @@ fn task(
         stale: left,
         failures: state.failures,
         is_passed_in_file: story.state == StoryState::Passed,
+        word: state.word,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::event::{Event, Then};
+use crate::file_word::FileWord;
 use crate::lease::Lease;
 use crate::owner::Owner;
 
@@ -32,6 +33,8 @@ pub struct TaskState {
     pub kept: Option<Kept>,
     /// Failures since it was last reset.
     pub failures: u32,
+    /// What its last claim wrote into a plan's file, until that is taken back.
+    pub word: Option<FileWord>,
 }
 
 /// The state of all tasks.
@@ -56,9 +59,10 @@ impl Claims {
     pub fn apply(&mut self, event: &Event, number: u64, at_ms: i64) {
         match event {
             Event::Seen { tasks } => self.see(tasks),
-            Event::Claimed { task, lease } => {
+            Event::Claimed { task, lease, word } => {
                 let state = self.state(task);
                 state.kept = None;
+                state.word.clone_from(word);
                 state.lease = Some(Lease {
                     number,
                     ..(**lease).clone()
@@ -83,23 +87,40 @@ impl Claims {
                 *state = TaskState {
                     is_known: true,
                     is_complete: true,
+                    // Whoever resets it puts the word back that stood there before.
+                    word: state.word.take(),
                     ..TaskState::default()
                 };
             }
             Event::Failed {
-                task, why, then, ..
+                task,
+                why,
+                then,
+                owes_word,
+                ..
             } => {
                 let state = self.state(task);
                 let owner = state.lease.take().map(|lease| lease.owner);
                 state.failures = state.failures.saturating_add(1);
                 let why = why.clone();
                 state.kept = (*then == Then::Keep).then_some(Kept { why, at_ms, owner });
+                state.word.take_if(|_| *then == Then::Open && !owes_word);
             }
-            Event::Released { task, .. } => self.state(task).lease = None,
-            Event::Reset { task, .. } => {
-                *self.state(task) = TaskState {
+            Event::Released {
+                task, owes_word, ..
+            } => {
+                let state = self.state(task);
+                state.lease = None;
+                state.word.take_if(|_| !owes_word);
+            }
+            Event::Reset {
+                task, owes_word, ..
+            } => {
+                let state = self.state(task);
+                *state = TaskState {
                     is_known: true,
                     is_reset: true,
+                    word: state.word.take().filter(|_| *owes_word),
                     ..TaskState::default()
                 };
             }

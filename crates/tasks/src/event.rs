@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::file_word::FileWord;
 use crate::lease::Lease;
 
 /// One fact.
@@ -22,6 +23,9 @@ pub enum Event {
         task: String,
         /// Who, since when and until when.
         lease: Box<Lease>,
+        /// The word that the claim writes into the plan's file, where the file has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        word: Option<FileWord>,
     },
     /// Its holder still works on it.
     Renewed {
@@ -56,6 +60,9 @@ pub enum Event {
         why: String,
         /// What becomes of the task.
         then: Then,
+        /// Whether the claim's word still stands in the plan's file, which could not be written.
+        #[serde(default, skip_serializing_if = "is_false")]
+        owes_word: bool,
     },
     /// Its holder gave it back.
     Released {
@@ -63,6 +70,9 @@ pub enum Event {
         task: String,
         /// Why, for people.
         why: String,
+        /// Whether the claim's word still stands in the plan's file, which could not be written.
+        #[serde(default, skip_serializing_if = "is_false")]
+        owes_word: bool,
     },
     /// Somebody wants it done anew.
     Reset {
@@ -70,7 +80,15 @@ pub enum Event {
         task: String,
         /// Who.
         by: String,
+        /// Whether the claim's word still stands in the plan's file, which could not be written.
+        #[serde(default, skip_serializing_if = "is_false")]
+        owes_word: bool,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// What becomes of a task whose agent failed.
@@ -84,6 +102,26 @@ pub enum Then {
 }
 
 impl Event {
+    /// The task that nobody works on any more because of this, and whether the word of its claim is
+    /// still owed to the plan's file.
+    pub(crate) fn frees(&mut self) -> Option<(&str, &mut bool)> {
+        match self {
+            Self::Released {
+                task, owes_word, ..
+            }
+            | Self::Reset {
+                task, owes_word, ..
+            }
+            | Self::Failed {
+                task,
+                owes_word,
+                then: Then::Open,
+                ..
+            } => Some((task, owes_word)),
+            _ => None,
+        }
+    }
+
     /// The event's name in the store.
     pub fn kind(&self) -> &'static str {
         match self {

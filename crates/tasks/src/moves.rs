@@ -7,7 +7,7 @@ use crate::claims::TaskState;
 use crate::error::Refusal;
 use crate::event::{Event, Then};
 use crate::lease::Lease;
-use crate::owner::{Owner, OwnerKind};
+use crate::owner::{Owner, OwnerKind, person};
 
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +34,11 @@ pub enum Force {
 }
 
 impl Caller {
+    /// Whoever sits at this machine.
+    pub fn person() -> Self {
+        Self::Person { name: person() }
+    }
+
     fn words(&self) -> String {
         match self {
             Self::Holder { claim } => format!("claim {claim}"),
@@ -48,6 +53,7 @@ pub(crate) fn claim(board: &Board, id: &str, lease: Lease) -> Result<Event, Refu
     let claimed = |task: &Task| Event::Claimed {
         task: task.id.clone(),
         lease: Box::new(lease),
+        word: None,
     };
     match &task.status {
         Status::Ready => Ok(claimed(task)),
@@ -67,28 +73,42 @@ pub(crate) fn claim(board: &Board, id: &str, lease: Lease) -> Result<Event, Refu
     }
 }
 
-/// Takes tasks for a loop, which waits for dependencies itself. One that somebody works on speaks
-/// against all.
-pub(crate) fn claim_all(
-    board: &Board,
-    ids: &[String],
-    lease: &Lease,
-) -> Result<Vec<Event>, Refusal> {
-    let mut events = Vec::new();
+/// What a loop gets of the tasks that it wants.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LoopShare {
+    /// The tasks that it takes.
+    pub taken: Vec<String>,
+    /// Those that the store knows as complete.
+    pub complete: Vec<String>,
+    /// Those that somebody else works on, with who that is.
+    pub held: Vec<(String, Owner)>,
+}
+
+/// What a loop may take, which waits for dependencies itself.
+pub(crate) fn share(board: &Board, ids: &[String]) -> Result<LoopShare, Refusal> {
+    let mut share = LoopShare::default();
     for id in ids {
         let task = find(board, id)?;
+        let id = task.id.clone();
         match &task.status {
-            Status::InProgress(other) => return Err(held(task, other)),
-            Status::Complete => {}
+            Status::InProgress(other) => share.held.push((id, other.owner.clone())),
+            Status::Complete => share.complete.push(id),
             Status::Ready | Status::Blocked(_) | Status::Failed(_) | Status::SetAside(_) => {
-                events.push(Event::Claimed {
-                    task: task.id.clone(),
-                    lease: Box::new(lease.clone()),
-                });
+                share.taken.push(id);
             }
         }
     }
-    Ok(events)
+    Ok(share)
+}
+
+/// Takes tasks for a loop. They stay as they are in the file: a loop works on few of them at a time.
+pub(crate) fn claim_all(share: &LoopShare, lease: &Lease) -> Vec<Event> {
+    let claimed = |id: &String| Event::Claimed {
+        task: id.clone(),
+        lease: Box::new(lease.clone()),
+        word: None,
+    };
+    share.taken.iter().map(claimed).collect()
 }
 
 /// What a completion leads to.
@@ -166,6 +186,7 @@ pub(crate) fn release(
     Ok(Event::Released {
         task: task.id.clone(),
         why: why.to_owned(),
+        owes_word: false,
     })
 }
 
@@ -181,6 +202,7 @@ pub(crate) fn reset(
     Ok(Event::Reset {
         task: task.id.clone(),
         by: caller.words(),
+        owes_word: false,
     })
 }
 
@@ -204,6 +226,7 @@ pub(crate) fn fail(
         claim,
         why: why.to_owned(),
         then,
+        owes_word: false,
     })
 }
 
@@ -242,7 +265,7 @@ fn may_act<'b>(
     }
 }
 
-fn find<'b>(board: &'b Board, id: &str) -> Result<&'b Task, Refusal> {
+pub(crate) fn find<'b>(board: &'b Board, id: &str) -> Result<&'b Task, Refusal> {
     board.find(id).ok_or_else(|| {
         let ids = board.tasks.iter().map(|task| task.id.as_str());
         Refusal::Unknown {

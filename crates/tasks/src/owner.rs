@@ -57,3 +57,10 @@ pub(crate) fn this_host() -> String {
     let name = name.or_else(|_| std::fs::read_to_string("/etc/hostname"));
     name.map_or_else(|_| "localhost".to_owned(), |name| name.trim().to_owned())
 }
+
+/// The person, as `name@host`.
+pub(crate) fn person() -> String {
+    let name = std::env::var("USER").ok().filter(|name| !name.is_empty());
+    let name = name.unwrap_or_else(|| "somebody".to_owned());
+    format!("{name}@{}", this_host())
+}

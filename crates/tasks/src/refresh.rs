@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use prd::{Extra, Prd, Story};
 
-use crate::board::{Board, Status};
+use crate::board::{Board, Status, Task};
 
 /// What a refresh made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +36,7 @@ pub fn graph_text(
     old: Option<&str>,
     tickets: &Prd,
     board: &Board,
+    graph: &Path,
     paths: &BTreeMap<String, String>,
 ) -> Refreshed {
     let mut nodes = String::from("nodes:");
@@ -46,8 +48,9 @@ pub fn graph_text(
     });
     let mut n_edges = 0;
     for story in &tickets.stories {
-        let status = board.find(story.id.as_str()).map(|task| &task.status);
-        node(&mut nodes, story, status, paths.get(story.id.as_str()));
+        let task = board.find(story.id.as_str());
+        let path = paths.get(story.id.as_str());
+        node(&mut nodes, story, &status_word(task, graph), path);
         let known = story.depends_on.iter();
         for on in known.filter(|on| board.find(on.as_str()).is_some()) {
             if n_edges == 0 {
@@ -120,7 +123,26 @@ fn blocks(text: &str) -> Vec<&str> {
     pairs.filter(|block| !block.is_empty()).collect()
 }
 
-fn node(out: &mut String, story: &Story, status: Option<&Status>, path: Option<&String>) {
+/// The word for where a task stands. What a claim wrote into this very graph stays as it is written, so
+/// that whoever gives the task back finds it.
+fn status_word(task: Option<&Task>, graph: &Path) -> String {
+    let Some(task) = task else {
+        return "pending".to_owned();
+    };
+    let claimed = task.word.as_ref().filter(|word| word.file == graph);
+    let word = match &task.status {
+        Status::Complete => "complete",
+        Status::InProgress(_) | Status::Failed(_) => {
+            claimed.map_or("ready", |word| word.claimed.as_str())
+        }
+        Status::Ready => "ready",
+        Status::SetAside(state) => state.word(),
+        Status::Blocked(_) => "pending",
+    };
+    word.to_owned()
+}
+
+fn node(out: &mut String, story: &Story, status: &str, path: Option<&String>) {
     let mut line = |key: &str, value: &str| {
         // Writing to a String cannot fail.
         let _ = writeln!(out, "    {key}: {value}");
@@ -150,13 +172,7 @@ fn node(out: &mut String, story: &Story, status: Option<&Status>, path: Option<&
     if let Some(tool) = &story.tool {
         line("tool", &scalar(tool));
     }
-    let word = match status {
-        Some(Status::Complete) => "complete",
-        Some(Status::Ready | Status::InProgress(_) | Status::Failed(_)) => "ready",
-        Some(Status::SetAside(state)) => state.word(),
-        Some(Status::Blocked(_)) | None => "pending",
-    };
-    line("status", word);
+    line("status", status);
     if let Some(path) = path {
         line("path", &scalar(path));
     }

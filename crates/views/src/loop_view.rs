@@ -371,7 +371,11 @@ fn story_view(state: &State, story: &StoryProgress, ended: bool) -> StoryView {
         StoryStatus::Passed(commit) => ("passed", String::new(), commit.as_ref()),
         StoryStatus::Skipped { reason, .. } => ("skipped", reason.clone(), None),
         StoryStatus::Blocked { on } => ("blocked", format!("waits for {on}"), None),
-        StoryStatus::SetAside => ("skipped", "was set aside in the PRD".to_owned(), None),
+        StoryStatus::SetAside => (
+            "skipped",
+            "was set aside in the PRD, or held by somebody else, when the loop began".to_owned(),
+            None,
+        ),
         StoryStatus::Taken { by, .. } => ("taken", format!("{by} does it"), None),
     };
     StoryView {

@@ -325,7 +325,7 @@ fn standing(
         StoryStatus::SetAside => (
             "skipped",
             "blocked",
-            "was set aside in the PRD".to_owned(),
+            "was set aside in the PRD, or held by somebody else, when the loop began".to_owned(),
             None,
         ),
         StoryStatus::Taken { by, .. } => ("taken", "implementing", format!("{by} does it"), None),

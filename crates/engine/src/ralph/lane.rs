@@ -121,7 +121,9 @@ impl<'a, 's> Lane<'a, 's> {
         let claimed = self.tasks.claim_next(&lease, &is_wanted)?;
         self.n_errors = 0;
         match claimed {
-            Ok(Claimed { lease, task, stale }) => {
+            Ok(Claimed {
+                lease, task, stale, ..
+            }) => {
                 self.is_told_blocked = false;
                 self.take_over(stale.as_ref());
                 Ok(self.work(&lease, &task))

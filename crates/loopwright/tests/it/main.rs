@@ -53,6 +53,7 @@ mod prepared;
 mod promised;
 mod publishing;
 mod ralph;
+mod ralph_bridge;
 mod ralph_cases;
 mod ralph_real;
 mod ralph_world;

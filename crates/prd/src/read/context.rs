@@ -56,6 +56,7 @@ pub(crate) struct Context<'o> {
     pub(crate) complaints: Complaints,
     pub(crate) changes: Changes,
     pub(crate) read_only: Option<ReadOnly>,
+    pub(crate) is_task_graph: bool,
     pub(crate) options: &'o Options,
 }
 
@@ -66,6 +67,7 @@ impl<'o> Context<'o> {
             complaints: Complaints::default(),
             changes: Changes::default(),
             read_only: None,
+            is_task_graph: false,
             options,
         }
     }

@@ -38,15 +38,17 @@ pub(crate) enum Style {
     GitHub,
     /// Tasks of Task Master, under a tag.
     TaskMaster,
-    /// A task graph: nodes and edges.
+    /// A task graph: nodes, and mostly edges.
     TaskGraph,
+    /// Tickets, each a file of its own.
+    Tickets,
 }
 
 impl Style {
     /// Says whether the stories come from a tracker of issues, where a blocker may be elsewhere and
     /// few issues have criteria.
     pub(crate) fn is_tracker(self) -> bool {
-        !matches!(self, Self::Plain | Self::TaskGraph)
+        !matches!(self, Self::Plain | Self::TaskGraph | Self::Tickets)
     }
 }
 
@@ -122,9 +124,12 @@ pub(crate) fn locate<'a, 's>(
         [only] if format == Format::JsonLines => take_lines(only, &mut layout, context),
         // Only tickets have a body, so this is a file of its own.
         [only] if only.body.is_none() => locate_in_document(only, &mut layout, context),
-        tickets => tickets
-            .iter()
-            .for_each(|ticket| take_ticket(ticket, &mut layout, context)),
+        tickets => {
+            layout.style = Style::Tickets;
+            for ticket in tickets {
+                take_ticket(ticket, &mut layout, context);
+            }
+        }
     }
     let maps = || layout.stories.iter().map(|found| found.map);
     let may_be = !layout.style.is_tracker() && format == Format::Json;
@@ -227,13 +232,9 @@ fn locate_in_document<'a, 's>(
     };
     let fields = Fields::of(map);
     layout.root = Some(map);
-    // `nodes` without `edges` is no task graph: the word is too common.
-    let nodes = fields
-        .named("nodes")
-        .filter(|nodes| nodes.value.holds_objects());
-    if let (Some(nodes), Some(edges)) = (nodes, fields.named("edges")) {
+    if let Some(nodes) = nodes_of(map) {
         layout.container = Some(nodes);
-        layout.edges = Some(edges);
+        layout.edges = fields.named("edges");
         layout.style = Style::TaskGraph;
         return take_container(nodes, layout, context);
     }
@@ -280,6 +281,29 @@ fn locate_in_document<'a, 's>(
             return take_from(inner, container, layout, context);
         }
     }
+}
+
+/// The nodes of a task graph. With `edges` beside them they can be nothing else. Without edges the
+/// word is common, so that nodes must look like tasks: one of them says what it waits for or how far
+/// it is, or, where nothing else could be the stories, each has a title.
+fn nodes_of<'a, 's>(map: &'a Map<'s>) -> Option<&'a Entry<'s>> {
+    let fields = Fields::of(map);
+    let nodes = fields
+        .named("nodes")
+        .filter(|nodes| nodes.value.holds_objects())?;
+    let has = |node: &Node<'_>, names: &[&str]| {
+        let map = node.as_map();
+        map.is_some_and(|map| Fields::of(map).first(names).is_some())
+    };
+    let is_task = |node: &Node<'_>| {
+        let names = [keys::STATUS, keys::FLAGS, keys::DEPENDS_ON];
+        names.iter().any(|names| has(node, names))
+    };
+    let is_graph = fields.named("edges").is_some()
+        || members(&nodes.value).any(|(_, node)| is_task(node))
+        || (container_of(map).is_none()
+            && members(&nodes.value).all(|(_, node)| has(node, keys::TITLE)));
+    is_graph.then_some(nodes)
 }
 
 /// The entry that holds the stories: the first container with objects that is not a group, then the

@@ -54,6 +54,8 @@ pub struct Reading {
     pub sources: Sources,
     /// How the PRD is written.
     pub format: Format,
+    /// Whether it is a task graph: nodes, and mostly edges.
+    pub is_task_graph: bool,
     /// Why no state can be written into the file, if that is so.
     pub read_only: Option<ReadOnly>,
     /// The PRD. There is one whenever at least one story is usable, even beside errors.
@@ -89,11 +91,13 @@ pub fn read(input: Input, options: &Options) -> Reading {
     };
     let has_errors = context.complaints.has_error();
     let read_only = context.read_only.filter(|_| prd.is_some());
+    let is_task_graph = context.is_task_graph;
     let (diagnostics, diagnostics_left_out) = context.complaints.finish();
     let (changes, changes_left_out) = context.changes.finish();
     Reading {
         sources,
         format,
+        is_task_graph,
         read_only,
         prd,
         diagnostics,
@@ -113,6 +117,7 @@ fn read_sources(sources: &Sources, format: Format, context: &mut Context<'_>) ->
     if layout.style == Style::GitHub {
         context.read_only = Some(ReadOnly::Export);
     }
+    context.is_task_graph = layout.style == Style::TaskGraph;
     let ids = identify::identify(&layout, sources, context);
     let drafts = story::read_all(&layout, ids, context);
     // A ticket is one of many files, and a tracker's issue may wait for one that was not exported.

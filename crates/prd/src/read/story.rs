@@ -199,7 +199,7 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
                 text
             }
             Style::GitHub => self.text(&["body"], "description").unwrap_or_default(),
-            Style::Plain | Style::Beads | Style::TaskGraph => self
+            Style::Plain | Style::Beads | Style::TaskGraph | Style::Tickets => self
                 .text(keys::DESCRIPTION, "description")
                 .unwrap_or_default(),
         };

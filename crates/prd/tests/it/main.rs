@@ -11,6 +11,7 @@ mod hostile;
 mod marks;
 mod orders;
 mod plans;
+mod progress;
 mod property;
 mod shapes;
 mod support;

@@ -499,6 +499,84 @@ fn a_ticket_is_marked_in_its_own_file() {
     assert_eq!(skipped.text, ticket("b", "skipped"));
 }
 
+/// Where no ticket and no node shows a word for what is done, the family of the file decides.
+#[test]
+fn a_finished_ticket_or_node_gets_the_word_of_its_family() {
+    let ticket = |status: &str| format!("---\nid: a\ntitle: T\n{status}---\ntext\n");
+    let graph = |status: &str| format!("nodes:\n  - id: a\n    title: T\n{status}");
+    for (name, before, state, after) in [
+        (
+            "t.md",
+            ticket("status: ready\n"),
+            Mark::Passed,
+            ticket("status: complete\n"),
+        ),
+        (
+            "t.md",
+            ticket("status: To Do\n"),
+            Mark::Passed,
+            ticket("status: Done\n"),
+        ),
+        (
+            "t.md",
+            ticket("status: In Progress\n"),
+            Mark::Passed,
+            ticket("status: Done\n"),
+        ),
+        (
+            "t.md",
+            ticket("status: in_progress\n"),
+            Mark::Passed,
+            ticket("status: complete\n"),
+        ),
+        (
+            "t.md",
+            ticket(""),
+            Mark::Passed,
+            ticket("status: complete\n"),
+        ),
+        (
+            "t.md",
+            ticket("status: complete\n"),
+            Mark::Open,
+            ticket("status: ready\n"),
+        ),
+        (
+            "t.md",
+            ticket("status: Done\n"),
+            Mark::Open,
+            ticket("status: Ready\n"),
+        ),
+        (
+            "t.yaml",
+            graph("    status: ready\n"),
+            Mark::Passed,
+            graph("    status: complete\n"),
+        ),
+        (
+            "t.yaml",
+            graph("    status: pending\nedges: []\n"),
+            Mark::Passed,
+            graph("    status: complete\nedges: []\n"),
+        ),
+        (
+            "t.yaml",
+            graph("    status: complete\n"),
+            Mark::Open,
+            graph("    status: ready\n"),
+        ),
+        (
+            "t.yaml",
+            graph(""),
+            Mark::Passed,
+            graph("    status: complete\n"),
+        ),
+    ] {
+        let marked = marked(name, &before, "a", state);
+        assert_eq!(marked.as_deref(), Ok(after.as_str()), "{before}");
+    }
+}
+
 #[test]
 fn a_tracker_gets_the_words_that_it_knows() {
     let task = |status: &str| {

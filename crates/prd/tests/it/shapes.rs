@@ -121,6 +121,54 @@ fn the_likelier_list_wins() {
     }
 }
 
+/// Dependencies may stand inside the nodes, and there may be none.
+#[test]
+fn a_graph_needs_no_edges() {
+    for (text, expected) in [
+        (
+            r#"{"nodes":[{"id":"a","title":"T","status":"ready"}]}"#,
+            "a open - [] T | T",
+        ),
+        (
+            r#"{"milestones":[{"id":"M1","title":"M","status":"pending"}],"stories":[],"nodes":[{"id":"a","title":"T","status":"ready"}]}"#,
+            "a open - [] T | T",
+        ),
+        (
+            r#"{"stories":[{"id":"S-1","title":"S"}],"nodes":[{"id":"a","title":"T","depends_on":[]}]}"#,
+            "a open - [] T | T",
+        ),
+        (
+            r#"{"nodes":{"a":{"title":"T","status":"complete"}}}"#,
+            "a passed - [] T | T",
+        ),
+        (r#"{"nodes":[{"id":"a","title":"T"}]}"#, "a open - [] T | T"),
+        // Nodes of something else, beside stories.
+        (
+            r#"{"nodes":[{"id":"n","title":"N"}],"stories":[{"id":"u","title":"U","steps":["c"]}]}"#,
+            "u open - [] U | c",
+        ),
+    ] {
+        assert_eq!(stories(text), [expected], "{text}");
+    }
+    let chained = r#"{"nodes":[{"id":"a","title":"T","status":"ready"},{"id":"b","title":"U","depends_on":["a"]}]}"#;
+    assert_eq!(
+        stories(chained),
+        ["a open - [] T | T", "b open - [a] U | U"]
+    );
+    for (text, is_graph) in [
+        (chained, true),
+        (
+            r#"{"stories":[{"id":"u","title":"U","steps":["c"]}]}"#,
+            false,
+        ),
+    ] {
+        assert_eq!(read_text("x.json", text).is_task_graph, is_graph, "{text}");
+    }
+    // Nodes that have no title and no state are no tasks.
+    let other = read_text("x.json", r#"{"nodes":[{"id":"n","x":1,"y":2}]}"#);
+    assert!(other.prd.is_none(), "{}", drawn(&other));
+}
+
 #[test]
 fn a_field_is_read_in_every_spelling() {
     for (fields, expected) in [

@@ -6,3 +6,4 @@ mod board;
 mod round_trip;
 mod store;
 mod support;
+mod words;

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Mutex;
 
-use sandbox::ProcessMark;
 use tasks::{Caller, Force, OwnerKind, Tasks};
 
-use crate::support::{CHAIN, Scene, claim, is_file, next, states};
+use crate::support::{CHAIN, Scene, claim, dead_lease, is_file, next, states};
 
 #[test]
 fn b1_looking_never_claims() {
@@ -69,18 +68,15 @@ fn b2_many_at_once_never_claim_one_task_twice() {
 fn b4_a_dead_owner_holds_nothing() {
     let scene = Scene::new();
     let tasks = scene.tree("one", CHAIN);
-    let mut lease = tasks.lease(OwnerKind::Ralph).expect("a lease");
-    let alive = lease.clone();
-    // The process id is ours, so that only its start time tells it from a living one.
-    let process = lease.owner.process.take().expect("a process");
-    lease.owner.process = Some(ProcessMark {
-        start_time: process.start_time - 1,
-        ..process
-    });
-    let (dead, _) = tasks.claim("A", &lease).expect("claimed");
+    let alive = tasks.lease(OwnerKind::Ralph).expect("a lease");
+    let dead = tasks
+        .claim("A", &dead_lease(&tasks))
+        .expect("claimed")
+        .lease;
     assert_eq!(states(&tasks), "A ready, B blocked, C blocked, D ready");
-    let (taken, stale) = tasks.claim("A", &alive).expect("taken over");
-    assert_eq!(stale.map(|stale| stale.number), Some(dead.number));
+    let claimed = tasks.claim("A", &alive).expect("taken over");
+    let taken = claimed.lease;
+    assert_eq!(claimed.stale.map(|stale| stale.number), Some(dead.number));
     // The dead one's agent comes too late.
     let late = Caller::Holder { claim: dead.number };
     tasks.complete("A", &late, Force::No).expect_err("fenced");
@@ -96,7 +92,7 @@ fn b4_a_living_owner_keeps_its_task() {
     let scene = Scene::new();
     let tasks = scene.tree("one", CHAIN);
     let lease = tasks.lease(OwnerKind::Ralph).expect("a lease");
-    let (lease, _) = tasks.claim("A", &lease).expect("claimed");
+    let lease = tasks.claim("A", &lease).expect("claimed").lease;
     let person = Caller::person();
     for (verb, refused) in [
         (
@@ -139,22 +135,29 @@ fn a_word_in_the_file_completes_nothing() {
     assert!(states(&fresh).starts_with("Z complete, A ready"));
 }
 
-/// A loop holds its tasks until it is over, and nothing is left when it was not recorded.
+/// A loop takes what nobody else has, and nothing is left when it was not recorded.
 #[test]
 fn a_loop_and_a_ralph_never_hold_one_task() {
     let scene = Scene::new();
     let tasks = scene.tree("one", CHAIN);
-    let ids = ["A".to_owned(), "B".to_owned()];
-    let refused = tasks.claim_for_loop(&ids, "L1", || Err::<(), _>("no"));
+    let ids = ["A", "B", "C", "D"].map(str::to_owned);
+    let refused = tasks.claim_for_loop(&ids, "L1", |_| Err::<(), _>("no"));
     assert_eq!(refused.expect("tried"), Err("no"));
     assert_eq!(states(&tasks), "A ready, B blocked, C blocked, D ready");
     claim(&tasks, "A").expect("free");
-    let held = tasks.claim_for_loop(&ids, "L1", || Ok::<(), ()>(()));
-    held.expect_err("somebody works on A");
+    let person = Caller::person();
+    tasks.complete("D", &person, Force::Yes).expect("complete");
+    let share = tasks.claim_for_loop(&ids, "L1", |share| Ok::<_, ()>(share.clone()));
+    let share = share.expect("tried").expect("recorded");
+    let held: Vec<&str> = share.held.iter().map(|(id, _)| id.as_str()).collect();
+    assert_eq!(held, ["A"]);
+    assert_eq!(share.complete, ["D"]);
+    assert_eq!(share.taken, ["B", "C"]);
     tasks.complete_for_loop("A", "L1").expect("nothing to note");
+    // No journal knows the loop, so that it counts as over.
     assert_eq!(
         states(&tasks),
-        "A in_progress, B blocked, C blocked, D ready"
+        "A in_progress, B blocked, C blocked, D complete"
     );
     assert!(is_file(&scene.place("one").graph));
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use home::Home;
-use tasks::{OwnerKind, Place, TaskError, Tasks};
+use sandbox::ProcessMark;
+use tasks::{Lease, OwnerKind, Place, TaskError, Tasks};
 use tempfile::TempDir;
 
 /// A chain of three tasks, and one that stands alone with an output.
@@ -66,7 +67,7 @@ impl Scene {
 pub(crate) fn claim(tasks: &Tasks, id: &str) -> Result<u64, String> {
     let lease = tasks.lease(OwnerKind::Person).expect("a lease");
     let claimed = tasks.claim(id, &lease).map_err(|error| words(&error))?;
-    Ok(claimed.0.number)
+    Ok(claimed.lease.number)
 }
 
 pub(crate) fn words(error: &TaskError) -> String {
@@ -87,6 +88,18 @@ pub(crate) fn next(tasks: &Tasks) -> String {
         Ok(task) => task.id.clone(),
         Err(none) => none.word().to_owned(),
     }
+}
+
+/// A lease of a process that is dead: the process id is ours, so that only its start time tells it from
+/// a living one.
+pub(crate) fn dead_lease(tasks: &Tasks) -> Lease {
+    let mut lease = tasks.lease(OwnerKind::Ralph).expect("a lease");
+    let process = lease.owner.process.take().expect("a process");
+    lease.owner.process = Some(ProcessMark {
+        start_time: process.start_time - 1,
+        ..process
+    });
+    lease
 }
 
 pub(crate) fn is_file(path: &Path) -> bool {

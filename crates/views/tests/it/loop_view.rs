@@ -225,7 +225,13 @@ fn a_story_stands() {
         json!(["next", "running", "attempt 1, baseline", 1, null]),
         json!(["later", "pending", "", 0, null]),
         json!(["done-before", "passed", "", 0, null]),
-        json!(["set-aside", "skipped", "was set aside in the PRD", 0, null]),
+        json!([
+            "set-aside",
+            "skipped",
+            "was set aside in the PRD, or held by somebody else, when the loop began",
+            0,
+            null
+        ]),
     ];
     assert_eq!(shown(&played), expected);
     played.record(cancel()).settle();

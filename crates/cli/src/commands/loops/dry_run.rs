@@ -96,10 +96,11 @@ fn limits(spec: &LoopSpec, settings: Option<&Settings>) -> String {
 /// The open stories as they would run if each passed: what is ready, lowest rank first.
 fn run_order(spec: &LoopSpec) -> Vec<&Arc<StorySpec>> {
     let is_open = |story: &&Arc<StorySpec>| story.start == StoryStart::Open;
+    let is_passed = |story: &&Arc<StorySpec>| story.start == StoryStart::Passed;
     let mut done: BTreeSet<&str> = spec
         .stories
         .iter()
-        .filter(|story| !is_open(story))
+        .filter(is_passed)
         .map(|story| story.id.as_str())
         .collect();
     let mut left: Vec<&Arc<StorySpec>> = spec.stories.iter().filter(is_open).collect();

@@ -17,7 +17,7 @@ use super::found_checks::Base;
 use super::lookup::{find, load, open};
 use super::promised::{self, Whole};
 use super::refusal::refused;
-use super::{loop_settings, start, stories};
+use super::{graph_claims, loop_settings, start, stories};
 use crate::config;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
@@ -61,7 +61,11 @@ fn reload(
     let whole = promised::whole(&prd);
     let new = settings(&config, &whole, spec, &old, &home.repository(loop_id))?;
     promised::fit_models(&mut told, &new, &mut remarks);
-    let mut changes = record(journal, &state, &config, &new, told.stories)?;
+    let (mut changes, left_out) =
+        graph_claims::reload_with_claims(home, spec, told.stories, |told| {
+            record(journal, &state, &config, &new, told)
+        })?;
+    changes.extend(left_out);
     changes.append(&mut remarks);
     Ok(Some(changes))
 }

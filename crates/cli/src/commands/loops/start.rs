@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use home::{Home, Settings};
+use journal::Journal;
 use kernel::{Commit, FirstStory, LoopSpec, OnQuestion, Rejudge, StoryStart, TimeBudget, Together};
 use prd::Prd;
 
 use super::allowance::{allowance, tell_of_stories};
 use super::casting::{Casting, cast, check_flow};
+use super::graph_claims::Others;
 use super::lookup::open;
 use super::loop_settings::{Places, settings, text};
 use super::promised;
@@ -29,6 +31,7 @@ use crate::words::counted;
 struct Plan {
     spec: LoopSpec,
     remarks: Vec<String>,
+    others: Others,
 }
 
 pub(super) fn run(
@@ -51,9 +54,20 @@ pub(super) fn carry_out(
     if planned.is_err() {
         ready::look(home, request, None, output)?;
     }
-    let Some(Plan { spec, remarks }) = planned? else {
+    let Some(Plan {
+        spec,
+        mut remarks,
+        others,
+    }) = planned?
+    else {
         return Ok(Exit::BadInput);
     };
+    let journal = open(home)?;
+    if !request.again && request.mode != StartMode::Dry {
+        // Before the claims, which would only say that somebody has the tasks.
+        same_prd::refuse_a_second(&journal, &spec, output)?;
+    }
+    others.refuse_if_nothing_is_left(&spec)?;
     if let Some(exit) = ready::nothing_to_do(&spec, output)? {
         return Ok(exit);
     }
@@ -61,7 +75,6 @@ pub(super) fn carry_out(
     if request.mode == StartMode::Dry {
         return dry_run::show(&spec, &remarks, output);
     }
-    let journal = open(home)?;
     let (loop_id, branch, base) = (spec.loop_id.clone(), spec.branch.clone(), spec.base.clone());
     let open_stories = spec
         .stories
@@ -70,20 +83,7 @@ pub(super) fn carry_out(
         .count();
     Interrupt::before_a_loop(interrupt.as_mut())?;
     keys::keep(home, &spec)?;
-    let recorded = if request.again {
-        same_prd::record(&journal, spec)
-    } else {
-        // Before the claims, which would only say that somebody has the tasks.
-        same_prd::refuse_a_second(&journal, &spec, output)?;
-        let told = spec.clone();
-        graph_claims::record_with_claims(home, &told, || {
-            same_prd::record_only_one(home, &journal, spec, output)
-        })
-    };
-    if let Err(failure) = recorded {
-        keys::forget_if_unknown(home, &journal, &loop_id);
-        return Err(failure);
-    }
+    remarks.extend(record(home, request, &journal, spec, others, output)?);
     for remark in remarks {
         output.talk(&format!("note: {remark}\n"));
     }
@@ -92,18 +92,7 @@ pub(super) fn carry_out(
         counted(open_stories, "story", "stories"),
         &base.as_str()[..12]
     ))?;
-    output.next(NextAction::new(
-        format!("loopwright watch {loop_id}"),
-        "follow it",
-    ));
-    output.next(NextAction::new(
-        format!("loopwright status {loop_id}"),
-        "see where it stands",
-    ));
-    output.next(NextAction::new(
-        format!("loopwright cancel {loop_id}"),
-        "end it",
-    ));
+    name_verbs(&loop_id, output);
     if let Some(interrupt) = &interrupt {
         output.talk(&format!(
             "Ctrl-C leaves the loop running; `loopwright cancel {loop_id}` ends it\n"
@@ -117,6 +106,40 @@ pub(super) fn carry_out(
     ));
     look::result_of(home, &journal, &loop_id, output)?;
     Ok(Exit::Done)
+}
+
+/// Records a loop with its claims; says what is left out because somebody took it meanwhile.
+fn record(
+    home: &Home,
+    request: &StartRequest,
+    journal: &Journal,
+    spec: LoopSpec,
+    others: Others,
+    output: &mut Output,
+) -> Result<Vec<String>, Failure> {
+    let (loops, loop_id) = (request.other_loops(), spec.loop_id.clone());
+    let recorded = graph_claims::record_with_claims(home, spec, others, loops, |spec| {
+        if request.again {
+            same_prd::record(journal, spec)
+        } else {
+            same_prd::record_only_one(home, journal, spec, output)
+        }
+    });
+    if recorded.is_err() {
+        keys::forget_if_unknown(home, journal, &loop_id);
+    }
+    recorded
+}
+
+/// What a person may want to do with a loop that has begun.
+fn name_verbs(loop_id: &str, output: &mut Output) {
+    for (verb, why) in [
+        ("watch", "follow it"),
+        ("status", "see where it stands"),
+        ("cancel", "end it"),
+    ] {
+        output.next(NextAction::new(format!("loopwright {verb} {loop_id}"), why));
+    }
 }
 
 /// Works out what would be started; nothing when the PRD is not fit, which has been said.
@@ -162,6 +185,7 @@ fn plan(home: &Home, request: &StartRequest, output: &mut Output) -> Result<Opti
     remarks.extend(shared_network(&spec.together, &settings));
     assign(&request.assignments, &settings, &mut spec.stories)?;
     tell_of_stories(spec.allowance.as_ref(), &spec.stories, &settings)?;
+    let others = graph_claims::leave_out(home, &mut spec, request.other_loops(), &mut remarks)?;
     spec.first = first(request, &spec)?;
     let named = whole.branch.as_deref();
     let ground = passed::Ground {
@@ -184,7 +208,11 @@ fn plan(home: &Home, request: &StartRequest, output: &mut Output) -> Result<Opti
         spec.loop_id.clone_from(loop_id);
     }
     spec.branch = promised::branch(named, &view.root, &spec.loop_id, &mut remarks)?;
-    Ok(Some(Plan { spec, remarks }))
+    Ok(Some(Plan {
+        spec,
+        remarks,
+        others,
+    }))
 }
 
 /// Every file of the base must be there as people see it, or checks would run on empty folders and
@@ -252,7 +280,7 @@ fn first(request: &StartRequest, spec: &LoopSpec) -> Result<Option<FirstStory>, 
     match spec.stories.iter().find(|story| story.id == first.id) {
         Some(story) if story.start == StoryStart::Open => Ok(Some(first.clone())),
         Some(_) => Err(Failure::bad_input(format!(
-            "story `{}` is not open in the PRD",
+            "story `{}` is not open in the PRD, or somebody else works on it",
             first.id
         ))),
         None => Err(Failure::bad_input(format!(

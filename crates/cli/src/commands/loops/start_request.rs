@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::graph_claims::OtherLoops;
 use crate::args::StartArgs;
 use crate::config::Flag;
 use crate::failure::Failure;
@@ -73,6 +74,15 @@ pub(super) enum StartMode {
 }
 
 impl StartRequest {
+    /// Whether stories of other loops are left out.
+    pub(super) fn other_loops(&self) -> OtherLoops {
+        if self.again {
+            OtherLoops::DoNotCount
+        } else {
+            OtherLoops::Count
+        }
+    }
+
     /// The flags as the loop keeps them, for when the files below them are read again.
     pub(super) fn kept_flags(&self) -> Vec<home::FlagSettings> {
         let kept = |flag: &Flag| home::FlagSettings {

@@ -80,7 +80,11 @@ pub(super) fn open(plan: &PlanArgs, output: &mut Output) -> Result<Tasks, Failur
         .map_err(|error| failure(&error, output))
 }
 
+/// Reads the plan and where its tasks stand, after the words were put right that the dead left in its
+/// file. Words of living claims stay as they are.
 pub(super) fn look(tasks: &Tasks, output: &mut Output) -> Result<View, Failure> {
+    // What cannot be put right counts for nothing; why a plan cannot be read is said below.
+    let _ = tasks.put_right();
     tasks.look().map_err(|error| failure(&error, output))
 }
 

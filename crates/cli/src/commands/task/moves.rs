@@ -31,23 +31,19 @@ pub(super) fn claim(
     let fail = |error: TaskError, output: &mut Output| failure(&error, output);
     let lease = tasks.lease(OwnerKind::Person);
     let lease = lease.map_err(|error| fail(error, output))?;
-    let id = match id {
-        Some(id) => {
-            let claimed = tasks.claim(id, &lease);
-            claimed.map_err(|error| fail(error, output))?;
-            id.to_owned()
-        }
-        None => {
-            let claimed = tasks.claim_next(&lease, &wanted(story));
-            match claimed.map_err(|error| fail(error, output))? {
-                Ok(claimed) => claimed.task.id,
-                Err(none) => {
-                    let board = look(&tasks, output)?.board;
-                    return none_left(&board, none, output);
-                }
-            }
+    let claimed = match id {
+        Some(id) => tasks.claim(id, &lease).map(Ok),
+        None => tasks.claim_next(&lease, &wanted(story)),
+    };
+    let claimed = match claimed.map_err(|error| fail(error, output))? {
+        Ok(claimed) => claimed,
+        Err(none) => {
+            let board = look(&tasks, output)?.board;
+            return none_left(&board, none, output);
         }
     };
+    tell_write_back(&claimed.write_back, output);
+    let id = claimed.task.id;
     let view = look(&tasks, output)?;
     let Some(task) = view.board.find(&id) else {
         return Err(unknown(&view.board, &id));
