@@ -1,5 +1,5 @@
 //! Measures us beside a peer in one run: `cargo run --release -p bench -- prd` (or `loops`, `live`,
-//! `quartet`, `ralph`, `agents`, `jail`, `parallel [SECS]`, `idle [ENDED] [folders]`, `beside [FILES] [ROUNDS]`,
+//! `quartet`, `ralph`, `iteration`, `agents`, `jail`, `parallel [SECS]`, `idle [ENDED] [folders]`, `beside [FILES] [ROUNDS]`,
 //! `trees [host] [FILES…]`). All but the
 //! first two need `cargo build --release` first, because they run the program itself; `agents` also
 //! needs the real agent CLIs, which `cargo xtask ci --only agents` installs. Set `BENCH_PROGRAM` to
@@ -12,6 +12,7 @@ mod agents;
 mod beside;
 mod driven;
 mod idle;
+mod iteration;
 mod jail;
 mod live;
 mod loops;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Some("live") => live::run(),
         Some("quartet") => quartet::run(),
         Some("ralph") => ralph::run(),
+        Some("iteration") => iteration::run(),
         Some("agents") => agents::run(),
         Some("jail") => jail::run(),
         Some("parallel") => parallel::run(&rest()),
@@ -48,7 +50,7 @@ fn main() -> ExitCode {
         Some("worker") => live::work(&std::env::args().nth(2).unwrap_or_default()),
         Some(other) => {
             say(&format!(
-                "there is no measurement `{other}`; there are: prd, loops, live, quartet, ralph, agents, jail, parallel, idle, beside, trees"
+                "there is no measurement `{other}`; there are: prd, loops, live, quartet, ralph, iteration, agents, jail, parallel, idle, beside, trees"
             ));
             return ExitCode::from(2);
         }

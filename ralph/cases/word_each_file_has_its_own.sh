@@ -16,6 +16,6 @@ printf '{"stories":[{"id":"U-1","title":"A","passes":false},{"id":"U-2","title":
 lw task claim U-1 $GRAPH_FLAG prd.json; rc_is "claim of a story with a flag" 0; same_file "$SCENE/p0" prd.json "a flag has no word for work in progress, and prd.json"
 lw task claim U-2 $GRAPH_FLAG prd.json; rc_is "claim of a story with a status" 0; jq -e '.stories[1].status == "in-progress"' prd.json >/dev/null || fail "the status is $(jq -c '.stories[1].status' prd.json)"
 lw task reset U-2 $GRAPH_FLAG prd.json; rc_is reset 0; same_file "$SCENE/p0" prd.json "after the reset prd.json"
-printf '# Plan\n\n- [ ] B001 first\n- [X] B002 second\n' >boxes.md; cp boxes.md "$SCENE/b0"; lw task claim B001 $GRAPH_FLAG boxes.md; rc_is "claim of a box" 0; same_file "$SCENE/b0" boxes.md "a box has no mark for work in progress, and the plan"
-lw task complete B001 $GRAPH_FLAG boxes.md; grep -qx -- '- \[X\] B001 first' boxes.md || fail "the box is not ticked as the file ticks: $(grep B001 boxes.md)"; lw task reset B001 $GRAPH_FLAG boxes.md; same_file "$SCENE/b0" boxes.md "after the reset the plan"
+printf '# Plan\n\n- [ ] T001 first\n- [X] T002 second\n' >boxes.md; cp boxes.md "$SCENE/b0"; lw task claim T001 $GRAPH_FLAG boxes.md; rc_is "claim of a box" 0; same_file "$SCENE/b0" boxes.md "a box has no mark for work in progress, and the plan"
+lw task complete T001 $GRAPH_FLAG boxes.md; grep -qx -- '- \[X\] T001 first' boxes.md || fail "the box is not ticked as the file ticks: $(grep T001 boxes.md)"; lw task reset T001 $GRAPH_FLAG boxes.md; same_file "$SCENE/b0" boxes.md "after the reset the plan"
 pass

@@ -50,6 +50,8 @@ fn plan(args: &RalphArgs, setup: RalphSetup) -> Result<RalphPlan, Failure> {
         } else {
             args.pause
         },
+        waits: !args.once,
+        heartbeat: args.heartbeat,
         parallel: args.parallel,
         prompt_command: args.prompt_command.clone(),
         on_failure: match args.on_failure {
@@ -82,7 +84,7 @@ fn tell(summary: &Summary, output: &mut Output) -> Result<Exit, Failure> {
         End::Limit | End::NoPrompt if summary.failed + summary.errors > 0 => {
             ("ended", Exit::Unfinished)
         }
-        End::Limit => ("ended after the iterations that it may do", Exit::Done),
+        End::Limit => ("reached the limit of iterations", Exit::Done),
         End::NoPrompt => ("the prompt command has no more tasks", Exit::Done),
         End::Interrupted { signal } if *signal == SIGTERM => ("terminated", Exit::Terminated),
         End::Interrupted { .. } => ("interrupted", Exit::Interrupted),
@@ -106,7 +108,7 @@ fn tell(summary: &Summary, output: &mut Output) -> Result<Exit, Failure> {
         output.data(&format!("the work is on the branch {branch}\n"))?;
     }
     if summary.end == End::AllBlocked {
-        output.talk("`loopwright task status` shows what is blocked and by whom; `loopwright task reset ID` gives a failed task back\n");
+        output.talk("`loopwright task status` shows what is blocked and why; `loopwright task reset ID` makes a failed task available again\n");
     }
     output.ralph_result(
         match &summary.end {

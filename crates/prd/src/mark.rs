@@ -131,7 +131,7 @@ fn plan(
         };
         let (edit, notes) = review.unzip();
         edits.extend(edit);
-        if mark == Mark::Passed && !before.has_passed(id) {
+        if mark == Mark::Passed && !before.has_passed(id) && marker.vocabulary.is_a_board() {
             edits.extend(marker.criteria_boxes());
         }
         Ok(Plan {
@@ -356,7 +356,8 @@ impl<'s> Marker<'_, '_, 's> {
         Some(edits)
     }
 
-    /// The open boxes of a ticket's criteria, ticked as the author ticks them.
+    /// The open boxes of a ticket's criteria, ticked as the author ticks them. Backlog.md ticks them along
+    /// with the state; to other tickets the state is all that a program may write.
     fn criteria_boxes(&self) -> Vec<Edit> {
         let boxes = self.found.body.map_or(&[][..], |body| &body.boxes);
         let source = self.sources.file(self.found.node.span);

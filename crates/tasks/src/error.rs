@@ -9,7 +9,7 @@ use prd::Diagnostic;
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
     /// The folder is in no git repository, so that nothing says which worktrees belong together.
-    #[error("`{folder}` is in no git repository, and claims are kept per repository", folder = folder.display())]
+    #[error("`{folder}` is not in a git repository; claims are kept per repository", folder = folder.display())]
     NoRepository {
         /// The folder.
         folder: PathBuf,
@@ -143,12 +143,12 @@ pub enum Refusal {
         /// The task.
         task: String,
     },
-    /// What it must make is not there.
-    #[error("`{task}` must make `{output}`, {why}")]
+    /// Its declared output is not there.
+    #[error("`{task}` must produce `{output}`, {why}")]
     Output {
         /// The task.
         task: String,
-        /// The file that it must make.
+        /// The file that it must produce.
         output: String,
         /// What is wrong with it.
         why: &'static str,

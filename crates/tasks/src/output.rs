@@ -19,8 +19,8 @@ pub fn missing_output(root: &Path, task: &Task) -> Option<Refusal> {
 }
 
 fn trouble(root: &Path, output: &str) -> Option<&'static str> {
-    const OUTSIDE: &str = "which is outside of the work tree";
-    const MISSING: &str = "which is not there";
+    const OUTSIDE: &str = "which is outside the work tree";
+    const MISSING: &str = "which does not exist";
     let path = Path::new(output);
     let mut parts = path.components();
     if !parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {

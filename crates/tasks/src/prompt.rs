@@ -51,7 +51,7 @@ fn prompt(story: &Story, outputs: &[String], complete: &str) -> String {
     let files: Vec<&str> = story.files.iter().map(String::as_str).collect();
     list(&mut out, "Files", &files);
     let outputs: Vec<&str> = outputs.iter().map(String::as_str).collect();
-    list(&mut out, "It must make", &outputs);
+    list(&mut out, "It must produce", &outputs);
     let _ = write!(
         out,
         "\n## When you are done\n\nWork on this task only. When everything above is true, run this command:\n\n    {complete}\n\nIf you cannot finish it, say why and do not run that command.\n"

@@ -3,6 +3,7 @@
 //! It shares no objects with ours, because the agent must not be able to read the loop's other
 //! work. We never read anything from it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -39,30 +40,73 @@ impl LoopRepo {
         former: Option<&CommitId>,
         dir: &Path,
     ) -> Result<(), GitError> {
-        let dir = absolute(dir)?;
-        let place = dir.join(".git");
-        if fs::symlink_metadata(&place).is_ok() {
-            return Ok(());
-        }
-        let root = self.as_one_commit(commit)?;
-        let former = match former {
-            Some(former) => Some(self.as_two_commits(former)?),
-            None => None,
-        };
-        // Built outside the checkout: what a crash left inside it would look like the agent's work.
-        let scratch = Scratch::beside(&dir, "agent-git")?;
-        let git_dir = scratch.path();
-        init_bare(git_dir, format_of(&root))?;
-        self.pack_into(&root, former.as_ref(), git_dir)?;
-        let config = git_dir.join("config");
-        fs::OpenOptions::new()
-            .append(true)
-            .open(&config)
-            .and_then(|mut file| file.write_all(SETTINGS.as_bytes()))
-            .map_err(failed("write", &config))?;
-        fill_index(git_dir, &dir)?;
-        // The rename comes last: a `.git` that exists is complete, which the check above relies on.
-        fs::rename(git_dir, &place).map_err(failed("put in place", &place))
+        build(dir, || {
+            let root = self.as_one_commit(commit)?;
+            let former = match former {
+                Some(former) => Some(self.as_two_commits(former)?),
+                None => None,
+            };
+            let mut branches = vec![("main".to_owned(), root)];
+            branches.extend(former.map(|former| ("former".to_owned(), former)));
+            Ok(Content {
+                branches,
+                cut_at: Vec::new(),
+                from: self,
+            })
+        })
+    }
+
+    /// The same for an agent that may know the history: up to `n_commits` of it, on a branch of this
+    /// name. There are no other branches, no remotes and no hooks.
+    pub fn make_task_repo(
+        &self,
+        commit: &CommitId,
+        branch: &str,
+        n_commits: u32,
+        dir: &Path,
+    ) -> Result<(), GitError> {
+        build(dir, || {
+            let tip = match self.unfold(commit)? {
+                // As the checkout has it: the agent's git knows neither filters nor submodules.
+                Some(unfolded) => {
+                    let scratch = Scratch::inside(self.path())?;
+                    let tree = self.write_tree(&unfolded.entries, &scratch)?;
+                    self.commit(&tree, commit, "The project as it is\n", 0)?
+                }
+                None => commit.clone(),
+            };
+            Ok(Content {
+                branches: vec![(branch.to_owned(), tip)],
+                cut_at: self.boundary(commit, n_commits)?,
+                from: self,
+            })
+        })
+    }
+
+    /// The commits behind which the last `n_commits` end.
+    fn boundary(&self, commit: &CommitId, n_commits: u32) -> Result<Vec<String>, GitError> {
+        let count = format!("--max-count={}", n_commits.max(1));
+        let listed = self
+            .git()
+            .args(["rev-list", "--parents", &count, commit.as_str()])
+            .run()?;
+        let text = String::from_utf8_lossy(&listed).into_owned();
+        let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
+        let kept: BTreeSet<&str> = lines
+            .iter()
+            .filter_map(|line| line.first().copied())
+            .collect();
+        let is_cut = |line: &&Vec<&str>| line.iter().any(|id| !kept.contains(id));
+        let cut = lines.iter().filter(is_cut);
+        let mut cut: BTreeSet<String> = cut.map(|line| line[0].to_owned()).collect();
+        // Where our own history ends, its ends too.
+        let own = fs::read_to_string(self.path().join("shallow")).unwrap_or_default();
+        cut.extend(
+            own.lines()
+                .filter(|id| kept.contains(id))
+                .map(str::to_owned),
+        );
+        Ok(cut.into_iter().collect())
     }
 
     /// Makes a root commit with the files of `commit`. The history is left out because an agent
@@ -80,39 +124,89 @@ impl LoopRepo {
         self.commit_root(&tree, "The project as it is\n", 0)
     }
 
-    /// Writes one pack with exactly the objects of these commits into the new repository and points its
-    /// branches at them. A fetch would do the same, but takes five processes.
-    fn pack_into(
-        &self,
-        root: &CommitId,
-        former: Option<&CommitId>,
-        git_dir: &Path,
-    ) -> Result<(), GitError> {
-        // A window of zero makes no deltas: the repository is thrown away, so its size does not
-        // matter.
-        let packs = git_dir.join("objects/pack");
-        let git = self
-            .git()
-            .without_fsync()
-            .args(["pack-objects", "-q", "--revs", "--window=0"])
-            .arg(packs.join("pack"));
-        let mut branches = vec![("main", root)];
-        branches.extend(former.map(|former| ("former", former)));
-        let tips: String = branches.iter().map(|(_, tip)| format!("{tip}\n")).collect();
-        git.run_with(tips.as_bytes())?;
-        for (name, tip) in branches {
-            let branch = git_dir.join("refs/heads").join(name);
-            fs::write(&branch, format!("{tip}\n")).map_err(failed("write", &branch))?;
-        }
-        Ok(())
-    }
-
     /// The same with the commit that it stands on, so that what it changed can be seen and applied.
     pub(crate) fn as_two_commits(&self, commit: &CommitId) -> Result<CommitId, GitError> {
         let base = self.as_one_commit(&self.parent_of(commit)?)?;
         let root = self.as_one_commit(commit)?;
         self.commit(&self.tree_of(&root)?, &base, "What you made before\n", 0)
     }
+}
+
+/// What an agent's repository has.
+struct Content<'r> {
+    /// Branches with their commits; the first one is checked out.
+    branches: Vec<(String, CommitId)>,
+    /// Commits whose parents are left out.
+    cut_at: Vec<String>,
+    from: &'r LoopRepo,
+}
+
+impl Content<'_> {
+    /// Writes one pack with exactly the objects of these commits into the new repository and points its
+    /// branches at them. A fetch would do the same, but takes five processes.
+    fn pack_into(&self, git_dir: &Path) -> Result<(), GitError> {
+        // A window of zero makes no deltas: the repository is thrown away, so its size does not
+        // matter.
+        let packs = git_dir.join("objects/pack");
+        let git = self
+            .from
+            .git()
+            .without_fsync()
+            .args(["pack-objects", "-q", "--revs", "--window=0"])
+            .arg(packs.join("pack"));
+        let cuts = self.cut_at.iter().map(|id| format!("--shallow {id}\n"));
+        let tips = self.branches.iter().map(|(_, tip)| format!("{tip}\n"));
+        let wanted: String = cuts.chain(tips).collect();
+        git.run_with(wanted.as_bytes())?;
+        if !self.cut_at.is_empty() {
+            let text = self.cut_at.join("\n") + "\n";
+            put(&git_dir.join("shallow"), &text)?;
+        }
+        for (name, tip) in &self.branches {
+            put(&git_dir.join("refs/heads").join(name), &format!("{tip}\n"))?;
+        }
+        let first = self.branches.first().map_or("main", |(name, _)| name);
+        put(&git_dir.join("HEAD"), &format!("ref: refs/heads/{first}\n"))
+    }
+}
+
+/// Makes a repository in a fresh checkout, unless it has one.
+fn build<'r>(
+    dir: &Path,
+    content: impl FnOnce() -> Result<Content<'r>, GitError>,
+) -> Result<(), GitError> {
+    let dir = absolute(dir)?;
+    let place = dir.join(".git");
+    if fs::symlink_metadata(&place).is_ok() {
+        return Ok(());
+    }
+    let content = content()?;
+    // Built outside the checkout: what a crash left inside it would look like the agent's work.
+    let scratch = Scratch::beside(&dir, "agent-git")?;
+    let git_dir = scratch.path();
+    let format = content
+        .branches
+        .first()
+        .map_or("sha1", |(_, tip)| format_of(tip));
+    init_bare(git_dir, format)?;
+    content.pack_into(git_dir)?;
+    let config = git_dir.join("config");
+    fs::OpenOptions::new()
+        .append(true)
+        .open(&config)
+        .and_then(|mut file| file.write_all(SETTINGS.as_bytes()))
+        .map_err(failed("write", &config))?;
+    fill_index(git_dir, &dir)?;
+    // The rename comes last: a `.git` that exists is complete, which the check above relies on.
+    fs::rename(git_dir, &place).map_err(failed("put in place", &place))
+}
+
+/// Writes a file of a repository that nobody uses yet.
+fn put(file: &Path, text: &str) -> Result<(), GitError> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder).map_err(failed("make", folder))?;
+    }
+    fs::write(file, text).map_err(failed("write", file))
 }
 
 /// The object format, known from the id's length.

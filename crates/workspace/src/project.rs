@@ -65,14 +65,29 @@ pub fn work_tree(folder: &Path) -> Result<(PathBuf, PathBuf), GitError> {
 }
 
 /// A text that differs when a commit was made or when files of a work tree were changed, as far as git
-/// would tell: HEAD, the files that differ from it, and those that are new.
-pub fn work_mark(root: &Path) -> Result<String, GitError> {
+/// would tell: HEAD, the files that differ from it, and those that are new. What is at or below
+/// `without` does not count, nor does what is inside of submodules: git would use their configuration.
+pub fn work_mark(root: &Path, without: Option<&Path>) -> Result<String, GitError> {
     let root = absolute(root)?;
     let head = resolve(&root, "HEAD")?.map(|head| head.to_string());
-    let words = ["status", "--porcelain=v2", "-z", "--untracked-files=all"];
-    let status = Git::found_from(&root).args(words).run()?;
-    let diff =
-        Git::found_from(&root).args(["diff", "--no-ext-diff", "--no-textconv", "--stat=200"]);
+    let without = without.map(|path| format!(":(exclude,literal,top){}", path.display()));
+    let paths: Vec<&str> = ["--", "."].into_iter().chain(without.as_deref()).collect();
+    let words = [
+        "status",
+        "--porcelain=v2",
+        "-z",
+        "--untracked-files=all",
+        "--ignore-submodules=all",
+    ];
+    let status = Git::found_from(&root).args(words).args(&paths).run()?;
+    let words = [
+        "diff",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--ignore-submodules=all",
+        "--stat=200",
+    ];
+    let diff = Git::found_from(&root).args(words).args(&paths);
     let diff = diff.run().unwrap_or_default();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let head = head.unwrap_or_default();

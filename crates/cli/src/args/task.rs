@@ -21,8 +21,8 @@ pub(crate) enum TaskCommand {
     },
     /// Claim a task, by default the next ready one, and print its prompt
     ///
-    /// Nobody else gets the task until you complete, release or reset it, in no worktree of the
-    /// repository.
+    /// Nobody else can claim the task in any worktree of the repository until you complete, release
+    /// or reset it.
     Claim {
         /// The task's id
         id: Option<String>,
@@ -39,17 +39,17 @@ pub(crate) enum TaskCommand {
         #[command(flatten)]
         plan: PlanArgs,
     },
-    /// Complete a task whose output is there, write that into the plan, and name the next one
+    /// Complete a task if its declared output exists, write that into the plan, and name the next one
     Complete {
         /// The task's id
         id: String,
         #[command(flatten)]
         plan: PlanArgs,
-        /// Complete it although its output is missing, it waits for others or somebody works on it
+        /// Complete it even if its output is missing, it waits for other tasks, or somebody works on it
         #[arg(long)]
         force: bool,
     },
-    /// Make a task as if nobody had touched it, also one that is complete or failed
+    /// Reset a task, even a complete or failed one, so that anybody can claim it
     Reset {
         /// The task's id
         id: String,
@@ -69,7 +69,7 @@ pub(crate) enum TaskCommand {
         #[arg(long)]
         force: bool,
     },
-    /// Show where all tasks stand: counts, what is ready, what is blocked, who works on what
+    /// Show the state of all tasks: counts, ready and blocked tasks, who works on what
     Status {
         #[command(flatten)]
         plan: PlanArgs,
@@ -78,11 +78,11 @@ pub(crate) enum TaskCommand {
     Graph {
         #[command(flatten)]
         plan: PlanArgs,
-        /// A list, or a graph for other programs
+        /// The format: a list, or a graph for Graphviz or Mermaid
         #[arg(long, value_name = "FORMAT", default_value = "text")]
         format: OrderFormat,
     },
-    /// Make the task graph anew from a folder of tickets; claims and completions stay
+    /// Rebuild the task graph from a folder of tickets; claims and completions are kept
     Refresh {
         #[command(flatten)]
         plan: PlanArgs,
@@ -125,18 +125,20 @@ pub struct RalphArgs {
     /// How long to wait between two tasks
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = time)]
     pub pause: Duration,
+    /// How often the heartbeat file is written
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = time, hide = true)]
+    pub heartbeat: Duration,
     /// Work on one task, then end
     #[arg(long, conflicts_with = "max_iterations")]
     pub once: bool,
-    /// Show the next task and what would be done, and do nothing
+    /// Show what would be done, without doing it
     #[arg(long)]
     pub dry_run: bool,
-    /// Work on this many tasks at once, each in a worktree of its own; the work of each is merged
-    /// into a new branch `ralph/ID`
+    /// Work on this many tasks at once, each in its own worktree; finished work is merged into a new
+    /// branch `ralph/ID`
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub parallel: u32,
-    /// A command that prints the prompt instead: exit code 0 with a prompt, 1 without a task, 2 on an
-    /// error
+    /// Take prompts from this command: exit code 0 with a prompt, 1 if there is no task, 2 on an error
     #[arg(long, value_name = "CMD")]
     pub prompt_command: Option<String>,
     /// Whether checks decide.
@@ -146,7 +148,7 @@ pub struct RalphArgs {
     /// configured
     #[arg(long, value_name = "KIND", num_args = 0..=1, default_missing_value = "auto")]
     pub sandbox: Option<String>,
-    /// What becomes of a task whose agent failed: keep (for a person), reset, or retry:N
+    /// What to do with a task whose agent failed: keep (in progress, for a person), reset, or retry:N
     #[arg(long, value_name = "WHAT", default_value = "keep", value_parser = on_failure)]
     pub on_failure: OnFailure,
 }

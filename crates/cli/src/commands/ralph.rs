@@ -86,7 +86,7 @@ pub fn tell_setup(setup: &RalphSetup, args: &RalphArgs, output: &mut Output) {
         Some(settings) => format!("runs in a jail of {}", settings.kind.word()),
         None => "runs on this host with your rights, in no sandbox".to_owned(),
     };
-    output.talk(&format!("the agent {} {agents}\n", setup.agent_name));
+    output.talk(&format!("agent `{}` {agents}\n", setup.agent_name));
     let names: Vec<&str> = setup
         .checks
         .iter()
@@ -97,7 +97,7 @@ pub fn tell_setup(setup: &RalphSetup, args: &RalphArgs, output: &mut Output) {
     } else {
         let names = names.join(", ");
         output.talk(&format!(
-            "a task is complete when these are green: {names}\n"
+            "a task is complete when these checks pass: {names}\n"
         ));
     }
 }
@@ -116,7 +116,7 @@ pub fn ralph_dry_run(
     let next = view.board.next(&is_wanted);
     let line = match &next {
         Ok(task) => format!("would begin with {} {}\n", task.id, task.title),
-        Err(none) => format!("would begin with nothing: {}\n", none.word()),
+        Err(none) => format!("would begin nothing: {}\n", none.word()),
     };
     output.data(&line)?;
     let ready: Vec<&str> = view
@@ -220,7 +220,7 @@ fn checks(
             .hint("name them in [checks] of loopwright.toml, or leave --verify out"));
     }
     if !checks.is_empty() && !args.checks.verify {
-        output.talk("checks are known, so that they must be green; --no-verify leaves them out\n");
+        output.talk("this project has checks, so they must pass; --no-verify skips them\n");
     }
     Ok(checks)
 }

@@ -10,6 +10,7 @@ use kernel::Writes;
 use sandbox::{Access, Mount, RunSpec};
 use tasks::{Lease, Tasks};
 
+use super::git_guard;
 use super::plan::RalphPlan;
 use crate::fault::Fault;
 use crate::run::agent_cli::{AgentHome, Turn, equip, put_command};
@@ -210,87 +211,17 @@ impl Run<'_> {
         Ok(mounts)
     }
 
-    /// The repository's own folder, of which everything that makes git run a program, or look for its
-    /// files elsewhere, is read-only.
+    /// The repository as an agent sees it.
     fn git_mounts(&self) -> Result<Vec<Mount>, Fault> {
         // The throw-away repository of a checkout of ours is the agent's own.
         if self.plan.parallel > 1 {
             return Ok(Vec::new());
         }
-        let common = &self.tasks.place().common;
-        if let Ok(below) = common.strip_prefix(self.root) {
-            let inside = Path::new(sandbox::WORKSPACE).join(below);
-            return guarded(common, &inside);
-        }
-        // A linked worktree names the repository by its path outside.
-        let mut mounts = vec![Mount {
-            host: common.clone(),
-            inside: common.clone(),
-            access: Access::Writable,
-        }];
-        mounts.extend(guarded(common, common)?);
-        let link = self.root.join(".git");
-        mounts.push(read_only(
-            &link,
-            &Path::new(sandbox::WORKSPACE).join(".git"),
-        ));
-        let text = fs::read_to_string(&link).map_err(|error| Fault::io("read", &link, error))?;
-        let own = PathBuf::from(text.trim_start_matches("gitdir:").trim());
-        if reads_worktree_config(&common.join("config")) {
-            touch(&own.join("config.worktree"))?;
-        }
-        for name in ["config.worktree", "commondir", "gitdir"] {
-            let file = own.join(name);
-            if file.is_file() {
-                mounts.push(read_only(&file, &file));
-            }
-        }
-        Ok(mounts)
+        git_guard::mounts(self.root, &self.tasks.place().common)
     }
 
     fn io(&self, attempt: &str, error: std::io::Error) -> Fault {
         Fault::io(attempt, self.folder, error)
-    }
-}
-
-/// What must not be changed in a repository's folder. What is not there could be made inside, and then
-/// git would use it outside, so that it is made here, empty.
-fn guarded(git: &Path, inside: &Path) -> Result<Vec<Mount>, Fault> {
-    let mut mounts = Vec::new();
-    for name in ["hooks", "info"] {
-        let folder = git.join(name);
-        fs::create_dir_all(&folder).map_err(|error| Fault::io("make", &folder, error))?;
-        mounts.push(read_only(&folder, &inside.join(name)));
-    }
-    let (config, of_tree) = (git.join("config"), git.join("config.worktree"));
-    touch(&config)?;
-    mounts.push(read_only(&config, &inside.join("config")));
-    if reads_worktree_config(&config) {
-        touch(&of_tree)?;
-    }
-    if of_tree.is_file() {
-        mounts.push(read_only(&of_tree, &inside.join("config.worktree")));
-    }
-    Ok(mounts)
-}
-
-/// Whether git reads `config.worktree`. Only the config says so, and it cannot be written inside.
-fn reads_worktree_config(config: &Path) -> bool {
-    let text = fs::read_to_string(config).unwrap_or_default();
-    text.to_lowercase().contains("worktreeconfig")
-}
-
-fn touch(file: &Path) -> Result<(), Fault> {
-    let made = fs::OpenOptions::new().create(true).append(true).open(file);
-    made.map(drop)
-        .map_err(|error| Fault::io("make", file, error))
-}
-
-fn read_only(host: &Path, inside: &Path) -> Mount {
-    Mount {
-        host: host.to_owned(),
-        inside: inside.to_owned(),
-        access: Access::ReadOnly,
     }
 }
 

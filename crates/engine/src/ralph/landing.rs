@@ -10,6 +10,14 @@ use workspace::{CommitId, LoopRepo, Published, Restacked, ref_component};
 use super::plan::RalphPlan;
 use crate::fault::Fault;
 
+/// How many commits an agent can look back.
+const HISTORY: u32 = 100;
+
+/// The branch of one task.
+fn of_task(task: &str) -> String {
+    format!("ralph/{}", ref_component(task))
+}
+
 /// The branch that everything lands on.
 pub(super) struct Landing {
     repo: LoopRepo,
@@ -58,8 +66,9 @@ impl Landing {
         state.published.as_ref().map(|_| self.branch.clone())
     }
 
-    /// Makes a fresh checkout of what has landed so far, and says which commit that is.
-    pub(super) fn checkout(&self, folder: &Path) -> Result<CommitId, Fault> {
+    /// Makes a fresh checkout of what has landed so far, on the task's branch in a repository of the
+    /// agent's own, and says which commit that is.
+    pub(super) fn checkout(&self, folder: &Path, task: &str) -> Result<CommitId, Fault> {
         let head = {
             let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             state.head.clone()
@@ -68,9 +77,15 @@ impl Landing {
         home::remove_folder(folder).map_err(|error| Fault::io("remove", folder, error))?;
         self.repo.checkout(&head, folder).map_err(git)?;
         self.repo
-            .make_agent_repo(&head, None, folder)
+            .make_task_repo(&head, &of_task(task), HISTORY, folder)
             .map_err(git)?;
         Ok(head)
+    }
+
+    /// Whether an agent changed anything. Only files are looked at: its git could run something.
+    pub(super) fn has_changed(&self, folder: &Path, base: &CommitId) -> bool {
+        let taken = self.repo.snapshot(folder, base, &self.kept);
+        taken.is_ok_and(|taken| taken.changed)
     }
 
     /// Puts the work of a checkout onto what has landed, and shows it to the person as the branch of
@@ -97,7 +112,7 @@ impl Landing {
             Restacked::Conflict(paths) => return Ok(Landed::Clash(paths)),
         };
         let landed = commit(&tree, &state.head)?;
-        let of_task = format!("ralph/{}", ref_component(task));
+        let of_task = of_task(task);
         let before = workspace::read_branch(&self.root, &of_task).map_err(git)?;
         self.publish(&of_task, before.as_ref(), &landed)?;
         self.publish(&self.branch, state.published.as_ref(), &landed)?;

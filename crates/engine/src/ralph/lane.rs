@@ -13,6 +13,7 @@ use sandbox::{RunView, Stream};
 use tasks::{
     Caller, Claimed, Force, Lease, NoTask, OwnerKind, Status, Task, TaskError, Tasks, Then,
 };
+use workspace::CommitId;
 
 use super::agent::Run;
 use super::describe::doing;
@@ -147,12 +148,12 @@ impl<'a, 's> Lane<'a, 's> {
             },
             _ => false,
         };
-        if !board.tasks.iter().any(is_at_work) {
+        if !self.shared.plan.waits || !board.tasks.iter().any(is_at_work) {
             return Ok(Step::End(End::AllBlocked));
         }
         if !self.is_told_blocked {
             self.is_told_blocked = true;
-            let what = "no task is ready; others are at work, waiting for them".to_owned();
+            let what = "no task is ready; waiting for others who are at work".to_owned();
             self.note(0, None, Action::Blocked, None, &what);
             self.shared.say(Notice::Said { what });
         }
@@ -187,7 +188,10 @@ impl<'a, 's> Lane<'a, 's> {
             title: task.title.clone(),
         });
         let mut told = Told::default();
-        let base = match self.landing.map(|landing| landing.checkout(&self.root)) {
+        let base = match self
+            .landing
+            .map(|landing| landing.checkout(&self.root, &task.id))
+        {
             Some(Err(fault)) => {
                 let why = fault.words();
                 self.give_back(task, lease, &why);
@@ -198,7 +202,7 @@ impl<'a, 's> Lane<'a, 's> {
             None => None,
         };
         let ended = match self.prompt(lease, task) {
-            Prompt::Text(prompt) => self.try_agent(lease, task, &prompt, &mut told),
+            Prompt::Text(prompt) => self.try_agent(lease, task, &prompt, base.as_ref(), &mut told),
             Prompt::None => {
                 self.give_back(task, lease, "the prompt command has no task");
                 return Step::End(End::NoPrompt);
@@ -299,12 +303,12 @@ impl<'a, 's> Lane<'a, 's> {
         self.note(iteration, Some(&task.id), Action::Failed, Some(told), why);
         let then = self.tasks.fail(&task.id, lease.number, why, tries_more);
         let next = match then {
-            Ok(Then::Keep) => "it is kept for a person".to_owned(),
+            Ok(Then::Keep) => "it stays in progress for a person".to_owned(),
             Ok(Then::Open) if self.shared.plan.on_failure == OnFailure::Reset => {
                 self.left_alone.insert(task.id.clone());
-                "it is given back".to_owned()
+                "others may take it".to_owned()
             }
-            Ok(Then::Open) => "it is tried again".to_owned(),
+            Ok(Then::Open) => "it will be tried again".to_owned(),
             Err(error) => home::words_of(&error),
         };
         let what = format!("{}: {why}; {next}", task.id);
@@ -355,7 +359,14 @@ impl<'a, 's> Lane<'a, 's> {
         }
     }
 
-    fn try_agent(&self, lease: &Lease, task: &Task, prompt: &str, told: &mut Told) -> Ended {
+    fn try_agent(
+        &self,
+        lease: &Lease,
+        task: &Task,
+        prompt: &str,
+        base: Option<&CommitId>,
+        told: &mut Told,
+    ) -> Ended {
         let before = self.mark_of_tree();
         let folder = self.tasks.run_folder(lease.number, 1);
         let run = Run {
@@ -399,7 +410,10 @@ impl<'a, 's> Lane<'a, 's> {
         if lease_now.is_some_and(|now| now.is_submitted) {
             return Ended::Submitted;
         }
-        let has_changed = lease.verify && before != self.mark_of_tree();
+        let has_changed = match (self.landing, base) {
+            (Some(landing), Some(base)) => landing.has_changed(&self.root, base),
+            _ => lease.verify && before != self.mark_of_tree(),
+        };
         meaning(&exit, &summary, kind.is_any_program(), has_changed)
     }
 
@@ -475,9 +489,15 @@ impl<'a, 's> Lane<'a, 's> {
         }
     }
 
-    /// Something that differs when the files of the work tree do.
+    /// Something that differs when the files of the person's work tree do. The plan does not count:
+    /// its words are the store's.
     fn mark_of_tree(&self) -> Option<String> {
-        workspace::work_mark(&self.root).ok()
+        let place = self.tasks.place();
+        let plan = place.graph.strip_prefix(&place.root).ok();
+        let is_persons = self.landing.is_none();
+        is_persons
+            .then(|| workspace::work_mark(&self.root, plan).ok())
+            .flatten()
     }
 
     fn note(

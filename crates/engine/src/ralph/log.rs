@@ -10,9 +10,6 @@ use std::time::Duration;
 use home::{iso, now_ms};
 use serde::Serialize;
 
-/// How often the heart beats, also while a task runs.
-const BEAT: Duration = Duration::from_secs(30);
-
 /// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -96,7 +93,8 @@ pub(super) struct Heartbeat {
 }
 
 impl Heartbeat {
-    pub(super) fn start(folder: &Path) -> Self {
+    /// Beats now and after each `interval`, also while a task runs.
+    pub(super) fn start(folder: &Path, interval: Duration) -> Self {
         let file = folder.join("ralph.heartbeat");
         let stop = Arc::new((Mutex::new(false), Condvar::new()));
         let told = Arc::clone(&stop);
@@ -105,7 +103,7 @@ impl Heartbeat {
             let (stopped, changed) = &*told;
             let mut stopped = stopped.lock().unwrap_or_else(PoisonError::into_inner);
             while !*stopped {
-                let waited = changed.wait_timeout(stopped, BEAT);
+                let waited = changed.wait_timeout(stopped, interval);
                 stopped = waited.unwrap_or_else(PoisonError::into_inner).0;
                 beat(&file);
             }

@@ -5,6 +5,7 @@
 mod agent;
 mod describe;
 mod ending;
+mod git_guard;
 mod landing;
 mod lane;
 mod log;
@@ -22,6 +23,7 @@ use std::time::Instant;
 use tasks::{Place, Tasks};
 
 use crate::fault::Fault;
+use git_guard::GitGuard;
 use landing::Landing;
 use lane::{Lane, Step};
 use log::{Action, Entry, Heartbeat, Log};
@@ -37,7 +39,10 @@ pub fn ralph(
 ) -> Result<Summary, Fault> {
     let began = Instant::now();
     let log = Log::open(&plan.logs).map_err(|error| Fault::io("make", &plan.logs, error))?;
-    let _heart = Heartbeat::start(&plan.logs);
+    let _heart = Heartbeat::start(&plan.logs, plan.heartbeat);
+    let is_guarded = plan.sandbox.is_some() && plan.parallel == 1;
+    let guard = is_guarded.then(|| GitGuard::put(&plan.place.common));
+    let _guard = guard.transpose()?;
     let shared = Shared {
         plan,
         log: &log,

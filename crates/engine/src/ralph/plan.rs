@@ -39,6 +39,10 @@ pub struct RalphPlan {
     pub prompt_command: Option<String>,
     /// What becomes of a task whose agent failed.
     pub on_failure: OnFailure,
+    /// Whether it waits while others work on tasks that could make more ready.
+    pub waits: bool,
+    /// How often the heart beats.
+    pub heartbeat: Duration,
     /// The folder of the log and the heartbeat.
     pub logs: PathBuf,
     /// This ralph's own name, in branches.

@@ -70,7 +70,7 @@ fn outcome(wanted: Option<&str>, tasks: &Tasks, task: &str, claim: u64) -> (bool
         Some(wanted) if wanted == task => {
             match tasks.complete(task, &Caller::Holder { claim }, Force::No) {
                 Ok(done) if done.is_submitted => {
-                    let words = "noted; it counts as complete once the project's checks are green";
+                    let words = "submitted; it is complete once the project's checks pass";
                     (true, format!("{task}: {words}"))
                 }
                 Ok(_) => (true, format!("{task}: complete")),

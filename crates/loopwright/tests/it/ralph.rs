@@ -220,6 +220,69 @@ fn b6_iterations_and_a_tasks_time_have_limits() {
     assert!(beat.starts_with("20") && beat.ends_with("Z\n"), "{beat}");
 }
 
+/// The agent ends only when it has seen the heart beat twice while it was at work.
+#[test]
+fn b6_the_heart_beats_while_a_task_runs() {
+    let scene = Scene::new(TWO);
+    let script = format!(
+        "for beat in 1 2; do old=$(cat logs/ralph.heartbeat)\n\
+         while [ \"$(cat logs/ralph.heartbeat)\" = \"$old\" ]; do sleep 0.01; done; done\n{GOOD}"
+    );
+    let agent = scene.agent("waiting.sh", &script);
+    let answer = scene.ralph(&agent, &["--heartbeat", "20ms", "--once"]);
+    assert_eq!(answer.exit, 0, "{}", answer.whole());
+    assert_eq!(scene.states(), "T-1 complete, T-2 ready");
+}
+
+/// With several at once each agent has a checkout, a branch and the history to look at; what it made is on
+/// the branch of its task and on that of all, and the person's checkout is as it was.
+#[test]
+fn an_agent_of_several_has_a_branch_and_the_history() {
+    let scene = Scene::new("nodes:\n  - {id: T-1, title: One}\n  - {id: T-2, title: Two}\n");
+    testkit::git(
+        &scene.repo(),
+        &["commit", "-q", "--allow-empty", "-m", "second"],
+    );
+    let head = testkit::git(&scene.repo(), &["rev-parse", "HEAD"]);
+    let seen = scene.env.path("seen").display().to_string();
+    let script = format!(
+        "cat > /dev/null\n\
+         echo \"$(git branch --show-current) $(git rev-list --count HEAD) $(git status --porcelain | wc -l)\" >> {seen}\n\
+         echo \"$LOOPWRIGHT_TASK_ID\" > \"$LOOPWRIGHT_TASK_ID.txt\"\n\
+         git add -A && git commit -q -m mine\n\
+         loopwright task complete \"$LOOPWRIGHT_TASK_ID\" > /dev/null\n"
+    );
+    let agent = scene.agent("par.sh", &script);
+    // One after the other, so that the second sees what the first has landed.
+    let first = scene.ralph(&agent, &["--parallel", "2", "--story", "T-1"]);
+    assert_eq!(first.exit, 0, "{}", first.whole());
+    let second = scene.ralph(&agent, &["--parallel", "2", "--story", "T-2"]);
+    assert_eq!(second.exit, 0, "{}", second.whole());
+    assert_eq!(scene.env.read("seen"), "ralph/T-1 2 0\nralph/T-2 2 0\n");
+    assert_eq!(scene.states(), "T-1 complete, T-2 complete");
+    for id in ["T-1", "T-2"] {
+        let file = format!("ralph/{id}:{id}.txt");
+        assert_eq!(testkit::git(&scene.repo(), &["show", &file]), id);
+    }
+    let line = "the work is on the branch ralph/";
+    let branch = first
+        .stdout
+        .lines()
+        .find_map(|found| found.strip_prefix(line));
+    let branch = format!("ralph/{}", branch.expect("a branch"));
+    assert_eq!(
+        testkit::git(&scene.repo(), &["rev-parse", &branch, "ralph/T-1"])
+            .lines()
+            .count(),
+        2
+    );
+    let subjects = testkit::git(&scene.repo(), &["log", "--format=%s", "-2", &branch]);
+    assert_eq!(subjects, "feat: [T-1] One\nsecond");
+    assert_eq!(testkit::git(&scene.repo(), &["rev-parse", "HEAD"]), head);
+    let status = testkit::git(&scene.repo(), &["status", "--porcelain"]);
+    assert_eq!(status.trim(), "M task-graph.yaml", "the words of the plan");
+}
+
 #[test]
 fn a_signal_ends_the_agent_and_gives_the_claim_back() {
     for (signal, exit) in [(Signal::INT, 130), (Signal::TERM, 143)] {

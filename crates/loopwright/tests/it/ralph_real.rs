@@ -62,7 +62,7 @@ fn real_just_recipes_work() {
     let (code, stdout, stderr) = just(&["ralph", "--pause", "0", "--agent", &format!("'{agent}'")]);
     assert_eq!(code, Some(0), "{stdout}{stderr}");
     let (_, stdout, _) = just(&["dag-status"]);
-    assert!(stdout.contains("1 tasks: 1 complete"), "{stdout}");
+    assert!(stdout.contains("1 task: 1 complete"), "{stdout}");
     let (code, ..) = just(&["prompt"]);
     assert_eq!(code, Some(1), "nothing is left");
     assert_eq!(just(&["task-reset", "T-1"]).0, Some(0));

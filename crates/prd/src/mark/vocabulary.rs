@@ -143,7 +143,7 @@ impl Vocabulary {
 
     /// Whether tickets have the columns of a board, `To Do`, `In Progress` and `Done`, as Backlog.md
     /// keeps them.
-    fn is_a_board(&self) -> bool {
+    pub(super) fn is_a_board(&self) -> bool {
         let is_to_do = |word: &String| Squashed::new(word).is_squashed("to-do");
         self.separator == Some(' ') || self.open_word.as_ref().is_some_and(is_to_do)
     }

@@ -577,6 +577,24 @@ fn a_finished_ticket_or_node_gets_the_word_of_its_family() {
     }
 }
 
+/// Backlog.md ticks the criteria along with the state; to other tickets nothing but the state is written.
+#[test]
+fn the_criteria_of_a_ticket_are_ticked_on_a_board_only() {
+    let ticket = |status: &str, tick: &str| {
+        format!(
+            "---\nid: a\ntitle: T\nstatus: {status}\n---\n\n## Acceptance Criteria\n\n- [{tick}] it is there\n"
+        )
+    };
+    for (before, after) in [
+        (ticket("ready", " "), ticket("complete", " ")),
+        (ticket("To Do", " "), ticket("Done", "x")),
+        (ticket("In Progress", " "), ticket("Done", "x")),
+    ] {
+        let marked = marked("t.md", &before, "a", Mark::Passed);
+        assert_eq!(marked.as_deref(), Ok(after.as_str()), "{before}");
+    }
+}
+
 #[test]
 fn a_tracker_gets_the_words_that_it_knows() {
     let task = |status: &str| {

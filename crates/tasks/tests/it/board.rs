@@ -68,16 +68,16 @@ fn what_a_task_must_make_is_looked_at() {
             .map_err(|error| words(&error))
     };
     let missing = complete().expect_err("missing");
-    assert_eq!(missing, "`D` must make `out.md`, which is not there");
+    assert_eq!(missing, "`D` must produce `out.md`, which does not exist");
     fs::write(&out, "").expect("written");
     let empty = complete().expect_err("empty");
-    assert_eq!(empty, "`D` must make `out.md`, which is empty");
+    assert_eq!(empty, "`D` must produce `out.md`, which is empty");
     fs::remove_file(&out).expect("removed");
     std::os::unix::fs::symlink("/etc/hostname", &out).expect("linked");
     let outside = complete().expect_err("outside");
     assert_eq!(
         outside,
-        "`D` must make `out.md`, which is outside of the work tree"
+        "`D` must produce `out.md`, which is outside the work tree"
     );
     fs::remove_file(&out).expect("removed");
     fs::write(&out, "it").expect("written");

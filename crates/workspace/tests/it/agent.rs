@@ -40,6 +40,36 @@ fn an_agent_gets_a_clean_repository_with_one_commit() {
     );
 }
 
+/// An agent of a task may look at what was done before, as far back as it is told.
+#[test]
+fn an_agent_of_a_task_gets_the_last_commits_on_its_own_branch() {
+    let world = World::with(&[("a.txt", "one\n")]);
+    for text in ["two\n", "three\n", "four\n"] {
+        world.add(&[("a.txt", text)]);
+    }
+    let repo = world.repo();
+    let head = world.head();
+    for (n_commits, expected) in [(2, "2"), (4, "4"), (100, "4")] {
+        let dir = world.at(&format!("state/task-{n_commits}"));
+        repo.checkout(&head, &dir).expect("checked out");
+        repo.make_task_repo(&head, "ralph/T-1", n_commits, &dir)
+            .expect("made");
+        assert_eq!(git(&dir, &["rev-list", "--all", "--count"]), expected);
+        assert_eq!(git(&dir, &["rev-parse", "HEAD"]), head.as_str());
+        assert_eq!(git(&dir, &["branch", "--show-current"]), "ralph/T-1");
+        assert_eq!(git(&dir, &["status", "--porcelain"]), "");
+        assert_eq!(
+            git(&dir, &["diff", "--shortstat", "HEAD~1"])
+                .lines()
+                .count(),
+            1
+        );
+        git(&dir, &["fsck", "--strict"]);
+        git(&dir, &["commit", "--allow-empty", "-q", "-m", "mine"]);
+        assert!(!dir.join(".git/hooks").exists() && git(&dir, &["remote"]).is_empty());
+    }
+}
+
 /// Writes a program that leaves a marker if it is ever run.
 fn trap(world: &World, path: &Path) {
     write(

@@ -111,14 +111,12 @@ pub(crate) fn failure(error: &TaskError, output: &mut Output) -> Failure {
 pub(crate) fn failure_of(error: &TaskError) -> Failure {
     match error {
         TaskError::NoGraph { .. } => Failure::bad_input(error.to_string()).hint(format!(
-            "name one with --prd FILE, or make {} (`loopwright task refresh` makes it from tickets)",
+            "name one with --prd FILE, or create {} (`loopwright task refresh` builds it from tickets)",
             tasks::GRAPH_FILES[0]
         )),
-        TaskError::NoRepository { .. } => Failure {
-            exit: Exit::BadInput,
-            ..Failure::environment("cannot look for the tasks", error)
+        TaskError::NoRepository { .. } => {
+            Failure::bad_input(error.to_string()).hint("`git init` makes a repository")
         }
-        .hint("`git init` makes a repository"),
         TaskError::BadGraph(_) => Failure::bad_input(error.to_string()),
         TaskError::Refused(refusal) => refused(refusal),
         TaskError::Store(_)
@@ -142,11 +140,11 @@ fn refused(refusal: &Refusal) -> Failure {
     };
     match refusal {
         Refusal::Held { task, .. } => failure.hint(format!(
-            "wait until it is done, or take it away: `loopwright task reset {} --force`",
+            "wait until it is done, or take it over: `loopwright task reset {} --force`",
             shell_word(task)
         )),
         Refusal::Output { .. } => {
-            failure.hint("make it, or complete the task all the same with --force")
+            failure.hint("create it, or complete the task anyway with --force")
         }
         Refusal::Complete { task } => {
             failure.hint(format!("`loopwright task reset {}`", shell_word(task)))
@@ -176,10 +174,13 @@ pub(crate) fn as_json(task: &Task) -> Value {
     value
 }
 
+/// The statuses that are always counted, in the order in which people read them.
+const STATUSES: [&str; 5] = ["complete", "in_progress", "failed", "ready", "blocked"];
+
 /// How many tasks have which status.
 pub(super) fn counts(board: &Board) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
-    for word in ["complete", "in_progress", "ready", "blocked", "failed"] {
+    for word in STATUSES {
         counts.insert(word, 0);
     }
     for task in &board.tasks {
@@ -200,8 +201,12 @@ pub(super) fn counts_json(counts: &BTreeMap<&'static str, usize>) -> Value {
 }
 
 pub(super) fn counts_line(counts: &BTreeMap<&'static str, usize>) -> String {
-    let seen = counts.iter().filter(|(_, count)| **count > 0);
+    let rank = |word: &str| STATUSES.iter().position(|known| *known == word);
+    let mut seen: Vec<_> = counts.iter().filter(|(_, count)| **count > 0).collect();
+    // What is set aside comes last.
+    seen.sort_by_key(|(word, _)| rank(word).unwrap_or(STATUSES.len()));
     let words: Vec<String> = seen
+        .into_iter()
         .map(|(word, n)| format!("{n} {}", spaced(word)))
         .collect();
     words.join(", ")

@@ -36,6 +36,10 @@ pub(super) fn run(
 /// The plan with the states that the store knows.
 fn with_states(mut plan: Prd, board: &Board) -> Prd {
     for (story, task) in plan.stories.iter_mut().zip(&board.tasks) {
+        // The drawing has no state for it.
+        if matches!(task.status, Status::InProgress(_)) {
+            story.title.push_str(" [in progress]");
+        }
         story.state = match &task.status {
             Status::Complete => StoryState::Passed,
             Status::Failed(_) => StoryState::Failed,

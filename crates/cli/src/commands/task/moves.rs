@@ -49,8 +49,7 @@ pub(super) fn claim(
         return Err(unknown(&view.board, &id));
     };
     output.talk(&format!(
-        "claimed {id} for {}, until you complete, release or reset it; \
-         otherwise it is anybody's again at {}\n",
+        "claimed {id} for {}; it is yours until you complete, release or reset it, or until {}\n",
         lease.owner.name,
         home::local(lease.until_ms)
     ));
@@ -72,7 +71,7 @@ pub(super) fn complete(
     let done = done.map_err(|error| failure(&error, output))?;
     if done.is_submitted {
         output.data(&format!(
-            "{id}: noted; it counts as complete once the project's checks are green\n"
+            "{id}: submitted; it is complete once the project's checks pass\n"
         ))?;
         return output
             .result(|| json!({ "task": id, "submitted": true }))
@@ -114,7 +113,7 @@ pub(super) fn reset(
     let reset = tasks.reset(id, &caller(&tasks), force);
     let write_back = reset.map_err(|error| failure(&error, output))?;
     tell_write_back(&write_back, output);
-    output.data(&format!("{id}: as if nobody had touched it\n"))?;
+    output.data(&format!("{id}: reset; anybody can claim it\n"))?;
     output.result(|| json!({ "task": id }))?;
     Ok(Exit::Done)
 }
@@ -190,7 +189,7 @@ fn ticket_folder(root: &Path, named: Option<&Path>) -> Result<PathBuf, Failure> 
 fn tell_write_back(write_back: &WriteBack, output: &mut Output) {
     if let WriteBack::LeftAlone { why } = write_back {
         output.talk(&format!(
-            "warning: the plan's file is left as it was: {why}\n"
+            "warning: the plan's file was not changed: {why}\n"
         ));
     }
 }

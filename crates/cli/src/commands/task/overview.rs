@@ -10,6 +10,7 @@ use super::common::{as_json, counts, counts_json, counts_line, look, open};
 use crate::args::PlanArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
+use crate::words::counted;
 
 pub(super) fn run(plan: &PlanArgs, output: &mut Output) -> Result<Exit, Failure> {
     output.command("task status");
@@ -74,14 +75,14 @@ fn shares(board: &Board, names: impl Fn(&Task) -> Vec<String>) -> BTreeMap<Strin
 
 fn as_text(name: &str, board: &Board) -> String {
     let mut out = format!(
-        "{name}: {} tasks: {}\n",
-        board.tasks.len(),
+        "{name}: {}: {}\n",
+        counted(board.tasks.len(), "task", "tasks"),
         counts_line(&counts(board))
     );
     share_lines(&mut out, "milestone", &by_milestone(board));
     share_lines(&mut out, "priority", &by_priority(board));
     let ready: Vec<String> = board.ready().iter().map(|task| line(task)).collect();
-    section(&mut out, "Ready, the next one first", &ready);
+    section(&mut out, "Ready, next one first", &ready);
     let of = |pick: &dyn Fn(&Task) -> Option<String>| -> Vec<String> {
         board.tasks.iter().filter_map(pick).collect()
     };
@@ -97,7 +98,7 @@ fn as_text(name: &str, board: &Board) -> String {
     section(&mut out, "In progress", &in_progress);
     let failed = of(&|task| match &task.status {
         Status::Failed(kept) => Some(format!(
-            "{}\n      {} ({}); `loopwright task reset {}` gives it back",
+            "{}\n      {} ({}); `loopwright task reset {}` makes it available again",
             line(task),
             one_line(&kept.why),
             home::local(kept.at_ms),
@@ -105,11 +106,11 @@ fn as_text(name: &str, board: &Board) -> String {
         )),
         _ => None,
     });
-    section(&mut out, "Failed, in progress for a person", &failed);
+    section(&mut out, "Failed, waiting for a person", &failed);
     let stale = of(&|task| {
         let stale = task.stale.as_ref()?;
         Some(format!(
-            "{}\n      was claimed by {} since {}, who is gone: anybody may take it",
+            "{}\n      claimed by {} at {}, and the holder is gone: anybody can claim it",
             line(task),
             stale.owner.words(),
             home::local(stale.since_ms)
@@ -118,17 +119,21 @@ fn as_text(name: &str, board: &Board) -> String {
     section(&mut out, "Stale claims", &stale);
     let blocked = of(&|task| match &task.status {
         Status::Blocked(on) => Some(format!("{}  (waits for {})", line(task), on.join(", "))),
-        Status::SetAside(word) => Some(format!("{}  ({} in the file)", line(task), word.word())),
         _ => None,
     });
     section(&mut out, "Blocked, and by what", &blocked);
+    let aside = of(&|task| match &task.status {
+        Status::SetAside(word) => Some(format!("{}  ({})", line(task), word.word())),
+        _ => None,
+    });
+    section(&mut out, "Set aside in the file", &aside);
     let differing = of(&|task| {
         let differs = task.is_passed_in_file && task.status != Status::Complete;
         differs.then(|| line(task))
     });
     section(
         &mut out,
-        "Complete in the file only; the store decides, `loopwright task complete ID` tells it",
+        "Marked complete in the file only, which does not count; `loopwright task complete ID` completes it",
         &differing,
     );
     out
