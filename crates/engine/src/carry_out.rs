@@ -12,6 +12,7 @@ use crate::orders::make_tests::make_tests;
 use crate::orders::prepare::prepare;
 use crate::orders::publish::publish;
 use crate::orders::restack::restack;
+use crate::orders::retract::retract;
 use crate::orders::run::{end_by_fault, see_to_run};
 use crate::orders::skip::{GivenUp, skip};
 use crate::orders::stop_run::stop_run;
@@ -24,11 +25,9 @@ pub fn carry_out(order: &Order, ports: &Ports) -> Result<Option<Event>, Fault> {
         Deed::Plan(_) | Deed::StartRun { .. } | Deed::Block { .. } => Ok(order.deed.decision()),
         Deed::Wait(wait) => Ok(wait.event((ports.clock)())),
         Deed::Prepare { base } => prepare(order, base, ports).map(Some),
-        Deed::Run(run) => match see_to_run(order, run, ports) {
-            // A run that cannot be seen to has ended, one way or another.
-            Err(fault) => end_by_fault(run, &fault).map(Some).ok_or(fault),
-            seen => seen,
-        },
+        // A run that cannot be seen to has ended, one way or another.
+        Deed::Run(run) => see_to_run(order, run, ports)
+            .or_else(|fault| end_by_fault(run, &fault).map(Some).ok_or(fault)),
         Deed::StopRun(stop) => stop_run(order, stop, ports),
         Deed::MakeTests(make) => make_tests(order, make, ports).map(Some),
         Deed::MakeCandidate(make) => make_candidate(order, make, ports).map(Some),
@@ -50,6 +49,7 @@ pub fn carry_out(order: &Order, ports: &Ports) -> Result<Option<Event>, Fault> {
             };
             integrate(order, story, *attempt, &branch, ports).map(Some)
         }
+        Deed::Retract(owed) => retract(order, owed, ports).map(Some),
         Deed::Announce {
             story,
             title,

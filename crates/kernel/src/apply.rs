@@ -83,16 +83,7 @@ impl State {
 
     fn take(&mut self, record: &Stamped) -> Moved {
         let at_ms = record.at_ms;
-        let is_for_ended = matches!(
-            record.event,
-            Event::PublishTried { .. }
-                | Event::PublishRequested
-                | Event::RetryRequested { .. }
-                | Event::AcceptRequested { .. }
-                | Event::TakeRequested { .. }
-                | Event::HandedIn { .. }
-        );
-        if self.ended.is_some() && !is_for_ended {
+        if self.ended.is_some() && !may_follow_end(&record.event) {
             return Err("the loop is over".into());
         }
         match &record.event {
@@ -148,6 +139,7 @@ impl State {
             | Event::Restacked { .. }
             | Event::RestackRefused { .. }
             | Event::Integrated { .. }
+            | Event::Retracted { .. }
             | Event::Announced { .. }
             | Event::StorySkipped { .. }
             | Event::StoryBlocked { .. } => self.take_of_story(&record.event, at_ms),
@@ -213,6 +205,7 @@ impl State {
                 attempt,
                 commit,
             } => self.integrate(story, *attempt, commit),
+            Event::Retracted { .. } => self.retract(event),
             Event::Announced { story, branch, prd } => self.announce(story, branch, prd, at_ms),
             Event::StorySkipped { story, reason, prd } => self.skip(story, reason, prd, at_ms),
             Event::StoryBlocked { story, on } => self.block(story, on),
@@ -234,7 +227,8 @@ impl State {
         self.end_run(run, outcome, usage, at_ms)?;
         self.assume(run, outcome, usage);
         self.count(run, flow, agent, usage)?;
-        self.grant_wish(&run.story)
+        self.grant_wish(&run.story)?;
+        self.leave_if_recalled(&run.story)
     }
 
     /// Whatever came of a run, what it used is used.
@@ -336,6 +330,7 @@ impl State {
         story.attempts = number;
         story.tried_on = Some(attempt.base.clone());
         story.began_at_ms.get_or_insert(at_ms);
+        story.is_recalled = false;
         story.status = StoryStatus::Active(Box::new(attempt));
         if moves_tests {
             return self.step(id, Step::MoveTests { drafts });
@@ -352,7 +347,8 @@ impl State {
         at_ms: i64,
     ) -> Moved {
         // A recheck judges the branch as a whole, so nothing may be about to move it.
-        let is_alone = self.attempts().all(|(_, attempt)| attempt.asks());
+        let is_alone =
+            self.attempts().all(|(_, attempt)| attempt.asks()) && !self.has_unconfirmed();
         let is_at_head = *head == self.head;
         let judge = judge.unwrap_or(&self.spec.judge).clone();
         let spec = Arc::clone(&self.story_mut(id)?.spec);
@@ -390,13 +386,20 @@ impl State {
         self.note_write_back(id, prd);
         let attempt = self.attempt_mut(id)?;
         let is_recheck = attempt.is_recheck;
-        let Step::Announce { commit } = attempt.step.clone() else {
+        let Step::Announce { commit, .. } = attempt.step.clone() else {
             return Err("nothing is to be announced".into());
         };
-        if !is_recheck && !self.is_next_to_announce(id) {
+        let is_next =
+            self.is_next_to_announce(id) || (!self.has_unconfirmed() && self.is_first_ticket(id));
+        if !is_recheck && !is_next {
             return Err("another story landed before it and is not announced".into());
         }
-        self.take_published(&commit, branch);
+        let is_older = is_recheck && self.is_older_than_published(&commit);
+        if is_older && *branch == PublishResult::Done {
+            self.guard.showed_older = true;
+        } else {
+            self.take_published(&commit, branch);
+        }
         if matches!(prd, WriteBack::LeftAlone { .. }) {
             self.unmarked.push(id.clone());
         }
@@ -455,6 +458,7 @@ impl State {
         story.is_asked_for = false;
         story.ended_at_ms = Some(at_ms);
         story.ticket = None;
+        story.is_recalled = false;
         self.iterations += u32::from(!is_recheck);
         Ok(())
     }
@@ -502,6 +506,19 @@ impl State {
         }
         Ok(())
     }
+}
+
+/// Whether an event may come after the loop's end.
+fn may_follow_end(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::PublishTried { .. }
+            | Event::PublishRequested
+            | Event::RetryRequested { .. }
+            | Event::AcceptRequested { .. }
+            | Event::TakeRequested { .. }
+            | Event::HandedIn { .. }
+    )
 }
 
 /// A story begins when its turn comes, and again after each rejected attempt.

@@ -119,10 +119,28 @@ pub enum Step {
         /// The accepted candidate.
         candidate: Box<Candidate>,
     },
+    /// It has landed by a measurement that reused an earlier build, and is measured again with
+    /// everything built anew before anybody is shown it.
+    Confirm {
+        /// The run that measures it.
+        lane: Lane,
+        /// The candidate that landed.
+        candidate: Box<Candidate>,
+    },
+    /// It has landed and is red when everything is built anew: it must be taken back.
+    Retract {
+        /// The candidate that landed.
+        candidate: Box<Candidate>,
+        /// What is red, for the next attempt.
+        why: String,
+    },
     /// The operator must be shown.
     Announce {
         /// The commit that landed, or that a recheck found good.
         commit: Commit,
+        /// The candidate that landed: it may have to land again, on another commit. A recheck has
+        /// none.
+        landed: Option<Box<Candidate>>,
     },
     /// It failed: another attempt is owed, or the skip.
     Rejected,
@@ -450,12 +468,13 @@ impl Attempt {
     pub fn lanes(&self) -> &[Lane] {
         match &self.step {
             Step::Runs { lanes, .. } => lanes,
-            Step::Arbitrate { lane, .. } => std::slice::from_ref(lane),
+            Step::Arbitrate { lane, .. } | Step::Confirm { lane, .. } => std::slice::from_ref(lane),
             Step::MoveTests { .. }
             | Step::MakeTests { .. }
             | Step::MakeCandidate { .. }
             | Step::Approve { .. }
             | Step::Queued { .. }
+            | Step::Retract { .. }
             | Step::Announce { .. }
             | Step::Rejected
             | Step::GivenUp { .. } => &[],
@@ -465,12 +484,13 @@ impl Attempt {
     pub(crate) fn lanes_mut(&mut self) -> &mut [Lane] {
         match &mut self.step {
             Step::Runs { lanes, .. } => lanes,
-            Step::Arbitrate { lane, .. } => std::slice::from_mut(lane),
+            Step::Arbitrate { lane, .. } | Step::Confirm { lane, .. } => std::slice::from_mut(lane),
             Step::MoveTests { .. }
             | Step::MakeTests { .. }
             | Step::MakeCandidate { .. }
             | Step::Approve { .. }
             | Step::Queued { .. }
+            | Step::Retract { .. }
             | Step::Announce { .. }
             | Step::Rejected
             | Step::GivenUp { .. } => &mut [],
@@ -490,7 +510,9 @@ impl Attempt {
                 ..
             }
             | Step::Approve { candidate, .. }
-            | Step::Queued { candidate } => Some(candidate),
+            | Step::Queued { candidate }
+            | Step::Confirm { candidate, .. }
+            | Step::Retract { candidate, .. } => Some(candidate),
             Step::Runs { .. }
             | Step::MoveTests { .. }
             | Step::MakeTests { .. }
@@ -504,11 +526,13 @@ impl Attempt {
     /// The candidate as it is remembered once it is set aside.
     pub(crate) fn as_rejected(&self) -> Option<Rejected> {
         let candidate = self.candidate()?;
-        let finding = candidate.facts().map(Facts::finding);
+        let facts = candidate.facts();
+        let finding = facts.map(Facts::finding);
         Some(Rejected {
             commit: candidate.commit.clone(),
             base: self.base.clone(),
             is_green: matches!(finding, Some(Finding::Green | Finding::Unproven)),
+            is_warm: facts.is_some_and(|facts| facts.warm),
         })
     }
 
@@ -542,7 +566,11 @@ impl Attempt {
             }
             Step::MoveTests { .. } => "moving its tests",
             Step::MakeTests { .. } => "making its tests",
-            Step::Approve { .. } | Step::Queued { .. } | Step::Announce { .. } => "landing",
+            Step::Approve { .. }
+            | Step::Queued { .. }
+            | Step::Confirm { .. }
+            | Step::Announce { .. } => "landing",
+            Step::Retract { .. } => "being taken back",
             Step::Rejected => "before the next attempt",
             Step::GivenUp { .. } => "giving up",
         };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::apply::{IllegalMove, Moved, Refused};
 use crate::budget::Assumed;
 use crate::event::{Event, Stamped};
+use crate::guard::Guard;
 use crate::spec::{LoopSpec, StorySpec, StoryStart};
 use crate::state::{Spent, State, StoryProgress, StoryStatus};
 
@@ -48,6 +49,7 @@ impl State {
             last_at_ms: at_ms,
             next_ticket: 1,
             landed: Vec::new(),
+            guard: Guard::default(),
         };
         if let Some(first) = &spec.first {
             let story = state.story_mut(&first.id)?;
@@ -99,6 +101,7 @@ impl StoryProgress {
             ticket: None,
             returns: 0,
             former: None,
+            is_recalled: false,
             began_at_ms: None,
             ended_at_ms: None,
         }

@@ -24,7 +24,9 @@ impl State {
     /// Whether a run of this stage fits into what is left: its cap is reserved before it starts,
     /// beside those that run.
     pub(crate) fn can_afford(&self, stage: Stage) -> bool {
-        self.has_time_for(stage) && (stage.is_check() || self.has_means_for_a_run())
+        let is_asked_for = stage == Stage::Confirm && self.guard.confirms_anyway;
+        let has_time = is_asked_for || self.has_time_for(stage);
+        has_time && (stage.is_check() || self.has_means_for_a_run())
     }
 
     /// Whether one more agent fits into what is left of tokens and money, beside those that run.
@@ -106,7 +108,7 @@ impl State {
         let is_stopped_for_wish = *outcome == RunOutcome::Stopped
             && self
                 .story(&run.story)
-                .is_some_and(|story| story.wish.is_some());
+                .is_some_and(|story| story.wish.is_some() || story.is_recalled);
         let waits = matches!(
             outcome,
             RunOutcome::Infrastructure { .. } | RunOutcome::NeedsHuman { .. } | RunOutcome::Stopped
@@ -235,12 +237,14 @@ fn way_left(attempt: &Attempt) -> Vec<Stage> {
         Step::Arbitrate { .. }
         | Step::Approve { .. }
         | Step::Queued { .. }
+        | Step::Confirm { .. }
+        | Step::Retract { .. }
         | Step::Announce { .. }
         | Step::GivenUp { .. } => attempt.steps().len(),
     };
     left.extend(stages_of(attempt.steps().get(after..).unwrap_or_default()));
-    let has_landed = matches!(attempt.step, Step::Announce { .. } | Step::GivenUp { .. });
-    if !has_landed {
+    let is_done = matches!(attempt.step, Step::Announce { .. } | Step::GivenUp { .. });
+    if !is_done && !attempt.has_landed() {
         left.extend(landing_way(attempt.flow));
     }
     left

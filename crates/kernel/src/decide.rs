@@ -3,21 +3,21 @@
 
 use std::sync::Arc;
 
-use crate::attempt::{Attempt, Author, Candidate, Lane, RunState, Step};
+use crate::attempt::{Attempt, Author, Lane, RunState, Step};
 use crate::commit::Commit;
 use crate::event::{EndReason, RunKey};
 use crate::facts::Facts;
 use crate::flow::{Base, Stage, Writes};
 use crate::ids::AgentName;
 use crate::order::{
-    AcceptedOrder, Credits, Deed, LandingCheck, MakeCandidateOrder, MakeTestsOrder, Order,
-    RestackOrder, RunOrder, RunPlace, StopOrder, Told, WaitOrder,
+    Credits, Deed, MakeCandidateOrder, MakeTestsOrder, Order, RunOrder, RunPlace, StopOrder, Told,
+    WaitOrder,
 };
 use crate::planning::{plan, plan_attempt, wished};
-use crate::restacked::{RestackClass, Restackable};
+use crate::restacked::Restackable;
 use crate::starting::Stance;
 use crate::state::{Rewrite, State, StoryProgress, StoryStatus};
-use crate::wishes::{Acceptance, Source, Wish};
+use crate::wishes::{Source, Wish};
 
 /// Everything that is owed now. The engine carries out what has no outcome yet.
 pub fn decide(state: &State) -> Vec<Order> {
@@ -58,18 +58,25 @@ fn deeds_of_work(state: &State) -> Vec<Deed> {
         return owed;
     }
     // What a person wants comes before the next attempt: nothing stands on the head now.
-    let mut working = active.iter().filter(|one| !one.attempt.asks());
+    let works =
+        |one: &&Active<'_>| !one.attempt.asks() && !state.waits_for_confirmation(one.attempt);
+    let mut working = active.iter().filter(works);
     let is_between = !active.is_empty() && working.all(Active::is_between_attempts);
+    let owes_retraction = state.owes_retraction();
     if is_between
         && !state.paused
+        && !owes_retraction
         && let Some(story) = wished(state)
     {
         owed.push(Deed::Plan(plan_attempt(state, story)));
         return owed;
     }
     owed.extend(active.iter().flat_map(Active::deeds));
-    if !state.paused {
+    if !state.paused && !owes_retraction {
         owed.extend(plan(state));
+    }
+    if owes_retraction {
+        owed.retain(|deed| !begins_on_head(deed));
     }
     if owed.is_empty() && is_out_of_budget(state) {
         owed.push(Deed::End {
@@ -77,6 +84,15 @@ fn deeds_of_work(state: &State) -> Vec<Deed> {
         });
     }
     owed
+}
+
+/// Whether a deed would stand on the head of the branch, which is about to go back.
+fn begins_on_head(deed: &Deed) -> bool {
+    match deed {
+        Deed::Plan(_) | Deed::Integrate { .. } => true,
+        Deed::Restack(order) => order.what == Restackable::Candidate,
+        _ => false,
+    }
 }
 
 /// Whether a loop asks a person and nothing else of it goes on.
@@ -98,10 +114,10 @@ fn is_out_of_budget(state: &State) -> bool {
 }
 
 /// A story that is being worked on.
-struct Active<'a> {
-    state: &'a State,
-    story: &'a StoryProgress,
-    attempt: &'a Attempt,
+pub(crate) struct Active<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) story: &'a StoryProgress,
+    pub(crate) attempt: &'a Attempt,
     story_number: usize,
 }
 
@@ -121,7 +137,7 @@ impl State {
 /// A cancelled loop first ends its runs and shows what has landed, then ends itself.
 fn cancel(state: &State, why: &str) -> Vec<Deed> {
     let last_deeds = |active: Active<'_>| match active.attempt.step {
-        Step::Announce { .. } => active.deeds(),
+        Step::Announce { .. } | Step::Retract { .. } => active.deeds(),
         _ => active.stops(),
     };
     let before_end: Vec<Deed> = state.active().flat_map(last_deeds).collect();
@@ -155,13 +171,23 @@ fn wanted_skips(state: &State) -> Vec<Deed> {
 impl Active<'_> {
     /// How far it is from landing: the smaller the nearer.
     fn distance(&self) -> (u64, usize) {
+        if self.attempt.is_unconfirmed() {
+            // A confirmation has time, until there are too many of them.
+            let is_urgent = self.state.is_confirming_urgent() || self.state.owes_retraction();
+            let last = (u64::MAX, usize::MAX);
+            return if is_urgent { (0, 0) } else { last };
+        }
         let ticket = self.story.ticket.unwrap_or(u64::MAX);
         let steps = self.attempt.steps().len();
         let left = match &self.attempt.step {
             Step::Runs { at, .. } | Step::MakeTests { at, .. } | Step::MakeCandidate { at, .. } => {
                 steps.saturating_sub(*at)
             }
-            Step::Approve { .. } | Step::Queued { .. } | Step::Announce { .. } => 0,
+            Step::Approve { .. }
+            | Step::Queued { .. }
+            | Step::Confirm { .. }
+            | Step::Retract { .. }
+            | Step::Announce { .. } => 0,
             Step::Arbitrate { .. } => 1,
             Step::MoveTests { .. } | Step::Rejected | Step::GivenUp { .. } => steps,
         };
@@ -179,13 +205,18 @@ impl Active<'_> {
             // A person wants something else of the story, once none of its runs is under way.
             return self.stops();
         }
+        if self.story.is_recalled {
+            // What it builds on was taken back.
+            return self.stops();
+        }
         if attempt.hindered.is_some() {
             // A person has the next word.
             return Vec::new();
         }
         let story = self.story.spec.id.clone();
         match &attempt.step {
-            Step::Runs { .. } | Step::Arbitrate { .. } => self.runs(),
+            Step::Runs { .. } | Step::Arbitrate { .. } | Step::Confirm { .. } => self.runs(),
+            Step::Retract { candidate, why } => vec![self.retract(candidate, why)],
             Step::MakeTests { review, .. } => vec![self.make_tests(review.clone())],
             Step::MakeCandidate { author, .. } => vec![self.make_candidate(author)],
             // A person has the next word.
@@ -209,19 +240,26 @@ impl Active<'_> {
             {
                 Vec::new()
             }
-            Step::Announce { commit } => vec![Deed::Announce {
+            Step::Announce { commit, .. } => vec![Deed::Announce {
                 story,
                 title: self.story.spec.title.clone(),
                 attempts: self.story.attempts,
                 branch: self.state.spec.branch.clone(),
                 published: self.state.published.clone(),
-                to: commit.clone(),
+                to: self.shown(commit).clone(),
                 prd_path: self.state.spec.prd_path.clone(),
                 taught: taught(self.story, None),
             }],
             Step::Rejected => self.after_rejection(),
             Step::GivenUp { why } => vec![self.skip(why.clone())],
         }
+    }
+
+    /// The commit that the operator's branch shows with this story. It never goes back.
+    fn shown<'a>(&'a self, commit: &'a Commit) -> &'a Commit {
+        let is_older = self.attempt.is_recheck && self.state.is_older_than_published(commit);
+        let published = self.state.published.as_ref().filter(|_| is_older);
+        published.unwrap_or(commit)
     }
 
     fn skip(&self, reason: String) -> Deed {
@@ -285,10 +323,15 @@ impl Active<'_> {
     /// Whether a run fits into the budget and leaves enough for the stories that are nearer to landing.
     /// Whoever waits or asks holds up nobody, so nothing is kept for those.
     fn can_afford(&self, stage: Stage) -> bool {
+        let confirms = |one: &Active<'_>| matches!(one.attempt.step, Step::Confirm { .. });
+        if confirms(self) {
+            return self.state.can_afford(stage);
+        }
         let place = |one: &Active<'_>| (one.distance(), one.story_number);
         let works = |one: &Active<'_>| one.state.stance(one.story, one.attempt) == Stance::Works;
         let all = self.state.active();
-        let nearer = all.filter(|one| place(one) < place(self) && works(one));
+        // What is on the branch has to be confirmed, or it is never shown.
+        let nearer = all.filter(|one| confirms(one) || (place(one) < place(self) && works(one)));
         let nearer = nearer.map(|one| one.attempt);
         self.state.can_afford(stage) && self.state.leaves_enough_for(nearer, stage)
     }
@@ -353,8 +396,7 @@ impl Active<'_> {
             faults: lane.run.faults,
             former: story.former,
             landing: self.landing(lane.stage),
-            // What a second look finds good is shown at once.
-            cold: attempt.is_recheck,
+            cold: self.must_be_cold(lane.stage),
             balance: self.state.balance(lane.stage),
             told: self.told(lane),
         }
@@ -423,22 +465,6 @@ impl Active<'_> {
         }
     }
 
-    /// What a judge must know of a candidate that was put onto what landed since.
-    fn landed_meanwhile(&self) -> Option<String> {
-        let judged = self.attempt.judged.as_ref()?;
-        let landed = self.state.landed_since(&judged.base).iter();
-        let landed: Vec<String> = landed.map(|(story, _)| format!("`{story}`")).collect();
-        let how = match judged.class {
-            RestackClass::Disjoint => "no file was changed by both",
-            RestackClass::Mixed => "files that both changed were merged",
-        };
-        let was = &judged.candidate.commit;
-        Some(format!(
-            "it was accepted as {was} and then put onto what landed meanwhile ({}); {how}",
-            landed.join(", ")
-        ))
-    }
-
     fn make_tests(&self, review: crate::verdict::Review) -> Deed {
         Deed::MakeTests(Box::new(MakeTestsOrder {
             place: self.place(Stage::WriteTests),
@@ -486,59 +512,11 @@ impl Active<'_> {
         }
     }
 
-    /// What the checks of a candidate on top of what landed must find.
-    fn landing(&self, stage: Stage) -> Option<LandingCheck> {
-        let judged = self.attempt.judged.as_ref();
-        let facts = judged.filter(|_| stage == Stage::Check)?.candidate.facts();
-        let proven = facts.map(|facts| facts.proven.clone());
-        Some(LandingCheck {
-            proven: proven.unwrap_or_default(),
-        })
-    }
-
-    fn restack(&self, candidate: &Candidate) -> Deed {
-        let (story, attempt) = (self.story, self.attempt);
-        Deed::Restack(Box::new(RestackOrder {
-            story: story.spec.id.clone(),
-            attempt: attempt.number,
-            round: attempt.restacks + 1,
-            what: Restackable::Candidate,
-            from: candidate.commit.clone(),
-            onto: self.state.head.clone(),
-            planned_at_ms: attempt.planned_at_ms,
-            notes: candidate.notes.clone(),
-            tests: story.tests.clone(),
-            is_accepted: matches!(attempt.source, Source::Accepted(_)),
-        }))
-    }
-
-    fn move_tests(&self) -> Vec<Deed> {
-        let (story, attempt) = (self.story, self.attempt);
-        let tests = story.tests.as_ref();
-        let from = tests.and_then(|tests| tests.commit.clone());
-        let order = from.map(|from| RestackOrder {
-            story: story.spec.id.clone(),
-            attempt: attempt.number,
-            round: story.rounds + 1,
-            what: Restackable::Tests,
-            from,
-            onto: attempt.base.clone(),
-            planned_at_ms: attempt.planned_at_ms,
-            notes: Vec::new(),
-            tests: story.tests.clone(),
-            is_accepted: false,
-        });
-        let deed = |order| Deed::Restack(Box::new(order));
-        order.map(deed).into_iter().collect()
-    }
-
-    fn make_accepted(&self, acceptance: &Acceptance) -> Deed {
-        Deed::MakeAccepted(Box::new(AcceptedOrder {
-            story: self.story.spec.id.clone(),
-            attempt: self.attempt.number,
-            acceptance: acceptance.clone(),
-            onto: self.attempt.base.clone(),
-        }))
+    /// Whether a run may not reuse an earlier build: it confirms what landed, such a build was wrong
+    /// once, or what it finds good is shown at once.
+    fn must_be_cold(&self, stage: Stage) -> bool {
+        let is_off = self.state.guard.warm_off.is_some() && stage.is_check();
+        stage == Stage::Confirm || is_off || self.attempt.is_recheck
     }
 
     /// Who has a part in the candidate that is about to be made.

@@ -216,6 +216,20 @@ pub enum Event {
         /// The commit.
         commit: Commit,
     },
+    /// The loop's branch went back: a commit that had landed is red with everything built anew. The
+    /// operator was never shown it.
+    Retracted {
+        /// The story's id.
+        story: StoryId,
+        /// The attempt's number.
+        attempt: u32,
+        /// The commit.
+        commit: Commit,
+        /// The commit that the branch went back to, the last one that is confirmed.
+        onto: Commit,
+        /// What is red.
+        why: String,
+    },
     /// The operator was shown: branch in their repository, state in their PRD.
     Announced {
         /// The story's id.
@@ -394,6 +408,7 @@ impl Event {
             Self::Restacked { .. } => "restacked",
             Self::RestackRefused { .. } => "restack-refused",
             Self::Integrated { .. } => "integrated",
+            Self::Retracted { .. } => "retracted",
             Self::Announced { .. } => "announced",
             Self::PublishTried { .. } => "publish-tried",
             Self::PublishRequested => "publish-requested",

@@ -49,6 +49,9 @@ pub enum Stage {
     Judge,
     /// The judge says whether a test asks for what no criterion says.
     Arbitrate,
+    /// What landed by a measurement that reused an earlier build is measured again, with everything
+    /// built anew. It is in no flow: it follows the landing.
+    Confirm,
 }
 
 /// Who does a stage.
@@ -137,7 +140,7 @@ pub enum FlowStep {
 }
 
 use FlowStep::{Candidate, Runs, Tests};
-use Stage::{Arbitrate, Baseline, Check, Implement, Judge, Prove, Review, WriteTests};
+use Stage::{Arbitrate, Baseline, Check, Confirm, Implement, Judge, Prove, Review, WriteTests};
 
 const QUARTET: &[FlowStep] = &[
     Runs(&[Baseline]),
@@ -268,7 +271,7 @@ impl Flow {
             ),
             Implement => row(Role::Implementor, Base::Story, Writes::Code, Answer::Work),
             WriteTests => row(Role::Reviewer, Base::Story, Writes::Tests, Answer::Coverage),
-            Check => row(
+            Check | Confirm => row(
                 Role::Checker,
                 Base::Candidate,
                 Writes::Nothing,
@@ -309,12 +312,13 @@ impl Stage {
             Prove => "prove",
             Judge => "judge",
             Arbitrate => "arbitrate",
+            Confirm => "confirm",
         }
     }
 
     /// Whether the project's commands run, and no agent.
     pub fn is_check(self) -> bool {
-        matches!(self, Baseline | Check)
+        matches!(self, Baseline | Check | Confirm)
     }
 }
 

@@ -1,21 +1,78 @@
 //! What the checks' facts, the arbiter's ruling and the judge's verdict lead to.
 
 use crate::apply::Moved;
-use crate::attempt::{Code, Material, Step, TestsDraft};
+use crate::attempt::{Checked, Code, Material, Step, TestsDraft};
 use crate::event::RunKey;
 use crate::facts::Facts;
 use crate::flow::Stage;
-use crate::gate::{Closed, Gate, Situation, gate, without_criterion};
+use crate::gate::{Closed, Finding, Gate, Situation, gate, without_criterion};
 use crate::ids::StoryId;
 use crate::obliged::unanswered;
 use crate::run_end::{red, take_step};
 use crate::state::{Rewrite, State};
 use crate::verdict::Verdict;
+use crate::wishes::{Acceptance, Source};
 
 /// Answers that cannot be used, before whoever gave them counts as having said no.
 const BAD_ANSWERS_MAX: u32 = 2;
 
 impl State {
+    /// What the checks of a candidate lead to.
+    pub(crate) fn take_checked(
+        &mut self,
+        id: &StoryId,
+        passed: bool,
+        report: &str,
+        facts: Option<&Facts>,
+    ) -> Moved {
+        let candidate = self.candidate_mut(id)?;
+        candidate.checked = Some(Checked {
+            commit: candidate.commit.clone(),
+            report: report.to_owned(),
+            facts: facts.cloned().map(Box::new),
+        });
+        if let Source::Accepted(acceptance) = self.attempt_mut(id)?.source.clone() {
+            return self.take_checked_acceptance(id, &acceptance, passed, report, facts);
+        }
+        if self.attempt_mut(id)?.judged.is_some() {
+            return self.take_landing_check(id, passed, report, facts);
+        }
+        match facts {
+            Some(facts) => self.take_facts(id, facts, report),
+            // Commands that are known by their exit code alone, as in the first loops.
+            None if passed => self.settle(id),
+            None => self.reject(id, red(report)),
+        }
+    }
+
+    /// What a person accepted is measured again because the branch has moved. Their reason covers what
+    /// is red; without one they have not seen it.
+    fn take_checked_acceptance(
+        &mut self,
+        id: &StoryId,
+        acceptance: &Acceptance,
+        passed: bool,
+        report: &str,
+        facts: Option<&Facts>,
+    ) -> Moved {
+        let is_red = match facts {
+            Some(facts) => matches!(facts.finding(), Finding::Red | Finding::Unfit),
+            None => !passed,
+        };
+        if !is_red || acceptance.reason.is_some() {
+            return self.settle(id);
+        }
+        let by = &acceptance.by;
+        let words = facts.map_or(report, |facts| &facts.feedback);
+        self.give_up(
+            id,
+            format!(
+                "{by} accepted it, but on top of what landed since it is red, which takes a reason:\n\
+                 {words}"
+            ),
+        )
+    }
+
     pub(crate) fn take_facts(&mut self, id: &StoryId, facts: &Facts, report: &str) -> Moved {
         let attempt = self.attempt_mut(id)?;
         let situation = Situation {
@@ -140,7 +197,7 @@ impl State {
                 self.candidate_mut(id)?.proof_missing = Some(why.to_owned());
                 self.settle(id)
             }
-            Stage::Baseline | Stage::Implement | Stage::Check => {
+            Stage::Baseline | Stage::Implement | Stage::Check | Stage::Confirm => {
                 Err(format!("a {} run gives no answers", key.stage.word()).into())
             }
         }

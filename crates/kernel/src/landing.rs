@@ -64,8 +64,7 @@ impl State {
                 let owed = attempt.lanes().iter();
                 let mut owed = owed.filter(|lane| lane.run.state == RunState::Owed);
                 owed.any(|lane| {
-                    !self.can_afford(lane.stage)
-                        || self.is_kept_by_question(story, attempt, lane.stage)
+                    !self.can_afford(lane.stage) || self.is_kept_back(story, attempt, lane.stage)
                 })
             };
             !story.attempt().is_some_and(is_stuck)
@@ -76,7 +75,7 @@ impl State {
     pub fn queue(&self) -> Vec<&StoryProgress> {
         let has_landed = |story: &StoryProgress| {
             let attempt = story.attempt();
-            attempt.is_some_and(|attempt| matches!(attempt.step, Step::Announce { .. }))
+            attempt.is_some_and(Attempt::has_landed)
         };
         let mut queue: Vec<&StoryProgress> = self.stories.iter().collect();
         queue.retain(|story| story.ticket.is_some() && !has_landed(story));
@@ -92,8 +91,7 @@ impl State {
                 (None, Step::Queued { candidate } | Step::Approve { candidate, .. }) => candidate,
                 (None, _) => return None,
             };
-            let has_landed = matches!(attempt.step, Step::Announce { .. });
-            (!has_landed).then_some((&story.spec.id, &candidate.commit))
+            (!attempt.has_landed()).then_some((&story.spec.id, &candidate.commit))
         });
         proven.collect()
     }
@@ -102,17 +100,21 @@ impl State {
         self.front().is_some_and(|front| front.spec.id == *id)
     }
 
-    /// What landed after a commit of the branch was its head, oldest first.
+    /// What landed after a commit of the branch was its head, oldest first. Whoever began on a commit
+    /// that was taken back since stands on the one that the branch went back to.
     pub(crate) fn landed_since(&self, base: &Commit) -> &[(StoryId, Commit)] {
+        let mut base = base;
+        while let Some(onto) = self.guard.retracted.get(base) {
+            base = onto;
+        }
         let found = self.landed.iter().rposition(|(_, commit)| commit == base);
         &self.landed[found.map_or(0, |at| at + 1)..]
     }
 
-    /// Whether the story that landed first of all that are still to be shown to the operator is this.
-    pub(crate) fn is_next_to_announce(&self, id: &StoryId) -> bool {
-        let announcing = self.attempts().filter(|(_, attempt)| {
-            matches!(attempt.step, Step::Announce { .. }) && !attempt.is_recheck
-        });
+    /// Whether a story has the smallest ticket of all that are still to be shown to the operator. Earlier
+    /// versions went by that.
+    pub(crate) fn is_first_ticket(&self, id: &StoryId) -> bool {
+        let announcing = self.attempts().filter(|(_, attempt)| attempt.has_landed());
         let first = announcing.min_by_key(|(story, _)| story.ticket);
         first.is_none_or(|(story, _)| story.spec.id == *id)
     }
@@ -139,9 +141,10 @@ impl State {
         let story = self.story_mut(id)?;
         let is_held = story.attempt().is_some_and(|attempt| {
             let mut lanes = attempt.lanes().iter();
-            attempt.hindered.is_some()
+            let is_held = attempt.hindered.is_some()
                 || matches!(attempt.step, Step::Approve { .. })
-                || lanes.any(|lane| lane.run.state.is_held())
+                || lanes.any(|lane| lane.run.state.is_held());
+            is_held && !attempt.has_landed()
         });
         if is_held {
             story.ticket = None;
@@ -156,8 +159,9 @@ impl State {
         let is_alone = story.is_alone();
         let attempt = self.attempt_mut(id)?;
         let mut lanes = attempt.lanes().iter();
-        if attempt.hindered.is_some() || lanes.any(|lane| lane.run.state.is_held()) {
-            // Another run of it is still held up.
+        let is_held = attempt.hindered.is_some() || lanes.any(|lane| lane.run.state.is_held());
+        if is_held || attempt.has_landed() {
+            // Another run of it is still held up, or it has left the queue for good.
             return Ok(());
         }
         if let Some(judged) = attempt.judged.take() {
@@ -484,12 +488,10 @@ impl State {
         }
         attempt.expect_measured(candidate)?;
         attempt.expect_verdict(candidate)?;
-        let step = Step::Announce {
-            commit: commit.clone(),
-        };
+        let candidate = candidate.clone();
         self.head = commit.clone();
         self.landed.push((id.clone(), commit.clone()));
-        self.step(id, step)
+        self.enter_landed(id, candidate)
     }
 }
 

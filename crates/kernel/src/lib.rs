@@ -11,6 +11,7 @@ mod attempt;
 mod begin;
 mod budget;
 mod commit;
+mod confirming;
 mod criterion;
 mod decide;
 mod event;
@@ -18,9 +19,11 @@ mod facts;
 mod failover;
 mod flow;
 mod gate;
+mod guard;
 mod ids;
 mod judgment;
 mod landing;
+mod landing_orders;
 mod numbered;
 mod obliged;
 mod order;
@@ -57,7 +60,7 @@ pub use numbered::{Numbered, numbered};
 pub use obliged::is_same_test;
 pub use order::{
     AcceptedOrder, Credits, Deed, LandingCheck, MakeCandidateOrder, MakeTestsOrder, Order, Plan,
-    PublishOrder, RestackOrder, RunOrder, RunPlace, StopOrder, Told, WaitOrder,
+    PublishOrder, RestackOrder, RetractOrder, RunOrder, RunPlace, StopOrder, Told, WaitOrder,
 };
 pub use outcome::{Balance, FaultCause, InterruptCause, RunOutcome, RunUsage};
 pub use publishing::{is_over, may_be_filed_as, record_kind};

@@ -81,6 +81,8 @@ pub enum Deed {
         /// The accepted commit.
         to: Commit,
     },
+    /// Move the loop's branch back from a commit that was not confirmed, by compare-and-swap.
+    Retract(Box<RetractOrder>),
     /// Show the operator what landed: their branch, their PRD.
     Announce {
         /// The story's id.
@@ -378,6 +380,25 @@ pub struct RestackOrder {
     pub is_accepted: bool,
 }
 
+/// A landing that must be taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RetractOrder {
+    /// The story's id.
+    pub story: StoryId,
+    /// The attempt's number.
+    pub attempt: u32,
+    /// The loop's own branch.
+    pub branch: String,
+    /// The head that the branch is at. A child of it may have landed without a record.
+    pub from: Commit,
+    /// The commit that is not confirmed.
+    pub commit: Commit,
+    /// The commit that the branch goes back to.
+    pub to: Commit,
+    /// What is red.
+    pub why: String,
+}
+
 /// A candidate that a person accepted and that must stand on the branch's head.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptedOrder {
@@ -434,6 +455,7 @@ impl Order {
                 format!("restack {what} {story} {attempt} {round}")
             }
             Deed::Integrate { story, attempt, .. } => format!("integrate {story} {attempt}"),
+            Deed::Retract(order) => format!("retract {} {}", order.story, order.attempt),
             Deed::Announce { story, .. } => format!("announce {story}"),
             Deed::Publish(order) => format!("publish {}", order.to),
             Deed::Skip { story, .. } => format!("skip {story}"),
@@ -450,6 +472,7 @@ impl Order {
             Deed::MakeAccepted(order) => Some((&order.story, order.attempt)),
             Deed::Restack(order) => Some((&order.story, order.attempt)),
             Deed::Integrate { story, attempt, .. } => Some((story, *attempt)),
+            Deed::Retract(order) => Some((&order.story, order.attempt)),
             Deed::Prepare { .. }
             | Deed::Plan(_)
             | Deed::StartRun { .. }
@@ -478,6 +501,7 @@ impl Order {
             | Deed::MakeAccepted(_)
             | Deed::Restack(_)
             | Deed::Integrate { .. }
+            | Deed::Retract(_)
             | Deed::Announce { .. }
             | Deed::Publish(_)
             | Deed::Skip { .. }
@@ -520,6 +544,7 @@ impl Deed {
             | Self::MakeAccepted(_)
             | Self::Restack(_)
             | Self::Integrate { .. }
+            | Self::Retract(_)
             | Self::Announce { .. }
             | Self::Publish(_)
             | Self::Skip { .. }

@@ -2,6 +2,7 @@
 
 use crate::event::EndReason;
 use crate::flow::Stage;
+use crate::ids::StoryId;
 use crate::order::{Deed, Plan};
 use crate::spec::StorySpec;
 use crate::state::{State, StoryProgress, StoryStatus};
@@ -63,7 +64,9 @@ pub(crate) fn plan(state: &State) -> Vec<Deed> {
     if state.attempts().any(|(_, attempt)| !attempt.asks()) {
         return Vec::new();
     }
-    if let Some(story) = state.stories.iter().find(|story| may_recheck(state, story)) {
+    // What it finds good is shown at once, so that everything on the branch must be confirmed.
+    let mut skipped = state.stories.iter().filter(|_| !state.has_unconfirmed());
+    if let Some(story) = skipped.find(|story| may_recheck(state, story)) {
         return vec![Deed::Plan(Plan {
             is_recheck: true,
             keeps_tests: false,
@@ -135,7 +138,10 @@ fn may_recheck(state: &State, story: &StoryProgress) -> bool {
 
 /// The first dependency of a story that has not passed, as the order that would block it.
 fn blocking(state: &State, story: &StoryProgress) -> Option<Deed> {
-    let has_passed = |on: &str| state.story(on).is_some_and(StoryProgress::has_passed);
+    let has_passed = |on: &StoryId| {
+        let passed = state.story(on).is_some_and(StoryProgress::has_passed);
+        passed || state.is_on_branch(on)
+    };
     let on = story.spec.depends_on.iter().find(|on| !has_passed(on))?;
     Some(Deed::Block {
         story: story.spec.id.clone(),

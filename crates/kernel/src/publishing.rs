@@ -49,13 +49,19 @@ impl State {
 
     /// Whether the operator's repository lacks accepted commits that it can be given.
     pub fn owes_publishing(&self) -> bool {
-        let is_behind = self.head != self.spec.base && self.published.as_ref() != Some(&self.head);
         // A story that has just landed is announced first, with everything that belongs to it.
         let is_announced = self.ended.is_some()
             || !self
                 .attempts()
                 .any(|(_, attempt)| matches!(attempt.step, Step::Announce { .. }));
-        is_behind && !self.is_branch_taken() && is_announced
+        is_announced && !self.is_branch_taken() && self.is_behind()
+    }
+
+    /// Whether the operator's repository lacks commits that it may be given. Nothing that is not
+    /// confirmed is among them, nor anything that stands on such a commit.
+    fn is_behind(&self) -> bool {
+        let confirmed = self.confirmed();
+        *confirmed != self.spec.base && self.published.as_ref() != Some(confirmed)
     }
 
     /// Why the operator's repository does not have the head of the branch, if it has not.
@@ -64,6 +70,9 @@ impl State {
             Some(left) => Some(&left.why),
             // Between landing and the first try, or if the worker died there.
             None if self.owes_publishing() => Some("it is about to be published"),
+            None if self.ended.is_some() && self.has_unconfirmed() => {
+                Some("landed, not confirmed, not published")
+            }
             None => None,
         }
     }
@@ -73,12 +82,20 @@ impl State {
         self.owes_publishing().then(|| PublishOrder {
             branch: self.spec.branch.clone(),
             published: self.published.clone(),
-            to: self.head.clone(),
+            to: self.confirmed().clone(),
             known: self.unpublished.as_ref().map(|left| left.why.clone()),
             may_recreate: self.may_recreate,
             prd_path: self.spec.prd_path.clone(),
             unmarked: self.unmarked.clone(),
         })
+    }
+
+    /// Whether the operator was shown something that landed after this commit. Others may have landed
+    /// while a skipped story was looked at again.
+    pub(crate) fn is_older_than_published(&self, commit: &Commit) -> bool {
+        let at = |wanted: &Commit| self.landed.iter().position(|(_, one)| one == wanted);
+        let published = self.published.as_ref().and_then(at);
+        published.is_some_and(|published| at(commit).is_none_or(|commit| commit < published))
     }
 
     /// Takes in what came of moving the operator's branch to a commit.
@@ -101,7 +118,8 @@ impl State {
     }
 
     pub(crate) fn take_late_publish(&mut self, commit: &Commit, result: &PublishResult) -> Moved {
-        if !self.owes_publishing() || *commit != self.head {
+        let is_owed = self.owes_publishing() || std::mem::take(&mut self.guard.showed_older);
+        if !is_owed || *commit != *self.confirmed() {
             return Err(format!("{commit} is not owed to the repository").into());
         }
         let known = self.unpublished.as_ref().map(|left| &left.why);
@@ -118,16 +136,21 @@ impl State {
         Ok(())
     }
 
-    /// Somebody wants it tried again: also where a person moved or removed the branch.
+    /// Somebody wants it tried again: also where a person moved or removed the branch. What an end left
+    /// unconfirmed is confirmed first, whatever became of the budget.
     pub(crate) fn ask_to_publish(&mut self) -> Moved {
-        let is_behind = self.head != self.spec.base && self.published.as_ref() != Some(&self.head);
-        if !is_behind {
+        let has_unconfirmed = self.has_unconfirmed();
+        if !self.is_behind() && !has_unconfirmed {
             return Err("all accepted commits are in the repository".into());
         }
         if let Some(left) = &mut self.unpublished {
             left.is_taken = false;
         }
         self.may_recreate = true;
+        if has_unconfirmed {
+            self.guard.confirms_anyway = true;
+            self.reopen()?;
+        }
         Ok(())
     }
 }

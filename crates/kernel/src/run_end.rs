@@ -3,18 +3,16 @@
 
 use crate::apply::{Moved, Refused};
 use crate::attempt::{
-    Attempt, Author, Candidate, Checked, Code, Drafts, Lane, LastTry, Material, Run, RunState,
-    Step, TestsDraft,
+    Attempt, Author, Candidate, Code, Drafts, Lane, LastTry, Material, Run, RunState, Step,
+    TestsDraft,
 };
 use crate::commit::Commit;
 use crate::event::{Event, RunKey};
-use crate::facts::Facts;
 use crate::flow::{FlowStep, Stage};
-use crate::gate::Finding;
 use crate::ids::StoryId;
 use crate::outcome::{InterruptCause, RunOutcome, RunUsage};
 use crate::state::{Rewrite, State, StoryProgress, Tests};
-use crate::wishes::{Acceptance, Rejected, Source};
+use crate::wishes::{Rejected, Source};
 
 /// The longest wait after an infrastructure fault, as a multiple of the first.
 const WAIT_FACTOR_MAX: i64 = 10;
@@ -53,6 +51,7 @@ impl State {
         if !self.can_afford(key.stage) {
             return Err("what is left of the budget is less than the run may take".into());
         }
+        self.expect_turn_to_confirm(key)?;
         let run = self.run_mut(key, |state| *state == RunState::Owed)?;
         run.state = RunState::Running { since_ms: at_ms };
         let checkout_try = run
@@ -78,8 +77,11 @@ impl State {
         at_ms: i64,
     ) -> Moved {
         let first_wait = self.spec.retry_wait_ms;
-        // A stop is asked for by a cancel, or by what a person wants of the story.
-        let is_asked_for = self.cancel.is_some() || self.story_mut(&key.story)?.wish.is_some();
+        // A stop is asked for by a cancel, by what a person wants of the story, or because what it
+        // builds on was taken back.
+        let story = self.story_mut(&key.story)?;
+        let is_overtaken = story.wish.is_some() || story.is_recalled;
+        let is_asked_for = self.cancel.is_some() || is_overtaken;
         let limits_in_a_row = self.note_limit(key, outcome);
         let run = self.run_mut(key, |state| matches!(state, RunState::Running { .. }))?;
         // Whatever came of it, the time is spent.
@@ -163,6 +165,14 @@ impl State {
                     facts,
                 },
             ) => self.take_checked(id, *passed, report, facts.as_deref()),
+            (
+                Stage::Confirm,
+                RunOutcome::Checked {
+                    passed,
+                    report,
+                    facts,
+                },
+            ) => self.take_confirmation(id, *passed, report, facts.as_deref()),
             (Stage::Review, RunOutcome::Reviewed(review)) => {
                 self.candidate_mut(id)?.review = Some(review.clone());
                 self.settle(id)
@@ -199,61 +209,6 @@ impl State {
         );
         self.run_mut(key, |_| true)?.ask(&question, false);
         Ok(())
-    }
-
-    fn take_checked(
-        &mut self,
-        id: &StoryId,
-        passed: bool,
-        report: &str,
-        facts: Option<&Facts>,
-    ) -> Moved {
-        let candidate = self.candidate_mut(id)?;
-        candidate.checked = Some(Checked {
-            commit: candidate.commit.clone(),
-            report: report.to_owned(),
-            facts: facts.cloned().map(Box::new),
-        });
-        if let Source::Accepted(acceptance) = self.attempt_mut(id)?.source.clone() {
-            return self.take_checked_acceptance(id, &acceptance, passed, report, facts);
-        }
-        if self.attempt_mut(id)?.judged.is_some() {
-            return self.take_landing_check(id, passed, report, facts);
-        }
-        match facts {
-            Some(facts) => self.take_facts(id, facts, report),
-            // Commands that are known by their exit code alone, as in the first loops.
-            None if passed => self.settle(id),
-            None => self.reject(id, red(report)),
-        }
-    }
-
-    /// What a person accepted is measured again because the branch has moved. Their reason covers what
-    /// is red; without one they have not seen it.
-    fn take_checked_acceptance(
-        &mut self,
-        id: &StoryId,
-        acceptance: &Acceptance,
-        passed: bool,
-        report: &str,
-        facts: Option<&Facts>,
-    ) -> Moved {
-        let is_red = match facts {
-            Some(facts) => matches!(facts.finding(), Finding::Red | Finding::Unfit),
-            None => !passed,
-        };
-        if !is_red || acceptance.reason.is_some() {
-            return self.settle(id);
-        }
-        let by = &acceptance.by;
-        let words = facts.map_or(report, |facts| &facts.feedback);
-        self.give_up(
-            id,
-            format!(
-                "{by} accepted it, but on top of what landed since it is red, which takes a reason:\n\
-                 {words}"
-            ),
-        )
     }
 
     pub(crate) fn drafts_mut(&mut self, id: &StoryId) -> Result<&mut Drafts, Refused> {
@@ -376,7 +331,8 @@ impl State {
         if self.attempt_mut(id)?.is_recheck {
             // What a recheck finds good has been on the branch all along.
             let commit = candidate.commit;
-            return self.step(id, Step::Announce { commit });
+            let landed = None;
+            return self.step(id, Step::Announce { commit, landed });
         }
         self.accept_candidate(id, candidate)
     }
@@ -527,6 +483,7 @@ impl State {
             commit: commit.clone(),
             base,
             is_green: false,
+            is_warm: false,
         });
         Ok(())
     }
@@ -583,7 +540,7 @@ fn needed(story: &StoryProgress, material: &Material, stages: &[Stage]) -> Vec<S
             Source::Accepted(acceptance) => acceptance.base != attempt.base,
             Source::Agents | Source::Person(_) => true,
         }),
-        Stage::Review | Stage::Prove | Stage::Judge | Stage::Arbitrate => true,
+        Stage::Review | Stage::Prove | Stage::Judge | Stage::Arbitrate | Stage::Confirm => true,
     };
     stages.iter().copied().filter(is_wanted).collect()
 }

@@ -165,7 +165,7 @@ impl TimeBudget {
     /// The most that a run of this stage may take.
     pub fn cap_ms(&self, stage: Stage) -> i64 {
         match stage {
-            Stage::Baseline | Stage::Check => self.check_cap_ms,
+            Stage::Baseline | Stage::Check | Stage::Confirm => self.check_cap_ms,
             Stage::Implement => self.implement_cap_ms,
             Stage::WriteTests | Stage::Review => self.review_cap_ms,
             Stage::Prove => self.prove_cap_ms,

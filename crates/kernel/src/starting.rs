@@ -22,6 +22,8 @@ pub(crate) enum Stance {
     Waits,
     /// Nothing can be done until a person has answered.
     Asks,
+    /// It is on the loop's branch, and nobody works on it any more.
+    Landed,
 }
 
 impl Attempt {
@@ -50,6 +52,9 @@ impl State {
         if attempt.asks() {
             return Stance::Asks;
         }
+        if self.waits_for_confirmation(attempt) {
+            return Stance::Landed;
+        }
         let open: Vec<&Lane> = attempt
             .lanes()
             .iter()
@@ -58,7 +63,7 @@ impl State {
         let waits = |lane: &&Lane| match lane.run.state {
             RunState::Waiting { .. } => !self.can_be_taken_over(story, lane.stage),
             RunState::Asking { .. } => true,
-            RunState::Owed => self.is_kept_by_question(story, attempt, lane.stage),
+            RunState::Owed => self.is_kept_back(story, attempt, lane.stage),
             RunState::Running { .. } | RunState::Ended => false,
         };
         if !open.is_empty() && open.iter().all(waits) {
@@ -116,7 +121,9 @@ impl State {
         if self.attempts().next().is_none() {
             return true;
         }
-        let working = self.attempts().filter(|(_, attempt)| !attempt.asks());
+        let working = self
+            .attempts()
+            .filter(|(_, attempt)| !attempt.asks() && !self.waits_for_confirmation(attempt));
         let mut others = working
             .map(|(other, _)| &*other.spec)
             .chain(passed_over.iter().copied());
@@ -161,19 +168,22 @@ impl State {
 
     /// Whether a run that is owed may start beside the others.
     pub(crate) fn may_start(&self, story: &StoryProgress, attempt: &Attempt, stage: Stage) -> bool {
-        !self.is_kept_by_question(story, attempt, stage)
+        !self.is_kept_back(story, attempt, stage)
             && !self.is_baseline_under_way(story, attempt, stage)
             && self.has_place_for(story, attempt, stage)
     }
 
-    /// Whether a question of another story keeps a run from starting: its agent asks for a login, or
-    /// the project cannot be set up on the same commit.
-    pub(crate) fn is_kept_by_question(
+    /// Whether something about another story keeps a run from starting: its agent asks for a login, the
+    /// project cannot be set up on the same commit, or what landed before it is not confirmed.
+    pub(crate) fn is_kept_back(
         &self,
         story: &StoryProgress,
         attempt: &Attempt,
         stage: Stage,
     ) -> bool {
+        if stage == Stage::Confirm {
+            return !self.is_next_to_confirm(&story.spec.id);
+        }
         let agent = attempt.agent(stage);
         let others = self
             .attempts()
@@ -228,11 +238,13 @@ impl State {
         };
         let has_place =
             places.is_none_or(|places| taken < usize::try_from(places).unwrap_or(usize::MAX));
-        let mut others: Vec<&StoryId> = running.iter().map(|run| &run.story).collect();
+        // Nobody works on what has landed.
+        let working = running.iter().filter(|run| run.stage != Stage::Confirm);
+        let mut others: Vec<&StoryId> = working.map(|run| &run.story).collect();
         others.retain(|other| **other != story.spec.id);
         others.dedup();
         // A story that waited or asked goes on when one of the others makes room for it.
-        has_place && others.len() < self.parallel()
+        has_place && (stage == Stage::Confirm || others.len() < self.parallel())
     }
 
     /// Stories whose turn has not come, without those that a person wants set aside.

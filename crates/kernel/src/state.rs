@@ -13,6 +13,7 @@ use crate::budget::Assumed;
 use crate::commit::Commit;
 use crate::event::{EndReason, RunKey};
 use crate::flow::{Flow, Role, Stage};
+use crate::guard::Guard;
 use crate::ids::{AgentName, StoryId};
 use crate::outcome::RunUsage;
 use crate::spec::{LoopSpec, StorySpec};
@@ -57,6 +58,8 @@ pub struct State {
     pub(crate) next_ticket: u64,
     /// The stories that landed in this loop and their commits, oldest first.
     pub(crate) landed: Vec<(StoryId, Commit)>,
+    /// What keeps the operator from being shown what is not confirmed.
+    pub(crate) guard: Guard,
 }
 
 /// Why the operator's repository does not have the head of the branch.
@@ -71,6 +74,10 @@ pub(crate) struct Unpublished {
 
 /// A story on its way.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one independent thing that happened to it"
+)]
 pub struct StoryProgress {
     /// The story itself.
     pub spec: Arc<StorySpec>,
@@ -123,6 +130,8 @@ pub struct StoryProgress {
     pub returns: u32,
     /// The attempt that was sent back last. Its implementor gets to see what it made there.
     pub former: Option<u32>,
+    /// Whether a story that it builds on was taken back, so that its attempt is left.
+    pub is_recalled: bool,
     /// When its first attempt began.
     pub began_at_ms: Option<i64>,
     /// When it ended.
@@ -429,7 +438,7 @@ impl State {
             let mut lanes = attempt.lanes().iter();
             lanes.any(|lane| match lane.run.state {
                 RunState::Running { .. } => true,
-                RunState::Owed => !self.is_kept_by_question(story, attempt, lane.stage),
+                RunState::Owed => !self.is_kept_back(story, attempt, lane.stage),
                 RunState::Waiting { .. } | RunState::Asking { .. } | RunState::Ended => false,
             })
         });
@@ -491,9 +500,9 @@ impl State {
         self.unwritten.iter().map(|(id, why)| (id, why.as_str()))
     }
 
-    /// Whether a story of this loop has landed, so that its branch exists.
+    /// Whether a story of this loop has landed and may be shown, so that its branch exists.
     pub fn has_landed(&self) -> bool {
-        self.head != self.spec.base
+        *self.confirmed() != self.spec.base
     }
 
     /// The time that all runs together have taken.
@@ -540,15 +549,22 @@ impl State {
 }
 
 const OF_RUN: &[Choice] = &[Choice::Retry, Choice::Skip, Choice::Cancel];
+/// What is on the branch cannot be set aside any more.
+const OF_LANDED: &[Choice] = &[Choice::Retry, Choice::Cancel];
 const OF_CANDIDATE: &[Choice] = &[Choice::Approve, Choice::Reject, Choice::Cancel];
 
 fn questions_of(story: &StoryId, attempt: &Attempt) -> Vec<Question> {
+    let of_run = if attempt.is_unconfirmed() {
+        OF_LANDED
+    } else {
+        OF_RUN
+    };
     if let Some(text) = &attempt.hindered {
         return vec![Question {
             story: story.clone(),
             stage: None,
             text: text.clone(),
-            choices: OF_RUN,
+            choices: of_run,
             free: false,
         }];
     }
@@ -566,7 +582,7 @@ fn questions_of(story: &StoryId, attempt: &Attempt) -> Vec<Question> {
             story: story.clone(),
             stage: Some(lane.stage),
             text: question.clone(),
-            choices: OF_RUN,
+            choices: of_run,
             free: *free,
         }),
         RunState::Owed | RunState::Running { .. } | RunState::Waiting { .. } | RunState::Ended => {

@@ -104,6 +104,9 @@ impl State {
         let says_more = hint.is_some() || agent.is_some() || flow.is_some();
         match &story.status {
             StoryStatus::Passed(_) => return Err(format!("story `{id}` has passed").into()),
+            StoryStatus::Active(attempt) if is_on_branch(attempt, is_over) => {
+                return Err(format!("story `{id}` {HAS_LANDED}").into());
+            }
             StoryStatus::Active(_) if !is_over => {
                 let why = format!("story `{id}` is being worked on; wait for it, or skip it first");
                 return Err(why.into());
@@ -162,6 +165,7 @@ impl State {
             by: by.to_owned(),
             reason: reason.map(str::to_owned),
             at_ms,
+            warm: proposed.is_warm,
         };
         self.wish(id, Wish::Accept(acceptance))
     }
@@ -188,6 +192,7 @@ impl State {
         let is_skip = matches!(wish, Wish::Skip { .. });
         let refused = match &story.status {
             StoryStatus::Passed(_) => Some("has passed"),
+            StoryStatus::Active(attempt) if is_on_branch(attempt, is_over) => Some(HAS_LANDED),
             // Nothing is done any more for what the end cut short.
             StoryStatus::Active(_) if is_over => None,
             StoryStatus::Active(attempt) if attempt.is_recheck => Some("is being looked at again"),
@@ -245,6 +250,7 @@ impl State {
         story.extra_attempts = story.extra_attempts.max(story.attempts);
         story.returns = 0;
         story.ticket = None;
+        story.is_recalled = false;
         story.is_asked_for = true;
         story.skipped_because = None;
         story.ruled = false;
@@ -271,15 +277,17 @@ impl State {
     }
 
     /// Makes a loop that is over go on. Attempts that its end cut short begin anew.
-    fn reopen(&mut self) -> Moved {
+    pub(crate) fn reopen(&mut self) -> Moved {
         let Some(reason) = self.ended.take() else {
             return Ok(());
         };
         self.reopened_from = Some(reason);
         self.cancel = None;
         self.paused = false;
+        // What is on the branch stays there, and is confirmed.
         let cut_short: Vec<StoryId> = self
             .attempts()
+            .filter(|(_, attempt)| !attempt.has_landed())
             .map(|(story, _)| story.spec.id.clone())
             .collect();
         for id in cut_short {
@@ -296,6 +304,7 @@ impl State {
                 StoryStatus::Pending
             };
             story.ticket = None;
+            story.is_recalled = false;
         }
         Ok(())
     }
@@ -310,8 +319,12 @@ impl State {
 
     /// Whether an attempt is under way at what a person accepted or made, and asks nobody.
     pub(crate) fn is_steered_work_under_way(&self) -> bool {
-        self.attempts()
-            .any(|(_, attempt)| attempt.source != Source::Agents && !attempt.asks())
+        let moves_head = |attempt: &Attempt| {
+            attempt.source != Source::Agents
+                && !attempt.asks()
+                && !self.waits_for_confirmation(attempt)
+        };
+        self.attempts().any(|(_, attempt)| moves_head(attempt))
     }
 
     /// Whether a person does a story just now.
@@ -320,6 +333,9 @@ impl State {
         stories.any(|story| matches!(story.status, StoryStatus::Taken { .. }))
     }
 }
+
+/// What a person is told who wants something of a story that is on the branch.
+const HAS_LANDED: &str = "has landed and waits for its confirmation";
 
 /// Whether somebody who said yes says it again with other words, such as a reason.
 fn is_another_yes(story: &StoryProgress, wish: &Wish) -> bool {
@@ -331,11 +347,16 @@ fn is_another_yes(story: &StoryProgress, wish: &Wish) -> bool {
     }
 }
 
+/// Whether its candidate is on the branch and has to be confirmed, or to wait for another one that has.
+fn is_on_branch(attempt: &Attempt, is_over: bool) -> bool {
+    attempt.is_unconfirmed() || (is_over && attempt.has_landed())
+}
+
 /// Whether the branch may be moving to its candidate just now, or has.
 fn is_landing(attempt: &Attempt, head: &Commit) -> bool {
     match attempt.step {
         Step::Queued { .. } => attempt.base == *head,
-        Step::Announce { .. } => true,
+        Step::Confirm { .. } | Step::Retract { .. } | Step::Announce { .. } => true,
         _ => false,
     }
 }

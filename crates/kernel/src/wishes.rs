@@ -28,6 +28,9 @@ pub struct Acceptance {
     pub reason: Option<String>,
     /// When.
     pub at_ms: i64,
+    /// Whether it was measured by reusing an earlier build, and only that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub warm: bool,
 }
 
 impl Acceptance {
@@ -78,4 +81,6 @@ pub struct Rejected {
     pub base: Commit,
     /// Whether its checks ran and nothing was red.
     pub is_green: bool,
+    /// Whether they reused an earlier build.
+    pub is_warm: bool,
 }

@@ -202,7 +202,7 @@ fn template_name(stage: Stage, recheck: bool) -> &'static str {
         Stage::Judge if recheck => "recheck",
         Stage::Judge => "judge",
         Stage::Arbitrate => "arbitrate",
-        Stage::Baseline | Stage::Check => "",
+        Stage::Baseline | Stage::Check | Stage::Confirm => "",
     }
 }
 

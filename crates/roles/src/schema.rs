@@ -19,7 +19,7 @@ pub fn schema(stage: Stage) -> Option<&'static str> {
         Stage::Judge => Some(VERDICT),
         Stage::Arbitrate => Some(RULING),
         Stage::Prove => Some(PROOF),
-        Stage::Baseline | Stage::Implement | Stage::Check => None,
+        Stage::Baseline | Stage::Implement | Stage::Check | Stage::Confirm => None,
     }
 }
 

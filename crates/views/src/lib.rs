@@ -3,6 +3,7 @@
 //! Pure: a view is made from records and can be made again at any time. It decides nothing.
 
 mod confined;
+mod confirmation_events;
 mod form;
 mod landing_events;
 mod loop_report;

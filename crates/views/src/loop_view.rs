@@ -1,8 +1,8 @@
 //! A loop's status in the words that `status`, `list` and `--json` use.
 
 use kernel::{
-    Attempt, EndReason, Question, RunState, Stage, State, StoryProgress, StoryStatus, Wait, Wish,
-    needs_person,
+    Attempt, EndReason, Question, RunState, Stage, State, Step, StoryProgress, StoryStatus, Wait,
+    Wish, needs_person,
 };
 use serde::Serialize;
 
@@ -53,6 +53,13 @@ pub struct LoopView {
     /// Why the operator's repository does not have the head of the branch, if it has not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unpublished: Option<String>,
+    /// The stories that landed and are not confirmed, or stand on such a commit, oldest first. Nobody is
+    /// shown them until they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unconfirmed: Vec<String>,
+    /// Why no build is reused any more, where one was wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warm_off: Option<String>,
     /// Whether a person moved or removed the branch, so that it is not published unless they ask.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub branch_taken: bool,
@@ -172,6 +179,9 @@ pub struct StoryView {
     pub cost_usd: Option<f64>,
 }
 
+/// What an end leaves of a story that landed and was not confirmed.
+pub(crate) const LEFT_UNCONFIRMED: &str = "landed, not confirmed, not published";
+
 /// Makes the view.
 pub fn loop_view(state: &State) -> LoopView {
     let (status, reason) = status_of(state);
@@ -187,7 +197,7 @@ pub fn loop_view(state: &State) -> LoopView {
         prd_path: spec.prd_path.clone(),
         branch: spec.branch.clone(),
         landed: state.has_landed(),
-        head_sha: state.head().to_string(),
+        head_sha: state.confirmed().to_string(),
         flow: spec.flow.word(),
         stories: state
             .stories()
@@ -206,6 +216,12 @@ pub fn loop_view(state: &State) -> LoopView {
             state.waits().iter().map(wait_view).collect()
         },
         unpublished: state.unpublished().map(str::to_owned),
+        unconfirmed: state
+            .unconfirmed()
+            .into_iter()
+            .map(|(story, _)| story.to_string())
+            .collect(),
+        warm_off: state.warm_off().map(str::to_owned),
         branch_taken: state.is_branch_taken(),
         prd_fault: None,
         spent_ms: state.spent_ms(),
@@ -305,6 +321,9 @@ fn wished(story: &StoryProgress) -> String {
 
 /// What an attempt is doing, seen beside the others.
 pub(crate) fn doing(state: &State, story: &StoryProgress, attempt: &Attempt) -> String {
+    if let Some(words) = landed(state, attempt) {
+        return words.to_owned();
+    }
     let doing = attempt.doing();
     let mut words = match queue_place(state, &story.spec.id) {
         Some(place) if attempt.is_queued() && place > 1 => format!("queued {place}"),
@@ -319,6 +338,18 @@ pub(crate) fn doing(state: &State, story: &StoryProgress, attempt: &Attempt) -> 
         words.push_str(", sent back before");
     }
     words
+}
+
+/// What is done for a story that is on the loop's branch and that nobody is shown yet.
+fn landed(state: &State, attempt: &Attempt) -> Option<&'static str> {
+    match attempt.step {
+        Step::Confirm { .. } => Some("landed, confirming"),
+        Step::Retract { .. } => Some("landed, not confirmed, being taken back"),
+        Step::Announce { .. } if attempt.has_landed() && state.has_unconfirmed() => {
+            Some("landed, waits for an earlier confirmation")
+        }
+        _ => None,
+    }
 }
 
 /// Whether this attempt follows one that did not fit onto what had landed.
@@ -354,6 +385,11 @@ fn halted(state: &State, story: &StoryProgress) -> Option<&'static str> {
 fn story_view(state: &State, story: &StoryProgress, ended: bool) -> StoryView {
     let (status, detail, commit) = match &story.status {
         StoryStatus::Pending => ("pending", wished(story), None),
+        StoryStatus::Active(attempt) if ended && attempt.has_landed() => (
+            "pending",
+            format!("attempt {}: {LEFT_UNCONFIRMED}", attempt.number),
+            None,
+        ),
         StoryStatus::Active(attempt) if ended => (
             "pending",
             format!("attempt {} was not finished", attempt.number),

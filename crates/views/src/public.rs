@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::confined::{CONFINED, confined};
+use crate::confirmation_events::{confirmed, confirming, retracted};
 use crate::landing_events::{all_queued, judged_commit, queued, restack, sent_back};
 use crate::steering_events::steered;
 use crate::told::{Told, one};
@@ -146,6 +147,8 @@ fn public_of(
             None => Vec::new(),
         },
         Event::Restacked { .. } | Event::RestackRefused { .. } => restack(&record.event, after),
+        Event::Integrated { story, .. } => confirming(story, after),
+        Event::Retracted { .. } => taken_back(&record.event, before, after),
         Event::Announced { story, .. } => passed(
             record,
             story,
@@ -311,6 +314,7 @@ fn run_ended(
             told.extend(retry(&run.story, run.attempt, &reason, after));
         }
         told.extend(queued(&run.story, before, after));
+        told.extend(confirmed(run, before, after));
         told
     };
     let waits = after.waits();
@@ -423,6 +427,21 @@ fn assignments(spec: &kernel::LoopSpec) -> Value {
     Value::Object(named.map(entry).collect())
 }
 
+/// A landing that was taken back is a failed attempt too.
+fn taken_back(event: &Event, before: Option<&State>, after: &State) -> Vec<Told> {
+    let mut told = retracted(event, before, after);
+    if let Event::Retracted {
+        story,
+        attempt,
+        why,
+        ..
+    } = event
+    {
+        told.extend(retry(story, *attempt, why, after));
+    }
+    told
+}
+
 /// A failed attempt that another one follows.
 fn retry(story: &str, attempt: u32, reason: &str, after: &State) -> Vec<Told> {
     let spec = after.spec();
@@ -504,17 +523,16 @@ fn complete(reason: &EndReason, record: &Stamped, after: &State) -> Value {
             "summary": format!("{completed} passed, {skipped} skipped, {blocked} blocked"),
             "storiesCompleted": completed, "storiesFailed": skipped, "storiesSkipped": skipped,
             "storiesBlocked": blocked, "cancelled": cancelled,
-            "reason": word, "branch": spec.branch, "headSha": after.head(),
+            "reason": word, "branch": spec.branch, "headSha": after.confirmed(),
             "duration": words(lasted(after.started_at_ms(), record)),
             "durationMs": lasted(after.started_at_ms(), record),
             "tokens": after.spent().known_tokens(), "costUsd": usd(after.spent()),
-            "unlanded": unlanded(after) })
+            "unlanded": named(after.unlanded()), "unconfirmed": named(after.unconfirmed()) })
 }
 
-/// The proven candidates that the end left behind.
-fn unlanded(state: &State) -> Vec<Value> {
-    let unlanded = state.unlanded().into_iter();
-    unlanded
+/// What the end left behind: each story with its commit.
+fn named(left: Vec<(&StoryId, &kernel::Commit)>) -> Vec<Value> {
+    left.into_iter()
         .map(|(story, commit)| json!({ "storyId": story, "commitSha": commit }))
         .collect()
 }

@@ -75,6 +75,7 @@ fn asked_for(event: &Event) -> Option<Vec<(&'static str, Value)>> {
         | Event::CandidateRefused { .. }
         | Event::Restacked { .. }
         | Event::RestackRefused { .. }
+        | Event::Retracted { .. }
         | Event::Announced { .. }
         | Event::StorySkipped { .. }
         | Event::Hindered { .. }

@@ -7,7 +7,7 @@ use kernel::{
 };
 use serde_json::Value;
 
-use crate::loop_view::doing;
+use crate::loop_view::{LEFT_UNCONFIRMED, doing};
 use crate::public::usd;
 use crate::report_types::{
     AnswerReport, AttemptReport, CriterionReport, ObligationReport, StoryReport, rejected,
@@ -163,6 +163,17 @@ fn take_into(event: &Event, wanted: &str, attempt: &mut AttemptReport) {
         Event::Restacked { story, .. } | Event::RestackRefused { story, .. } if story == wanted => {
             take_restack(restack_of(event), attempt);
         }
+        Event::Retracted {
+            story,
+            commit,
+            onto,
+            ..
+        } if story == wanted => {
+            let (commit, onto) = (short(commit), short(onto));
+            attempt.landing.push(format!(
+                "{commit} taken back, the branch is at {onto} again"
+            ));
+        }
         Event::Announced { story, .. } if story == wanted => attempt.ended = "passed",
         Event::StorySkipped { story, .. } if story == wanted && attempt.ended.is_empty() => {
             attempt.ended = "set aside";
@@ -204,6 +215,13 @@ fn take_outcome(stage: Stage, outcome: &RunOutcome, attempt: &mut AttemptReport)
                     .push(format!("tests to be written again: {first}"));
             }
         }
+        RunOutcome::Checked {
+            passed,
+            report,
+            facts,
+        } if stage == Stage::Confirm => {
+            take_confirmation(*passed, report, facts.as_deref(), attempt);
+        }
         RunOutcome::Worked {
             proof: Some(proof), ..
         } => attempt.proof = Some((**proof).clone()),
@@ -221,6 +239,23 @@ fn take_outcome(stage: Stage, outcome: &RunOutcome, attempt: &mut AttemptReport)
             attempt.ruling = Some(format!("{word}: {reason}"));
         }
         _ => {}
+    }
+}
+
+/// What landed was measured again. What is red there is why it was taken back.
+fn take_confirmation(
+    passed: bool,
+    report: &str,
+    facts: Option<&Facts>,
+    attempt: &mut AttemptReport,
+) {
+    let word = if passed { "green" } else { "red" };
+    attempt
+        .landing
+        .push(format!("{word} with everything built anew"));
+    if !passed {
+        report.clone_into(&mut attempt.checks);
+        attempt.facts = facts.cloned().map(Box::new);
     }
 }
 
@@ -298,6 +333,9 @@ fn standing(
 ) -> (&'static str, &'static str, String, Option<&Commit>) {
     match status {
         StoryStatus::Pending => ("pending", "pending", String::new(), None),
+        StoryStatus::Active(attempt) if ended && attempt.has_landed() => {
+            ("pending", "judging", LEFT_UNCONFIRMED.to_owned(), None)
+        }
         StoryStatus::Active(_) if ended => (
             "pending",
             "pending",
@@ -309,6 +347,7 @@ fn standing(
             let phase = match () {
                 () if at(Stage::Prove) => "proving",
                 () if at(Stage::Check)
+                    || at(Stage::Confirm)
                     || at(Stage::Review)
                     || at(Stage::Judge)
                     || at(Stage::Arbitrate) =>

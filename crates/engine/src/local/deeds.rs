@@ -43,6 +43,7 @@ pub(crate) struct Done {
 struct UnderWay {
     run: Option<RunKey>,
     is_ending: bool,
+    moves_branch: bool,
     abort: Arc<AtomicBool>,
 }
 
@@ -91,9 +92,13 @@ impl Deeds {
         }
         // The end of a loop clears its folders, so it comes after whatever is still at work there.
         let is_end = matches!(order.deed, Deed::End { .. });
+        // A landing and a retraction expect the branch where the other one leaves it.
+        let moves_branch = moves_branch(order);
         !self.under_way.iter().any(|((loop_id, key), other)| {
             let is_same_run = other.run.is_some() && other.run.as_ref() == order.run();
-            *loop_id == order.loop_id && (*key == address.1 || is_same_run || is_end)
+            let is_same_branch = moves_branch && other.moves_branch;
+            *loop_id == order.loop_id
+                && (*key == address.1 || is_same_run || is_same_branch || is_end)
         })
     }
 
@@ -104,6 +109,7 @@ impl Deeds {
         let deed = UnderWay {
             run: order.run().cloned(),
             is_ending: is_ending(&order),
+            moves_branch: moves_branch(&order),
             abort: Arc::clone(&abort),
         };
         self.under_way.insert(address, deed);
@@ -229,8 +235,17 @@ fn ask_after(tries: u32, done: &mut Done) {
 fn is_ending(order: &Order) -> bool {
     matches!(
         order.deed,
-        Deed::StopRun(_) | Deed::End { .. } | Deed::Announce { .. } | Deed::Publish(_)
+        Deed::StopRun(_)
+            | Deed::End { .. }
+            | Deed::Announce { .. }
+            | Deed::Publish(_)
+            | Deed::Retract(_)
     )
+}
+
+/// Whether an order moves the loop's own branch.
+fn moves_branch(order: &Order) -> bool {
+    matches!(order.deed, Deed::Integrate { .. } | Deed::Retract(_))
 }
 
 fn take(work: &std::sync::Mutex<Option<impl FnOnce()>>) {

@@ -454,7 +454,7 @@ impl Worker {
     }
 
     /// Records what was done outside. Where somebody else recorded something meanwhile, all is decided
-    /// anew, but for a landing: the branch has moved, whatever was asked for since.
+    /// anew, but for a landing or a retraction: the branch has moved, whatever was asked for since.
     fn record_done(
         &mut self,
         loop_id: &str,
@@ -462,7 +462,9 @@ impl Worker {
         issued_at: u64,
     ) -> Result<bool, WorkerError> {
         match self.append(loop_id, event.clone(), issued_at)? {
-            Appended::Overtaken if matches!(event, Event::Integrated { .. }) => {
+            Appended::Overtaken
+                if matches!(event, Event::Integrated { .. } | Event::Retracted { .. }) =>
+            {
                 self.record(loop_id, event, issued_at).map(|_| true)
             }
             appended => Ok(appended != Appended::No),

@@ -132,6 +132,7 @@ mod tests {
             by: "Ada <ada@example.com>\nVerified: judge".to_owned(),
             reason: reason.map(str::to_owned),
             at_ms: 0,
+            warm: false,
         };
         let message = "feat: it\n\nStory-Id: a\nJudged-By: codex\nVerified: checks, judge\n";
         assert_eq!(

@@ -12,6 +12,7 @@ pub(crate) mod make_tests;
 pub(crate) mod prepare;
 pub(crate) mod publish;
 pub(crate) mod restack;
+pub(crate) mod retract;
 pub(crate) mod run;
 pub(crate) mod skip;
 pub(crate) mod stop_run;

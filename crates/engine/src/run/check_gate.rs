@@ -65,6 +65,7 @@ pub(crate) fn check_outcome(
         },
         for_writer: for_writer(&comparison, surface),
         evidence: evidence(plan, report, &comparison, notes),
+        warm: report.warm,
         ..comparison.facts()
     };
     watch(&mut facts, plan, report, &comparison);

@@ -132,6 +132,9 @@ pub struct Report {
     pub took_ms: BTreeMap<String, u64>,
     /// Milliseconds that measuring the base took, whenever that was.
     pub baseline_ms: u64,
+    /// Whether a tree that counts was measured with built outputs that were there before.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub warm: bool,
 }
 
 /// What probing a measurement showed.

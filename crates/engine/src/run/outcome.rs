@@ -296,7 +296,9 @@ impl EndedRun<'_> {
                 }
                 None => Err("there is no candidate to judge".to_owned()),
             },
-            Stage::Baseline | Stage::Check => Err("no agent runs the checks".to_owned()),
+            Stage::Baseline | Stage::Check | Stage::Confirm => {
+                Err("no agent runs the checks".to_owned())
+            }
         };
         answer.unwrap_or_else(|why| RunOutcome::BadAnswer { why })
     }

@@ -156,6 +156,18 @@ fn i04_a_crash_around_several_stories_changes_nothing() {
     }
 }
 
+/// A landing that is confirmed, one that is taken back with others above it, and one that a cancel leaves
+/// unconfirmed: published equally whenever the power failed.
+#[test]
+fn i04_a_crash_around_a_confirmation_changes_nothing() {
+    let all = all();
+    let confirming = all.iter().filter(|scenario| scenario.class == "confirm");
+    let n_points: usize = confirming
+        .map(|scenario| survives_points(scenario, if is_soak() { 1 } else { 12 }))
+        .sum();
+    println!("{n_points} crash points around confirmations");
+}
+
 #[test]
 fn i04_crashes_at_every_record_in_a_row_change_nothing() {
     for Chosen { scenario, .. } in chosen("quartet").iter().chain(&chosen("proof")) {

@@ -68,6 +68,7 @@ fn words_of(event: &Event, before: &State, after: &State) -> Vec<String> {
         Event::RunEnded { run, .. } => words.push(format!("{} ended", run_name(run))),
         Event::Restacked { story, .. } => words.push(format!("{story} restacked")),
         Event::Integrated { story, .. } => words.push(format!("{story} landed")),
+        Event::Retracted { story, .. } => words.push(format!("{story} retracted")),
         Event::Announced { story, .. } => words.push(format!("{story} passed")),
         Event::StorySkipped { story, .. } => words.push(format!("{story} skipped")),
         Event::LoopEnded { .. } => words.push("the end".to_owned()),

@@ -381,6 +381,7 @@ fn every_kind_of_order_gives_the_same_elsewhere() {
     let has_passed = |story: &kernel::StoryProgress| story.has_passed();
     assert!(stage.state.stories().iter().all(has_passed), "all landed");
     restack(&mut stage, "never");
+    retract(&mut stage, "never");
     stop_and_wait(&mut stage);
     let expected = [
         "announce",
@@ -394,6 +395,7 @@ fn every_kind_of_order_gives_the_same_elsewhere() {
         "prepare",
         "publish",
         "restack",
+        "retract",
         "run baseline",
         "run check",
         "run implement",
@@ -447,6 +449,33 @@ fn restack(stage: &mut Stage, story: &str) {
     };
     assert_eq!(shown("%P").trim(), onto.as_str());
     assert!(shown("%B").contains(&format!("Restacked-From: {from}")));
+}
+
+/// A branch goes back from its head, as it would if that were red with everything built anew.
+fn retract(stage: &mut Stage, story: &str) {
+    let spec = stage.state.spec();
+    let (from, to) = (stage.state.head().clone(), spec.base.clone());
+    let repository = Home::at(stage.root.path().join("home")).repository(LOOP_ID);
+    let aside = "refs/heads/agent-loop/aside";
+    testkit::git(&repository, &["update-ref", aside, from.as_str()]);
+    let order = Order {
+        loop_id: spec.loop_id.clone(),
+        project: spec.project.clone(),
+        settings: std::sync::Arc::clone(&spec.settings),
+        deed: Deed::Retract(Box::new(kernel::RetractOrder {
+            story: story.into(),
+            attempt: 1,
+            branch: "agent-loop/aside".to_owned(),
+            from: from.clone(),
+            commit: from,
+            to: to.clone(),
+            why: "a test is red".to_owned(),
+        })),
+    };
+    let event = stage.compare(&order);
+    assert!(matches!(event, Some(Event::Retracted { .. })), "{event:?}");
+    let there = testkit::git(&repository, &["rev-parse", aside]);
+    assert_eq!(there.trim(), to.as_str());
 }
 
 /// A person takes a story after the end and hands in a commit of theirs.
@@ -537,6 +566,62 @@ fn stop_and_wait(calm: &mut Stage) {
     stage.compare(&stop);
     calm.seen.extend(stage.seen);
     calm.seen.extend(waiting.seen);
+}
+
+#[test]
+fn a_retraction_finds_a_landing_that_was_not_recorded_and_nothing_else() {
+    let stage = Stage::new();
+    let ports = ports(stage.root.path());
+    let base = stage.state.spec().base.clone();
+    let id = CommitId::parse(base.as_str()).expect("an id");
+    let project = stage.root.path().join("project");
+    fs::create_dir_all(ports.home.loop_folder(LOOP_ID)).expect("made");
+    ports
+        .repositories
+        .create(LOOP_ID, &project, &id)
+        .expect("a repository");
+    let repository = ports.repositories.open(LOOP_ID).expect("opened");
+    let tree = repository.tree_of(&id).expect("a tree");
+    let commit = |on: &CommitId, message: &str| {
+        let made = repository.commit(&tree, on, message, 0);
+        made.expect("made")
+    };
+    let red = commit(&id, "red");
+    let above = commit(&red, "above");
+    let unrecorded = commit(&above, "unrecorded");
+    let theirs = commit(&unrecorded, "somebody else's");
+    let branch = format!("refs/heads/agent-loop/{LOOP_ID}");
+    let to_commit = |id: &CommitId| kernel::Commit::new(id.as_str()).expect("an id");
+    let order = Order {
+        loop_id: LOOP_ID.to_owned(),
+        project: project.display().to_string(),
+        settings: Arc::clone(&stage.state.spec().settings),
+        deed: Deed::Retract(Box::new(kernel::RetractOrder {
+            story: "one".into(),
+            attempt: 1,
+            branch: format!("agent-loop/{LOOP_ID}"),
+            from: to_commit(&above),
+            commit: to_commit(&red),
+            to: base,
+            why: String::new(),
+        })),
+    };
+    let mut before: Option<CommitId> = None;
+    for (at, is_taken) in [
+        (&above, true),
+        (&id, true),
+        (&unrecorded, true),
+        (&theirs, false),
+    ] {
+        repository
+            .move_ref(&branch, before.as_ref(), at)
+            .expect("moved");
+        let result = carry_out(&order, &ports);
+        assert_eq!(result.is_ok(), is_taken, "{at}: {result:?}");
+        before = repository.read_ref(&branch).expect("read");
+        let expected = if is_taken { &id } else { at };
+        assert_eq!(before.as_ref(), Some(expected), "{at}");
+    }
 }
 
 #[test]

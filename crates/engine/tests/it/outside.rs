@@ -102,6 +102,26 @@ impl Outside {
 }
 
 impl Outside {
+    pub(crate) fn integrate(&mut self, story: StoryId, attempt: u32, commit: Commit) -> Event {
+        self.head = Some(commit.clone());
+        Event::Integrated {
+            story,
+            attempt,
+            commit,
+        }
+    }
+
+    pub(crate) fn retract(&mut self, owed: kernel::RetractOrder) -> Event {
+        self.head = Some(owed.to.clone());
+        Event::Retracted {
+            story: owed.story,
+            attempt: owed.attempt,
+            commit: owed.commit,
+            onto: owed.to,
+            why: owed.why,
+        }
+    }
+
     /// Puts work onto the head; now and then it does not fit.
     pub(crate) fn restack(&mut self, owed: &RestackOrder, random: &mut Random) -> Event {
         let is_candidate = owed.what == Restackable::Candidate;
@@ -162,7 +182,7 @@ fn outcome(
             question: why(),
             free: false,
         },
-        (Stage::Baseline | Stage::Check, roll) => RunOutcome::Checked {
+        (Stage::Baseline | Stage::Check | Stage::Confirm, roll) => RunOutcome::Checked {
             passed: roll > 4,
             report: String::new(),
             facts: None,

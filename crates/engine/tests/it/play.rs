@@ -432,6 +432,7 @@ impl PersonCase {
             "request pause" => Event::PauseRequested,
             "request resume" => Event::ResumeRequested,
             "request reload" => log.reloaded(state),
+            "request publish" => Event::PublishRequested,
             does if does.starts_with("story ") => self.steer(state, &log.objects)?,
             choice => Event::Answered {
                 choice: choice.to_owned(),
@@ -586,6 +587,7 @@ fn deed_word(event: &Event) -> Option<String> {
         | Event::Restacked { .. }
         | Event::RestackRefused { .. }
         | Event::Integrated { .. }
+        | Event::Retracted { .. }
         | Event::StorySkipped { .. }
         | Event::StoryBlocked { .. }
         | Event::RecheckPlanned { .. }
@@ -793,6 +795,7 @@ fn stage_of(word: &str) -> Stage {
         Stage::Prove,
         Stage::Judge,
         Stage::Arbitrate,
+        Stage::Confirm,
     ]
     .into_iter()
     .find(|stage| stage.word() == word)
@@ -814,7 +817,7 @@ struct Actor<'a> {
 impl Actor<'_> {
     fn act(&self, case: Option<&RunCase>) -> Ends {
         if self.stage.is_check() {
-            self.measure();
+            self.measure(case.is_some_and(|case| case.warm));
         } else {
             self.write(case);
         }
@@ -933,16 +936,21 @@ impl Actor<'_> {
                 "checked": ["it works"], "found": [], "mended": [], "see": ["run the tests"]
             })
             .to_string(),
-            Stage::Implement | Stage::Baseline | Stage::Check => String::new(),
+            Stage::Implement | Stage::Baseline | Stage::Check | Stage::Confirm => String::new(),
         }
     }
 
-    /// Does what a check's own process does, by the tests' own small language.
-    fn measure(&self) {
+    /// Does what a check's own process does, by the tests' own small language. A reused build hides
+    /// whatever is red with the candidate.
+    fn measure(&self, warm: bool) {
         let plan = fs::read(self.folder.join("plan.json")).expect("a plan");
         let plan: CheckPlan = serde_json::from_slice(&plan).expect("a plan");
         let measured = |tree: &Option<String>| tree.as_ref().map(|tree| self.measured(tree));
-        let candidate = measured(&plan.trees.candidate);
+        let with_candidate = |tree: &Option<String>| {
+            let found = measured(tree);
+            if warm { found.map(all_green) } else { found }
+        };
+        let candidate = with_candidate(&plan.trees.candidate);
         let report = Report {
             base: self.measured(&plan.trees.base),
             base_with_tests: measured(&plan.trees.base_with_tests),
@@ -951,8 +959,9 @@ impl Actor<'_> {
                 .flat_map(|found| [found.clone(), found.clone()])
                 .collect(),
             candidate,
-            proof: measured(&plan.trees.proof),
-            old_form: measured(&plan.trees.old_form),
+            proof: with_candidate(&plan.trees.proof),
+            old_form: with_candidate(&plan.trees.old_form),
+            warm,
             ..Report::default()
         };
         let bytes = serde_json::to_vec(&report).expect("JSON");
@@ -997,6 +1006,16 @@ impl Actor<'_> {
             }],
         }
     }
+}
+
+fn all_green(mut measurement: Measurement) -> Measurement {
+    for check in &mut measurement.checks {
+        check.exit_code = Some(0);
+        for test in check.results.tests.values_mut().flatten() {
+            (test.status, test.message) = (TestStatus::Passed, None);
+        }
+    }
+    measurement
 }
 
 /// What codex prints when it works, answers and ends.

@@ -113,6 +113,9 @@ pub(crate) struct RunCase {
     #[serde(default)]
     pub(crate) ends: Option<String>,
     pub(crate) session: Option<String>,
+    /// Whether a check reuses a build, which hides what is red with the candidate.
+    #[serde(default)]
+    pub(crate) warm: bool,
     /// The records after which it ends; `never` until it is stopped.
     pub(crate) ends_after: Option<String>,
     #[serde(default)]
@@ -171,6 +174,8 @@ pub(crate) struct Expect {
     pub(crate) returns: BTreeMap<String, u32>,
     /// Proven stories that did not land and are named at the end.
     pub(crate) named: Option<Vec<String>>,
+    /// Stories that landed, are not confirmed and are named at the end, in their order.
+    pub(crate) unconfirmed: Option<Vec<String>>,
     #[serde(default)]
     pub(crate) landed_or_named: Vec<String>,
     /// Stories whose question is open at the end.

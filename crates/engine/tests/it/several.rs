@@ -103,6 +103,11 @@ impl Look<'_> {
                 &mut complaints,
             );
         }
+        if let Some(wanted) = &self.expect.unconfirmed {
+            let found = self.state.unconfirmed();
+            let found: Vec<String> = found.iter().map(|(story, _)| story.to_string()).collect();
+            compare("unconfirmed", &found, wanted, &mut complaints);
+        }
         for story in &self.expect.landed_or_named {
             if !landed.contains(story) && !named.contains(story) {
                 complaints.push(format!("{story} neither landed nor is it named"));

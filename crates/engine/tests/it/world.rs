@@ -317,14 +317,8 @@ impl World {
             Deed::Restack(owed) => Some(outside.restack(&owed, &mut self.random)),
             Deed::Integrate {
                 story, attempt, to, ..
-            } => {
-                outside.head = Some(to.clone());
-                Some(Event::Integrated {
-                    story,
-                    attempt,
-                    commit: to,
-                })
-            }
+            } => Some(outside.integrate(story, attempt, to)),
+            Deed::Retract(owed) => Some(outside.retract(*owed)),
             Deed::Announce { story, .. } => Some(announced(story, &mut self.random)),
             Deed::Publish(publish) => Some(Event::PublishTried {
                 commit: publish.to,

@@ -49,6 +49,7 @@ fn stages_of(flow: Flow) -> Vec<String> {
                     Stage::Review => reviewed(),
                     Stage::Judge => RunOutcome::Judged(played.verdict(true)),
                     Stage::Arbitrate => unreachable!("nothing is in dispute"),
+                    Stage::Confirm => unreachable!("no build is reused"),
                 };
                 played.record(ended(run.clone(), outcome));
             }

@@ -42,6 +42,17 @@ struct Oracle {
     n_landed: u64,
     n_returns: u64,
     n_carried: u64,
+    /// Whether builds are reused in this world.
+    is_warm: bool,
+    /// Works that are red, which a reused build hides.
+    flawed: BTreeSet<Work>,
+    /// Commits that were taken back from the branch.
+    dropped: BTreeSet<Commit>,
+    /// Commits that the operator was shown.
+    announced: BTreeSet<Commit>,
+    n_confirmed: u64,
+    n_retracted: u64,
+    n_requeued: u64,
 }
 
 impl Oracle {
@@ -54,6 +65,13 @@ impl Oracle {
             n_landed: 0,
             n_returns: 0,
             n_carried: 0,
+            is_warm: seed.is_multiple_of(2),
+            flawed: BTreeSet::new(),
+            dropped: BTreeSet::new(),
+            announced: BTreeSet::from([base.clone()]),
+            n_confirmed: 0,
+            n_retracted: 0,
+            n_requeued: 0,
         }
     }
 
@@ -94,13 +112,45 @@ impl Oracle {
         self.dice(&words).chance(25)
     }
 
+    /// Whether a tree is green with everything built anew.
     fn is_green(&self, commit: &Commit) -> bool {
+        let works = &self.trees[commit].works;
+        self.seems_green(commit) && works.is_disjoint(&self.flawed)
+    }
+
+    /// Whether a tree is green with a reused build.
+    fn seems_green(&self, commit: &Commit) -> bool {
         let works: Vec<&Work> = self.trees[commit].works.iter().collect();
         let mut pairs = works
             .iter()
             .enumerate()
             .flat_map(|(at, one)| works[at + 1..].iter().map(move |other| (*one, *other)));
-        !pairs.any(|(one, other)| self.clash(one, other))
+        let lacks = |work: &&Work| self.lacks(work, &self.trees[commit].works);
+        !pairs.any(|(one, other)| self.clash(one, other)) && !works.iter().any(lacks)
+    }
+
+    /// Whether a work needs another one that it was made on top of and that is not there any more.
+    fn lacks(&self, work: &Work, there: &BTreeSet<Work>) -> bool {
+        if self.dropped.is_empty() {
+            return false;
+        }
+        let on = self.made_on.get(work).into_iter().flatten();
+        let mut gone = on.filter(|on| !there.contains(*on));
+        gone.any(|on| {
+            let words = [
+                &*work.0,
+                &work.1.to_string(),
+                &on.0,
+                &on.1.to_string(),
+                "needs",
+            ];
+            self.dice(&words).chance(30)
+        })
+    }
+
+    /// A commit and everything below it, newest first.
+    fn ancestors<'a>(&'a self, commit: &'a Commit) -> impl Iterator<Item = &'a Commit> {
+        std::iter::successors(Some(commit), |one| self.trees[*one].parent.as_ref())
     }
 
     fn add(&mut self, tree: Tree) -> Commit {
@@ -115,6 +165,10 @@ impl Oracle {
         let mut works = self.trees[base].works.clone();
         let work = (story.to_owned(), attempt);
         self.made_on.insert(work.clone(), works.clone());
+        let flaw = self.dice(&[story, &attempt.to_string(), "flaw"]).chance(20);
+        if self.is_warm && flaw {
+            self.flawed.insert(work.clone());
+        }
         works.insert(work);
         self.add(Tree {
             parent: Some(base.clone()),
@@ -127,7 +181,8 @@ impl Oracle {
         let from = &self.trees[&order.from];
         let base = from.parent.clone().expect("it stands on something");
         let onto = &self.trees[&order.onto];
-        let landed = onto.works.difference(&self.trees[&base].works);
+        // What landed, and what was taken back.
+        let landed = onto.works.symmetric_difference(&self.trees[&base].works);
         let landed: BTreeSet<u64> = landed.flat_map(|(story, _)| self.keys(story)).collect();
         let own = self.keys(&order.story);
         let shared: Vec<&u64> = own.intersection(&landed).collect();
@@ -270,6 +325,17 @@ impl World {
         }
     }
 
+    /// What an end left unconfirmed is confirmed where somebody asks for it.
+    fn goes_on_confirming(&mut self) -> bool {
+        let state = &self.played.state;
+        let is_left = state.ended().is_some() && state.has_unconfirmed();
+        let goes_on = is_left && self.random.chance(80);
+        if goes_on {
+            self.record(Event::PublishRequested);
+        }
+        goes_on
+    }
+
     fn record(&mut self, event: Event) {
         let before = self.played.state.clone();
         self.played.record(event);
@@ -344,6 +410,10 @@ impl World {
         let random = &mut self.random;
         Some(match &order.deed {
             Deed::Run(_) if random.chance(40) => return None,
+            // Whoever builds everything anew takes long.
+            Deed::Run(run) if run.place.run.stage == Stage::Confirm && random.chance(90) => {
+                return None;
+            }
             Deed::Run(run) => {
                 let run = run.place.run.clone();
                 let outcome = self.run_outcome(&run);
@@ -427,6 +497,7 @@ impl World {
             (Stage::WriteTests, _) => written(),
             (Stage::Review, _) => reviewed(),
             (Stage::Check, roll) => self.measured(run, roll),
+            (Stage::Confirm, _) => self.confirmed(run),
             (Stage::Arbitrate, roll) => RunOutcome::Ruled {
                 fresh_tests: roll > 20,
                 reason: String::new(),
@@ -443,16 +514,40 @@ impl World {
         let attempt = self.played.state.attempt(&run.story).expect("an attempt");
         let commit = &attempt.candidate().expect("a candidate").commit;
         let is_first = attempt.judged.is_none();
-        let is_green = self.oracle.is_green(commit) && !(is_first && roll < 8);
+        let warm =
+            self.oracle.is_warm && !is_cold(&self.played.state, run) && self.random.chance(80);
+        let is_green = if warm {
+            self.oracle.seems_green(commit)
+        } else {
+            self.oracle.is_green(commit)
+        };
+        let is_green = is_green && !(is_first && roll < 8);
         let has_proof = self.random.chance(80);
         let is_gating = self.random.chance(90);
         facts(|facts| {
+            facts.warm = warm;
             if has_proof {
                 facts.proven = vec!["it works".to_owned()];
             }
             if !is_gating {
                 facts.not_gating = vec!["lint".to_owned()];
             }
+            if !is_green {
+                facts.broken = vec!["somebody else's".to_owned()];
+            }
+        })
+    }
+
+    /// What landed is measured again, with everything built anew.
+    fn confirmed(&mut self, run: &RunKey) -> RunOutcome {
+        let seed = self.seed;
+        let state = &self.played.state;
+        assert!(is_cold(state, run), "seed {seed}: {run} reuses a build");
+        let attempt = state.attempt(&run.story).expect("an attempt");
+        let commit = &attempt.candidate().expect("a candidate").commit;
+        let is_green = self.oracle.is_green(commit);
+        self.oracle.n_confirmed += u64::from(is_green);
+        facts(|facts| {
             if !is_green {
                 facts.broken = vec!["somebody else's".to_owned()];
             }
@@ -472,12 +567,20 @@ impl World {
             !owed.is_empty() || is_idle,
             "seed {seed}: q5: nothing is owed and nobody is asked"
         );
+        self.check_shown(before, &owed);
+        let after = &self.played.state;
         check_others(before, after, event, seed);
         check_bounds(after, seed);
         check_reservations(after, event, seed);
         match event {
             Event::Integrated { story, commit, .. } => self.check_landing(before, story, commit),
-            Event::Announced { story, .. } => check_announced(before, story, seed),
+            Event::Announced { story, .. } => self.check_announced(before, story),
+            Event::Retracted {
+                story,
+                commit,
+                onto,
+                ..
+            } => self.check_retracted(before, story, commit, onto),
             Event::LoopEnded { .. } => check_named(after, seed),
             Event::RestackRefused { what, .. } => {
                 self.oracle.n_returns += u64::from(*what == Restackable::Candidate);
@@ -486,17 +589,117 @@ impl World {
         }
     }
 
+    /// The operator's branch never moves backwards, and never to what is not confirmed or was taken back.
+    fn check_shown(&mut self, before: &State, owed: &[Order]) {
+        let (seed, after) = (self.seed, &self.played.state);
+        for order in owed {
+            let to = match &order.deed {
+                Deed::Announce { to, .. } => to,
+                Deed::Publish(order) => &order.to,
+                Deed::Run(run) => {
+                    let is_check = run.place.run.stage.is_check();
+                    assert!(
+                        run.cold || !is_check || after.warm_off().is_none(),
+                        "seed {seed}: a build is reused after one was wrong"
+                    );
+                    continue;
+                }
+                _ => continue,
+            };
+            self.expect_confirmed(to);
+        }
+        let (was, is) = (before.published(), after.published());
+        if was == is {
+            return;
+        }
+        let is = is.expect("what was published stays published").clone();
+        self.expect_confirmed(&is);
+        let was = was.unwrap_or(&before.spec().base);
+        let is_forward = self.oracle.ancestors(&is).any(|one| one == was);
+        assert!(is_forward, "seed {seed}: the published branch went back");
+    }
+
+    /// Every commit up to this one is green with everything built anew, and none was taken back.
+    fn expect_confirmed(&self, commit: &Commit) {
+        let (seed, oracle) = (self.seed, &self.oracle);
+        for one in oracle.ancestors(commit) {
+            assert!(
+                !oracle.dropped.contains(one),
+                "seed {seed}: {one} was taken back and is shown"
+            );
+        }
+        let shown = &oracle.trees[commit].works;
+        let is_green = oracle.is_green(commit);
+        assert!(is_green, "seed {seed}: q3: {shown:?} is shown and red");
+    }
+
+    /// The branch is at the last confirmed commit, and whatever had landed above is to land again.
+    fn check_retracted(&mut self, before: &State, story: &str, commit: &Commit, onto: &Commit) {
+        let (seed, after) = (self.seed, self.played.state.clone());
+        let parent = self.oracle.trees[commit].parent.clone();
+        assert_eq!(parent.as_ref(), Some(onto), "seed {seed}: another commit");
+        assert_eq!(*after.head(), *onto, "seed {seed}: the branch went back");
+        assert_eq!(after.confirmed(), onto, "seed {seed}: more is unconfirmed");
+        assert!(after.warm_off().is_some(), "seed {seed}: builds are reused");
+        assert!(
+            !self.oracle.is_green(commit),
+            "seed {seed}: what was green is taken back"
+        );
+        let dropped: Vec<Commit> = self
+            .oracle
+            .ancestors(before.head())
+            .take_while(|one| *one != onto)
+            .cloned()
+            .collect();
+        for (later, at) in before.unconfirmed() {
+            assert!(dropped.contains(at), "seed {seed}: {later} stays");
+            if *later == *story {
+                continue;
+            }
+            let progress = after.story(later).expect("a story");
+            let is_queued = progress.attempt().is_some_and(Attempt::is_queued);
+            let is_put_off = progress.status == StoryStatus::Pending;
+            assert!(is_queued || is_put_off, "seed {seed}: {later} is lost");
+            self.oracle.n_requeued += u64::from(is_queued);
+        }
+        self.oracle.n_landed -= dropped.len() as u64;
+        self.oracle.dropped.extend(dropped);
+        self.oracle.n_retracted += 1;
+    }
+
+    /// Q4: the operator is shown the landings in their order.
+    fn check_announced(&mut self, before: &State, story: &str) {
+        let seed = self.seed;
+        let attempt = before.attempt(story).expect("an attempt");
+        let kernel::Step::Announce { commit, .. } = &attempt.step else {
+            panic!("seed {seed}: {story} is not to be announced");
+        };
+        if attempt.is_recheck {
+            return;
+        }
+        let parent = self.oracle.trees[commit].parent.as_ref();
+        let is_next = parent.is_some_and(|parent| self.oracle.announced.contains(parent));
+        assert!(is_next, "seed {seed}: q4: {story} is announced too early");
+        self.oracle.announced.insert(commit.clone());
+    }
+
     /// Q1 to Q4.
     fn check_landing(&mut self, before: &State, story: &str, commit: &Commit) {
         let seed = self.seed;
+        assert!(
+            !self.oracle.dropped.contains(commit),
+            "seed {seed}: {commit} was taken back and lands again"
+        );
         let tree = &self.oracle.trees[commit];
         assert_eq!(
             tree.parent.as_ref(),
             Some(before.head()),
             "seed {seed}: q1: another parent than the head"
         );
+        // A reused build may have hidden something: then it is confirmed before anybody is shown it.
+        let attempt = self.played.state.attempt(story).expect("it landed");
         assert!(
-            self.oracle.is_green(commit),
+            self.oracle.is_green(commit) || attempt.is_unconfirmed(),
             "seed {seed}: q3: the branch is red after {story} landed: {:?}",
             tree.works
         );
@@ -583,21 +786,12 @@ fn is_stuck(state: &State, story: &StoryProgress) -> bool {
         && (owes_much || asking.any(|one| !one.free))
 }
 
-/// Q4: the operator is shown the landings in their order.
-fn check_announced(before: &State, story: &str, seed: u64) {
-    let ticket = |story: &StoryProgress| story.ticket;
-    let own = before.story(story).and_then(ticket);
-    let is_recheck = before.attempt(story).is_some_and(|one| one.is_recheck);
-    let earlier = before.attempts().filter(|(_, attempt)| {
-        matches!(attempt.step, kernel::Step::Announce { .. }) && !attempt.is_recheck
-    });
-    for (other, _) in earlier {
-        assert!(
-            is_recheck || ticket(other) >= own,
-            "seed {seed}: q4: {story} is announced before {}",
-            other.spec.id
-        );
-    }
+/// Whether the run of an order may not reuse a build.
+fn is_cold(state: &State, run: &RunKey) -> bool {
+    let mut orders = decide(state).into_iter();
+    orders.any(
+        |order| matches!(&order.deed, Deed::Run(order) if order.place.run == *run && order.cold),
+    )
 }
 
 /// Q6: what happens to one story changes nothing of another.
@@ -648,7 +842,10 @@ fn check_bounds(state: &State, seed: u64) {
 
 /// Q8.
 fn check_reservations(state: &State, event: &Event, seed: u64) {
-    if let (Event::RunStarted { .. }, Some(left)) = (event, state.left_ms()) {
+    if let (Event::RunStarted { run }, Some(left)) = (event, state.left_ms()) {
+        if run.stage == Stage::Confirm && state.was_asked_to_confirm() {
+            return;
+        }
         let running = i64::try_from(state.running().len()).expect("few");
         assert!(
             running * CAP_MS <= left,
@@ -659,12 +856,13 @@ fn check_reservations(state: &State, event: &Event, seed: u64) {
 
 /// Q9: whoever is proven and has not landed is named.
 fn check_named(state: &State, seed: u64) {
-    let named: Vec<&str> = state.unlanded().iter().map(|(id, _)| id.as_str()).collect();
+    let left = state.unlanded().into_iter().chain(state.unconfirmed());
+    let named: Vec<&str> = left.map(|(id, _)| id.as_str()).collect();
     for story in state.stories() {
         let StoryStatus::Active(attempt) = &story.status else {
             continue;
         };
-        let is_proven = attempt.is_queued() || attempt.judged.is_some();
+        let is_proven = attempt.is_queued() || attempt.judged.is_some() || attempt.has_landed();
         assert!(
             !is_proven || named.contains(&story.spec.id.as_str()),
             "seed {seed}: q9: {} is proven and nobody names it",
@@ -680,6 +878,7 @@ fn world_of_several_stories() {
     let first_seed = number("LOOPWRIGHT_WORLD_SEED", 1);
     let (mut steps, mut loops, mut beside) = (0, 0, 0);
     let (mut landed, mut returned, mut carried) = (0, 0, 0);
+    let (mut confirmed, mut retracted, mut requeued, mut went_on) = (0, 0, 0, 0);
     while steps < steps_wanted {
         let mut world = World::new(first_seed + loops);
         let mut own = 0;
@@ -687,6 +886,9 @@ fn world_of_several_stories() {
             world.step();
             beside += u64::from(world.played.state.running().len() > 1);
             own += 1;
+            if world.goes_on_confirming() {
+                went_on += 1;
+            }
         }
         let seed = world.seed;
         assert!(
@@ -704,14 +906,24 @@ fn world_of_several_stories() {
         landed += world.oracle.n_landed;
         returned += world.oracle.n_returns;
         carried += world.oracle.n_carried;
+        confirmed += world.oracle.n_confirmed;
+        retracted += world.oracle.n_retracted;
+        requeued += world.oracle.n_requeued;
     }
     // A short world may never come to it.
     assert!(
         steps < 100_000 || (beside * 10 > steps && returned > 100 && carried > 100),
         "stories hardly ever meet: {beside} of {steps} steps, {returned} sent back, {carried} carried"
     );
+    assert!(
+        steps < 100_000 || (confirmed > 100 && retracted > 50 && requeued > 20 && went_on > 10),
+        "hardly anything is confirmed: {confirmed} confirmed, {retracted} taken back, {requeued} \
+         returned to the queue, {went_on} loops went on to confirm"
+    );
     println!(
         "several stories: {steps} steps, {loops} loops from seed {first_seed}, {landed} landed, \
-         {returned} did not fit, {carried} verdicts carried, {beside} steps with several runs"
+         {returned} did not fit, {carried} verdicts carried, {confirmed} confirmed, {retracted} taken \
+         back, {requeued} returned to the queue, {went_on} loops went on to confirm, {beside} steps with \
+         several runs"
     );
 }

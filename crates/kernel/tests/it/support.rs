@@ -167,6 +167,7 @@ impl Played {
                 attempt,
                 commit: to,
             },
+            Deed::Retract(order) => retracted(&order),
             Deed::Announce { story, .. } => Event::Announced {
                 story,
                 branch: PublishResult::Done,
@@ -338,6 +339,17 @@ pub(crate) fn restacked(order: &RestackOrder, commit: Commit, class: RestackClas
         class,
         notes: order.notes.clone(),
         ask: None,
+    }
+}
+
+/// A landing that was taken back.
+pub(crate) fn retracted(order: &kernel::RetractOrder) -> Event {
+    Event::Retracted {
+        story: order.story.clone(),
+        attempt: order.attempt,
+        commit: order.commit.clone(),
+        onto: order.to.clone(),
+        why: order.why.clone(),
     }
 }
 
@@ -552,6 +564,7 @@ fn words(order: &Order) -> String {
             )
         }
         Deed::Integrate { story, .. } => format!("integrate {story}"),
+        Deed::Retract(order) => format!("retract {} {}", order.story, order.attempt),
         Deed::Announce { story, .. } => format!("announce {story}"),
         Deed::Publish(order) => {
             let known = order.known.as_deref().unwrap_or("nothing known");

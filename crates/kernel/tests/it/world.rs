@@ -16,8 +16,9 @@ use kernel::{
 use testkit::{Random, number};
 
 use crate::support::{
-    Played, bad_answer, checked, ended, failed, fault, green, interrupted, limit, numbered_commit,
-    red, restack_refused, restacked, reviewed, spec, story, unfit, unproven, worked, written,
+    Played, bad_answer, checked, ended, facts, failed, fault, green, interrupted, limit,
+    numbered_commit, red, restack_refused, restacked, reviewed, spec, story, unfit, unproven,
+    worked, written,
 };
 
 fn random_spec(random: &mut Random) -> LoopSpec {
@@ -90,6 +91,7 @@ fn random_outcome(played: &Played, run: &RunKey, random: &mut Random) -> RunOutc
         (Stage::Implement, _) => worked(),
         (Stage::Baseline, roll) => checked(roll > 3),
         (Stage::Check, roll) => random_checks(random, roll),
+        (Stage::Confirm, 3 | 4) => green(),
         (_, 3) => bad_answer("prose"),
         (_, 4) => failed("crashed"),
         (Stage::Prove, _) => worked(),
@@ -100,6 +102,11 @@ fn random_outcome(played: &Played, run: &RunKey, random: &mut Random) -> RunOutc
             reason: String::new(),
         },
         (Stage::Judge, roll) => RunOutcome::Judged(played.verdict_on(&run.story, roll > 7)),
+        (Stage::Confirm, roll) => facts(|facts| {
+            if roll < 7 {
+                facts.broken = vec!["t3".to_owned()];
+            }
+        }),
     }
 }
 
@@ -111,6 +118,7 @@ fn random_checks(random: &mut Random, roll: u64) -> RunOutcome {
         6 => unproven(),
         7 => red(&["t1"]),
         8 => red(if random.chance(50) { &["t1"] } else { &["t2"] }),
+        9 => facts(|facts| facts.warm = true),
         _ => green(),
     }
 }
@@ -137,7 +145,8 @@ fn is_settled(state: &State) -> bool {
 
 /// Accepted work is published, or owed, or somebody took the branch: it is never forgotten.
 fn check_published(state: &State, owed: &[Order], seed: u64) {
-    let is_behind = state.head() != &state.spec().base && state.published() != Some(state.head());
+    let confirmed = state.confirmed();
+    let is_behind = *confirmed != state.spec().base && state.published() != Some(confirmed);
     let is_owed = |order: &Order| matches!(order.deed, Deed::Publish(_) | Deed::Announce { .. });
     assert!(
         !is_behind || state.is_branch_taken() || owed.iter().any(is_owed),
@@ -164,6 +173,13 @@ fn check(played: &Played, before: &Before, seed: u64) {
             Event::Integrated { commit, story, .. } => {
                 check_landing(played, story, commit, before, seed);
             }
+            Event::Retracted { commit, onto, .. } => {
+                let is_back =
+                    played.state.head() == onto && played.state.published() != Some(commit);
+                assert!(is_back, "seed {seed}: i01: {commit} was taken back badly");
+            }
+            Event::Announced { .. } | Event::PublishTried { .. } => check_shown(played, seed),
+            Event::RunStarted { run } if run.stage == Stage::Confirm => {}
             Event::RunStarted { run } => check_budget(played, run, seed),
             Event::AgentSwitched { run, to, .. } => check_switch(played, run, to, seed),
             _ => {}
@@ -172,7 +188,7 @@ fn check(played: &Played, before: &Before, seed: u64) {
     let has_landed = matches!(
         played.journal[before.n_records..],
         [Stamped {
-            event: Event::Integrated { .. },
+            event: Event::Integrated { .. } | Event::Retracted { .. },
             ..
         }]
     );
@@ -183,6 +199,84 @@ fn check(played: &Played, before: &Before, seed: u64) {
     for story in played.state.stories() {
         check_story(played, story, seed);
     }
+}
+
+/// What is published was measured with everything built anew, and was not taken back.
+fn check_shown(played: &Played, seed: u64) {
+    let Some(shown) = played.state.published() else {
+        return;
+    };
+    let mut is_confirmed = true;
+    for Stamped { event, .. } in &played.journal {
+        match event {
+            Event::Integrated {
+                commit,
+                story,
+                attempt,
+            } if commit == shown => {
+                is_confirmed = !landed_warm(&played.journal, story, *attempt, commit);
+            }
+            Event::RunEnded {
+                run,
+                outcome:
+                    RunOutcome::Checked {
+                        facts: Some(facts), ..
+                    },
+                ..
+            } if run.stage == Stage::Confirm && !is_confirmed => {
+                let is_its = confirms(&played.journal, run, shown);
+                is_confirmed |= is_its && facts.broken.is_empty();
+            }
+            Event::Retracted { commit, .. } => {
+                assert_ne!(commit, shown, "seed {seed}: what was taken back is shown");
+            }
+            _ => {}
+        }
+    }
+    assert!(is_confirmed, "seed {seed}: {shown} is shown unconfirmed");
+}
+
+/// Whether the checks that let a commit land reused a build.
+fn landed_warm(journal: &[Stamped], story: &str, attempt: u32, commit: &Commit) -> bool {
+    let upto = journal.iter().take_while(
+        |record| !matches!(&record.event, Event::Integrated { commit: at, .. } if at == commit),
+    );
+    let mut is_covered = false;
+    let checks = upto.filter_map(|record| match &record.event {
+        // A person's reason covers whatever is red, until somebody works on it again.
+        Event::AcceptRequested {
+            story: id, reason, ..
+        } if *id == *story => {
+            is_covered = reason.is_some();
+            Some(false)
+        }
+        Event::RunStarted { run } if run.story == *story && run.stage == Stage::Implement => {
+            is_covered = false;
+            None
+        }
+        Event::RunEnded { .. } if is_covered => None,
+        Event::RunEnded {
+            run,
+            outcome: RunOutcome::Checked { facts, .. },
+            ..
+        } if run.story == *story && run.attempt == attempt && run.stage == Stage::Check => {
+            Some(facts.as_ref().is_some_and(|facts| facts.warm))
+        }
+        _ => None,
+    });
+    checks.last().unwrap_or_default()
+}
+
+/// Whether a confirmation is of the attempt that landed as this commit.
+fn confirms(journal: &[Stamped], run: &RunKey, commit: &Commit) -> bool {
+    journal.iter().any(|record| match &record.event {
+        Event::Integrated {
+            story,
+            attempt,
+            commit: at,
+        } => at == commit && *story == run.story && *attempt == run.attempt,
+        _ => false,
+    })
 }
 
 fn check_budget(played: &Played, run: &RunKey, seed: u64) {
@@ -341,9 +435,11 @@ fn check_accepted(
         _ => None,
     });
     let attempt = played.state.attempt(story).expect("an attempt that landed");
-    assert_eq!(
-        measured.is_some(),
-        acceptance.base != attempt.base,
+    // Where the branch went back meanwhile it may have been measured without need.
+    let went_back = played.state.warm_off().is_some();
+    let has_moved = acceptance.base != attempt.base;
+    assert!(
+        measured.is_some() == has_moved || (measured.is_some() && went_back),
         "seed {seed}: i01: measured again exactly if the branch had moved"
     );
     assert!(
@@ -691,6 +787,11 @@ fn world_of_a_million_steps() {
             check(&played, &before, seed);
             beside += u64::from(played.state.attempts().count() > 1);
             own += 1;
+            if is_settled(&played.state) && played.state.has_unconfirmed() && random.chance(80) {
+                let before = Before::of(&played);
+                played.record(Event::PublishRequested);
+                check(&played, &before, seed);
+            }
             if is_settled(&played.state) && random.chance(70) && n_wishes > 0 {
                 // What is over goes on for a person's sake.
                 n_wishes -= 1;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on should stop")]
 
+mod confirming;
 mod loop_view;
 mod public_events;
 mod steering;

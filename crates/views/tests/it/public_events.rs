@@ -46,7 +46,7 @@ const CONTRACT: [(&str, &str); 15] = [
     ("agent/loop.cancel", "loopId reason"),
     (
         "agent/loop.complete",
-        "loopId project summary storiesCompleted storiesFailed storiesSkipped storiesBlocked cancelled reason branch headSha duration durationMs tokens costUsd unlanded",
+        "loopId project summary storiesCompleted storiesFailed storiesSkipped storiesBlocked cancelled reason branch headSha duration durationMs tokens costUsd unlanded unconfirmed",
     ),
     ("agent/loop.needs_human", "loopId storyId question"),
     ("agent/loop.waiting", "loopId storyId cause until"),

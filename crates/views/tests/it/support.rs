@@ -236,6 +236,13 @@ impl Played {
                 attempt,
                 commit: to,
             },
+            Deed::Retract(order) => Event::Retracted {
+                story: order.story,
+                attempt: order.attempt,
+                commit: order.commit,
+                onto: order.to,
+                why: order.why,
+            },
             Deed::Announce { story, .. } => Event::Announced {
                 story,
                 branch: self.branch.clone(),
@@ -278,6 +285,32 @@ pub(crate) fn checked() -> RunOutcome {
         passed: true,
         report: "all green".to_owned(),
         facts: None,
+    }
+}
+
+/// Checks that reused an earlier build.
+pub(crate) fn warm() -> RunOutcome {
+    measured(|facts| facts.warm = true)
+}
+
+/// Checks with everything built anew, one of which is red.
+pub(crate) fn red() -> RunOutcome {
+    measured(|facts| {
+        facts.broken = vec!["an older test".to_owned()];
+        facts.feedback.push_str("`an older test` is red");
+    })
+}
+
+fn measured(change: impl FnOnce(&mut kernel::Facts)) -> RunOutcome {
+    let mut facts = kernel::Facts {
+        measured: true,
+        ..kernel::Facts::default()
+    };
+    change(&mut facts);
+    RunOutcome::Checked {
+        passed: facts.broken.is_empty(),
+        report: "1 check".to_owned(),
+        facts: Some(Box::new(facts)),
     }
 }
 

@@ -48,7 +48,7 @@ fn restore(home: &Home, state: &State, output: &mut Output) -> Result<Vec<&'stat
     let spec = state.spec();
     let (loop_id, mut restored) = (&spec.loop_id, Vec::new());
     if publishing::bring_back(home, state)? {
-        let (branch, head) = (&spec.branch, &state.head().as_str()[..12]);
+        let (branch, head) = (&spec.branch, &state.confirmed().as_str()[..12]);
         output.data(&format!(
             "{loop_id}: the branch {branch} was made again at {head}\n"
         ))?;

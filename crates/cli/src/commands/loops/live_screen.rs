@@ -154,7 +154,10 @@ impl LiveScreen {
             detail: if is_working {
                 let attempt = progress.and_then(|progress| Some((progress, progress.attempt()?)));
                 let is_back = attempt.is_some_and(|(story, attempt)| was_sent_back(story, attempt));
-                place_of(story, is_back)
+                match attempt {
+                    Some((_, attempt)) if attempt.has_landed() => "landed, confirming".to_owned(),
+                    _ => place_of(story, is_back),
+                }
             } else {
                 detail_of(story)
             },

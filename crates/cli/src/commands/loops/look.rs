@@ -203,6 +203,18 @@ fn heading(home: &Home, view: &LoopView, lost: Option<&LostBranch>, paper: Paper
     if let Some(fault) = &view.prd_fault {
         out.push_str(&format!("prd     {}: {fault}\n", view.prd_path));
     }
+    if !view.unconfirmed.is_empty() && !is_over(view) {
+        let stories = view.unconfirmed.join(", ");
+        out.push_str(&format!(
+            "        landed, published when confirmed: {stories}\n"
+        ));
+    }
+    if let Some(why) = &view.warm_off {
+        out.push_str(&format!(
+            "builds  none is reused any more: {}\n",
+            aligned(why)
+        ));
+    }
     if let Some(why) = &view.unpublished {
         out.push_str(&format!("        not in your repository: {why}\n"));
         out.push_str(&format!("        {}\n", how_to_publish(home, view)));
@@ -213,6 +225,9 @@ fn heading(home: &Home, view: &LoopView, lost: Option<&LostBranch>, paper: Paper
 /// What a person can do about work that is not published.
 fn how_to_publish(home: &Home, view: &LoopView) -> String {
     let (id, branch) = (&view.loop_id, &view.branch);
+    if is_over(view) && !view.unconfirmed.is_empty() {
+        return format!("`loopwright resume {id}` confirms and publishes it");
+    }
     if !view.branch_taken {
         return "it is published by itself as soon as that is possible".to_owned();
     }
@@ -229,6 +244,9 @@ fn branch(view: &LoopView) -> String {
     match (view.landed, is_over(view)) {
         (true, _) => format!("{name} at {head}"),
         (false, false) => format!("none yet; the first story that lands makes {name}, from {head}"),
+        (false, true) if !view.unconfirmed.is_empty() => {
+            format!("none, since nothing that landed is confirmed; {name} would begin at {head}")
+        }
         (false, true) => format!("none, since no story landed; the project is as it was at {head}"),
     }
 }

@@ -62,7 +62,7 @@ pub(super) struct LostBranch {
 /// Looks for the branch of a loop that has published everything. Nothing where it is still there, or
 /// where the project cannot be looked at.
 pub(super) fn lost_branch(home: &Home, state: &State) -> Option<LostBranch> {
-    let (spec, head) = (state.spec(), state.head());
+    let (spec, head) = (state.spec(), state.confirmed());
     let (id, branch) = (&spec.loop_id, &spec.branch);
     if state.published() != Some(head) {
         return None;
@@ -136,7 +136,13 @@ pub(super) fn publish_earlier(
             continue;
         }
         see_to(home, journal, &loaded)?;
-        if let Err(why) = publish(home, state, root) {
+        // What landed and is not confirmed is shown to nobody.
+        let unconfirmed = state.unpublished().filter(|_| !state.has_landed());
+        let published = match unconfirmed {
+            Some(why) => Err(why.to_owned()),
+            None => publish(home, state, root),
+        };
+        if let Err(why) = published {
             withheld.push(Withheld::of(state, root, Some(why)));
         }
     }
@@ -250,7 +256,7 @@ fn publish_from(
     let published = || {
         let repository = LoopRepo::open(&home.repository(&spec.loop_id))?;
         let before = from.map(id).transpose()?;
-        repository.publish(root, &spec.branch, before.as_ref(), &id(state.head())?)
+        repository.publish(root, &spec.branch, before.as_ref(), &id(state.confirmed())?)
     };
     match published() {
         Ok(Done | AlreadyThere) => Ok(()),

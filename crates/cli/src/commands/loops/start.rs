@@ -254,7 +254,7 @@ fn look_at_base(
     let Some(state) = loop_of_branch(&open(home)?, &root, base)? else {
         return Err(fault(error));
     };
-    let (loop_id, head) = (&state.spec().loop_id, state.head().as_str());
+    let (loop_id, head) = (&state.spec().loop_id, state.confirmed().as_str());
     if request.mode == StartMode::Dry {
         remarks.push(format!(
             "the branch {base} is gone; `start` makes it again at {} and starts there",

@@ -322,7 +322,7 @@ fn take(
 ) -> Result<Exit, Failure> {
     let (id, story) = (&steering.loop_id, &steering.story);
     let project = steering.project();
-    let head = work::commit(steering.state.head().as_str())?;
+    let head = work::commit(steering.state.confirmed().as_str())?;
     let folder = match folder {
         Some(folder) => std::path::absolute(folder)
             .map_err(|error| Failure::environment("cannot tell where the folder is", &error))?,
@@ -415,7 +415,7 @@ fn committed_in(folder: &Path, steering: &Steering) -> Result<workspace::CommitI
                 .hint("commit it there, or put it aside with `git stash`"),
         );
     }
-    if view.head.as_str() == steering.state.head().as_str() {
+    if view.head.as_str() == steering.state.confirmed().as_str() {
         return Err(
             Failure::bad_input(format!("nothing was committed in `{shown}`"))
                 .hint("commit your work there first; new files need `git add`"),

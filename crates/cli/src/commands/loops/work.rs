@@ -137,7 +137,7 @@ fn work(loaded: &Loaded, wanted: &Wanted<'_>) -> Result<Work, Failure> {
         return Ok(Work {
             what: format!("everything that the loop accepted, onto {}", spec.branch),
             from: commit(spec.base.as_str())?,
-            to: commit(loaded.state.head().as_str())?,
+            to: commit(loaded.state.confirmed().as_str())?,
         });
     };
     let report =

@@ -109,6 +109,7 @@ fn is_settled(state: &State, (story, attempt): &(String, u32)) -> bool {
     let is_over = match progress.attempt() {
         Some(active) => {
             active.number != *attempt
+                || active.has_landed()
                 || matches!(active.step, Step::Announce { .. } | Step::Rejected)
         }
         None => true,
