@@ -14,5 +14,5 @@ echo made >made.txt; git add made.txt; git -c user.name=a -c user.email=a@b comm
 A
 W=$(worktree_new "$REPO" linked); cd "$W"; ralph "$AGENT" --once; grep -q '^commit' jail-marks 2>/dev/null || fail "the agent did not run to its end"
 for d in "$W" "$REPO"; do git -C "$d" status >"$SCENE/io/status" 2>&1 || fail "the operator's git does not work in $d: $(head -n 2 "$SCENE/io/status" | tr '\n' '|')"; [ ! -e "$d/pwned" ] || fail "the operator's git ran what the agent wrote: $(tr '\n' '|' <jail-marks)"; done
-for m in replaced redirected; do ! grep -qx "$m" jail-marks || fail "the jail let it be $m"; done; grep -qx 'commit 0' jail-marks || fail "an honest commit does not work inside"; complete_or_fail T-001
+for m in replaced redirected; do ! grep -qx "$m" jail-marks || fail "the jail let it be $m"; done; grep -qx 'commit 0' jail-marks || fail "an honest commit does not work inside"; complete_or_fail T-001; [ ! -e "$REPO/.git/commondir" ] && [ -z "$(find "$REPO/.git" -name config.worktree)" ] || fail "something is left in .git"
 pass

@@ -11,5 +11,5 @@ printf '{"type":"assistant","message":{"id":"m","model":"<synthetic>","role":"as
 printf '{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"duration_ms":10,"num_turns":1,"result":"You'"'"'ve hit your 5-hour limit","session_id":"s-1","total_cost_usd":0,"usage":{"input_tokens":0,"output_tokens":0},"terminal_reason":"api_error","api_error":"usage_limit_reached"}\n'
 exit 1
 A
-ralph_bg claude; p=$PID; wait_for "rate_limited in the log" 20 logged "$REPO" rate_limited; sleep 5; ! logged "$REPO" failed || fail "a limit was counted as a failure"; [ "$(n_marked 'start .*')" -le 1 ] || fail "called again at once"; alive "$p" || fail "the loop ended at a limit"; kill -TERM "$p"; wait_pid "$p" 8; rc_is "SIGTERM while waiting" 143; offered; [ "$OFFER" = T-001 ] || fail "the claim was not released"
+ralph_bg claude; p=$PID; wait_for "rate_limited in the log" 20 logged "$REPO" rate_limited; sleep 5; ! logged "$REPO" failed || fail "a limit was counted as a failure"; [ "$(n_marked 'start .*')" -le 1 ] || fail "called again at once"; alive "$p" || fail "the loop ended at a limit"; offered; [ "$OFFER" = T-001 ] || fail "the claim is kept while a limit is waited out"; kill -TERM "$p"; wait_pid "$p" 8; rc_is "SIGTERM while waiting" 143; offered; [ "$OFFER" = T-001 ] || fail "the claim was not released"
 pass

@@ -26,20 +26,26 @@ const OF_WORK_TREE: &str = "config.worktree";
 /// Keeps the innocent files in a repository while some `ralph` needs them.
 #[derive(Debug)]
 pub(super) struct GitGuard {
-    git: PathBuf,
+    /// What was put, with its text.
+    files: Vec<(PathBuf, &'static str)>,
     lock: File,
 }
 
 impl GitGuard {
-    /// Puts the files where they are missing.
-    pub(super) fn put(git: &Path) -> Result<Self, Fault> {
-        let failed = |error| Fault::io("guard", git, error);
-        let lock = hold(&git.join(COMMON)).map_err(failed)?;
-        touch(&git.join(OF_WORK_TREE))?;
-        Ok(Self {
-            git: git.to_owned(),
-            lock,
-        })
+    /// Puts the files where they are missing: in the folder that all work trees share, and in that of
+    /// the work tree at `root`, where it is a linked one.
+    pub(super) fn put(root: &Path, common: &Path) -> Result<Self, Fault> {
+        let shared = common.join(COMMON);
+        let lock = hold(&shared).map_err(|error| Fault::io("guard", common, error))?;
+        let mut files = vec![(shared, HERE), (common.join(OF_WORK_TREE), "")];
+        let link = root.join(".git");
+        if link.is_file() {
+            files.push((git_folder(&link)?.join(OF_WORK_TREE), ""));
+        }
+        for (file, _) in &files {
+            touch(file)?;
+        }
+        Ok(Self { files, lock })
     }
 }
 
@@ -49,10 +55,10 @@ impl Drop for GitGuard {
         if flock(&self.lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             return;
         }
-        for (name, text) in [(OF_WORK_TREE, ""), (COMMON, HERE)] {
-            let file = self.git.join(name);
-            if fs::read_to_string(&file).is_ok_and(|found| found == text) {
-                let _ = fs::remove_file(&file);
+        // The one that is locked comes last.
+        for (file, text) in self.files.iter().rev() {
+            if fs::read_to_string(file).is_ok_and(|found| found == *text) {
+                let _ = fs::remove_file(file);
             }
         }
     }
@@ -109,7 +115,6 @@ pub(super) fn mounts(root: &Path, common: &Path) -> Result<Vec<Mount>, Fault> {
         let own = git_folder(&link)?;
         mounts.push(mount(&link, &seen(&link), Access::ReadOnly));
         mounts.push(mount(&own, &seen(&own), Access::Writable));
-        touch(&own.join(OF_WORK_TREE))?;
         let files = [OF_WORK_TREE, COMMON, "gitdir"];
         mounts.extend(
             files

@@ -41,7 +41,7 @@ pub fn ralph(
     let log = Log::open(&plan.logs).map_err(|error| Fault::io("make", &plan.logs, error))?;
     let _heart = Heartbeat::start(&plan.logs, plan.heartbeat);
     let is_guarded = plan.sandbox.is_some() && plan.parallel == 1;
-    let guard = is_guarded.then(|| GitGuard::put(&plan.place.common));
+    let guard = is_guarded.then(|| GitGuard::put(&plan.place.root, &plan.place.common));
     let _guard = guard.transpose()?;
     let shared = Shared {
         plan,

@@ -299,6 +299,10 @@ fn a_signal_ends_the_agent_and_gives_the_claim_back() {
         kill_process(Pid::from_child(&ralph), signal).expect("sent");
         let status = ralph.wait().expect("ended");
         assert_eq!(status.code(), Some(exit));
+        let graph = scene.env.read("repo/task-graph.yaml");
+        assert_eq!(graph, TWO, "the word of the claim is taken back");
+        let answer = scene.run(&["task", "status"]);
+        assert!(!answer.stdout.contains("Stale"), "{}", answer.whole());
         assert!(is_gone(pid_in(&file).expect("a pid")), "the agent is gone");
         assert_eq!(scene.states(), "T-1 ready, T-2 blocked");
         let actions = scene.actions();

@@ -41,6 +41,36 @@ fn moves_lead_to() {
     assert_eq!(states(&tasks), "A ready, B blocked, C complete, D ready");
 }
 
+/// Why there is no next task: only what is complete, or set aside for good, is over.
+#[test]
+fn there_is_no_next_task_because() {
+    let plan = |status: &str| format!("nodes:\n  - {{id: A, title: T, status: {status}}}\n");
+    for (status, expected) in [
+        ("complete", "all_complete"),
+        ("skipped", "all_complete"),
+        ("wont-fix", "all_complete"),
+        ("blocked", "all_blocked"),
+        ("stuck", "all_blocked"),
+        ("failed", "all_blocked"),
+        ("in_progress", "A"),
+    ] {
+        let scene = Scene::new();
+        assert_eq!(
+            next(&scene.tree("one", &plan(status))),
+            expected,
+            "{status}"
+        );
+    }
+    let scene = Scene::new();
+    let tasks = scene.tree("one", &plan("ready"));
+    let number = claim(&tasks, "A").expect("claimed");
+    assert_eq!(next(&tasks), "all_blocked", "somebody works on it");
+    tasks.fail("A", number, "it broke", 0).expect("kept");
+    assert_eq!(next(&tasks), "all_blocked", "it waits for a person");
+    tasks.complete("A", &person(), Force::No).expect("complete");
+    assert_eq!(next(&tasks), "all_complete");
+}
+
 #[test]
 fn a_failure_is_kept_or_given_back() {
     let scene = Scene::new();
