@@ -189,7 +189,7 @@ pub enum ProcessCommand {
         #[arg(long, hide = true)]
         detached: bool,
     },
-    /// Work through a task graph: claim the next task, give its prompt to an agent, and again
+    /// Work through a task graph: claim the next task, give its prompt to an agent, repeat
     ///
     /// It stays in this terminal and works in the checkout where you start it. Several may run at
     /// once, in as many worktrees: no task is done twice. A task is complete when its agent runs

@@ -367,7 +367,8 @@ impl<'a, 's> Lane<'a, 's> {
         base: Option<&CommitId>,
         told: &mut Told,
     ) -> Ended {
-        let before = self.mark_of_tree();
+        // Only where checks decide does it matter whether the agent did anything.
+        let before = lease.verify.then(|| self.mark_of_tree());
         let folder = self.tasks.run_folder(lease.number, 1);
         let run = Run {
             plan: self.shared.plan,
@@ -412,7 +413,7 @@ impl<'a, 's> Lane<'a, 's> {
         }
         let has_changed = match (self.landing, base) {
             (Some(landing), Some(base)) => landing.has_changed(&self.root, base),
-            _ => lease.verify && before != self.mark_of_tree(),
+            _ => before.is_some_and(|before| before != self.mark_of_tree()),
         };
         meaning(&exit, &summary, kind.is_any_program(), has_changed)
     }

@@ -1,4 +1,4 @@
-//! The task-graph loop: claim the next task, give its prompt to an agent, and again.
+//! The task-graph loop: claim the next task, give its prompt to an agent, repeat.
 //!
 //! A task is complete when the store says so, never because a process ended with 0.
 

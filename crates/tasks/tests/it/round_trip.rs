@@ -4,7 +4,7 @@ use std::fs;
 
 use tasks::{Caller, Force};
 
-use crate::support::{Scene, states};
+use crate::support::{Scene, claim, states};
 
 /// The published form of a task graph.
 const PUBLISHED: &str = r#"version: "1.0"
@@ -43,14 +43,24 @@ fn the_published_graph_comes_back_byte_by_byte() {
     let scene = Scene::new();
     let tasks = scene.tree("one", PUBLISHED);
     let caller = Caller::person();
+    let with = |word: &str| {
+        let status = format!("    status: {word}\n");
+        PUBLISHED.replacen("    status: ready\n", &status, 1)
+    };
+    claim(&tasks, "T-024-01").expect("claimed");
+    assert_eq!(scene.text("one"), with("in_progress"));
     tasks
         .complete("T-024-01", &caller, Force::No)
         .expect("complete");
-    let done = PUBLISHED.replacen("    status: ready\n", "    status: complete\n", 1);
-    assert_eq!(scene.text("one"), done, "a graph's word is `complete`");
+    assert_eq!(scene.text("one"), with("complete"));
     tasks.reset("T-024-01", &caller, Force::No).expect("reset");
-    let open = PUBLISHED.replacen("    status: ready\n", "    status: pending\n", 1);
-    assert_eq!(scene.text("one"), open, "in the file's own word");
+    assert_eq!(scene.text("one"), PUBLISHED);
+    // Nobody claimed it, so that no word is remembered: the file's own word for what is open.
+    tasks
+        .complete("T-024-01", &caller, Force::No)
+        .expect("complete");
+    tasks.reset("T-024-01", &caller, Force::No).expect("reset");
+    assert_eq!(scene.text("one"), with("pending"));
 }
 
 #[test]
