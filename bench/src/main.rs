@@ -1,6 +1,6 @@
 //! Measures us beside a peer in one run: `cargo run --release -p bench -- prd` (or `loops`, `live`,
 //! `quartet`, `ralph`, `iteration`, `agents`, `jail`, `parallel [SECS]`, `idle [ENDED] [folders]`, `beside [FILES] [ROUNDS]`,
-//! `trees [host] [FILES…]`). All but the
+//! `trees [host] [FILES…]`, `warm`). All but the
 //! first two need `cargo build --release` first, because they run the program itself; `agents` also
 //! needs the real agent CLIs, which `cargo xtask ci --only agents` installs. Set `BENCH_PROGRAM` to
 //! the path of another build of the program to measure that one.
@@ -22,6 +22,7 @@ mod quartet;
 mod ralph;
 mod talk;
 mod trees;
+mod warm;
 
 use std::process::ExitCode;
 
@@ -44,13 +45,14 @@ fn main() -> ExitCode {
         Some("idle") => idle::run(&rest()),
         Some("beside") => beside::run(&rest()),
         Some("trees") => trees::run(&rest()),
+        Some("warm") => warm::run(),
         // For `agents` alone: one run in a process of its own.
         Some("agent-run") => agents::run_one(&rest()),
         // For `live` alone: a worker in a process of its own.
         Some("worker") => live::work(&std::env::args().nth(2).unwrap_or_default()),
         Some(other) => {
             say(&format!(
-                "there is no measurement `{other}`; there are: prd, loops, live, quartet, ralph, iteration, agents, jail, parallel, idle, beside, trees"
+                "there is no measurement `{other}`; there are: prd, loops, live, quartet, ralph, iteration, agents, jail, parallel, idle, beside, trees, warm"
             ));
             return ExitCode::from(2);
         }

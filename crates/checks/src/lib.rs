@@ -23,6 +23,7 @@ mod shell;
 pub mod surface;
 mod text;
 mod tree;
+pub mod warm;
 
 pub use shell::program_of;
 pub use text::{EXCERPT_BYTES_MAX, MESSAGE_BYTES_MAX, excerpt};

@@ -147,6 +147,10 @@ pub trait Repository: Send + Sync {
         message: &str,
         at_secs: i64,
     ) -> Result<CommitId, Fault>;
+    /// The commit that the loop began with, where that is known.
+    fn first_commit(&self) -> Result<Option<CommitId>, Fault> {
+        Ok(None)
+    }
     /// The tree of a commit.
     fn tree_of(&self, commit: &CommitId) -> Result<TreeId, Fault>;
     /// The first parent of a commit.

@@ -140,6 +140,17 @@ impl Home {
         self.loop_folder(loop_id).join("trees")
     }
 
+    /// What was built of third-party code for a project, for all its loops.
+    pub fn roots(&self, project: &Path) -> PathBuf {
+        let name = format!("{:016x}", hash(project.as_os_str().as_encoded_bytes()));
+        self.warm().join(name)
+    }
+
+    /// The same of all projects.
+    pub fn warm(&self) -> PathBuf {
+        self.root.join("warm")
+    }
+
     /// What the project's commands said of trees.
     pub fn measured(&self, loop_id: &str) -> PathBuf {
         self.loop_folder(loop_id).join("measured")

@@ -23,6 +23,7 @@ mod secrets;
 mod settings;
 mod utc;
 mod wake;
+mod warm;
 mod words;
 mod worker;
 
@@ -45,9 +46,12 @@ pub use role_settings::{RoleSettings, Roles};
 pub use sandbox_settings::{NetworkPolicy, SandboxKind, SandboxLimits, SandboxSettings};
 pub use scrap::remove_folder;
 pub use secrets::{Found, Known, Redacting, Redactor, Secret, Token, secrets_seen};
-pub use settings::{AgentSettings, CheckSettings, FlagSettings, Policies, Policy, Settings, Trees};
+pub use settings::{
+    AgentSettings, CheckSettings, FlagSettings, Policies, Policy, Settings, TREES_MB, Trees, Warm,
+};
 pub use utc::{iso, local, local_offset_secs, now_ms, utc};
 pub use wake::{WakePipe, hurry_worker, wake_worker};
+pub use warm::WarmTrust;
 pub use words::{plain, words_of};
 pub use worker::{
     LEAVING_VARIABLE, WorkerState, ensure_worker, is_waking_off, is_worker_there,

@@ -60,6 +60,12 @@ pub struct Settings {
     /// How the files of runs are made.
     #[serde(default, skip_serializing_if = "Trees::is_auto")]
     pub trees: Trees,
+    /// Whether built outputs of third-party code are reused. Loops of before do not.
+    #[serde(default, skip_serializing_if = "Warm::is_off")]
+    pub warm: Warm,
+    /// Megabytes that written trees and kept builds may take.
+    #[serde(default = "trees_mb_default")]
+    pub trees_mb: u64,
     /// Whether checkouts stay when their run is over.
     #[serde(default)]
     pub keep_checkouts: bool,
@@ -82,6 +88,31 @@ pub struct Settings {
     /// How agents and checks are confined. A loop that was started before there were jails has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxSettings>,
+}
+
+/// Megabytes that written trees and kept builds may take where nobody says so.
+pub const TREES_MB: u64 = 20 * 1024;
+
+/// Whether built outputs are reused.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Warm {
+    /// Where that is known to be sound and saves time.
+    Auto,
+    /// Never: every measured tree is built from nothing.
+    #[default]
+    Off,
+}
+
+impl Warm {
+    // Serde hands a reference to whatever decides on skipping.
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "the form that serde asks for"
+    )]
+    fn is_off(&self) -> bool {
+        *self == Self::Off
+    }
 }
 
 /// How the files of a run are made.
@@ -141,6 +172,10 @@ pub enum Policy {
     Flag,
     /// A person is asked.
     Ask,
+}
+
+fn trees_mb_default() -> u64 {
+    TREES_MB
 }
 
 fn retention_days_default() -> u32 {

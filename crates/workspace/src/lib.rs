@@ -73,6 +73,7 @@ pub use publish::Published;
 pub use reader::{Listed, TreeReader, read_commit};
 pub use refs::{Moved, read_branch, ref_component};
 pub use restack::{Overlap, Restacked};
+pub use seal::{is_sealed, seal};
 pub use signature::Signature;
 pub use snapshot::Snapshot;
 pub use trailers::{BranchTrailers, trailers_beyond, trailers_of};

@@ -102,6 +102,22 @@ impl LoopRepo {
         Some(lines.next().unwrap_or("`git fsck` fails").to_owned())
     }
 
+    /// The commit that the loop began with.
+    pub fn first_commit(&self) -> Result<Option<CommitId>, GitError> {
+        let words = [
+            "for-each-ref",
+            "--format=%(objectname)",
+            "refs/loopwright/base/",
+        ];
+        let found = self.git().args(words).run()?;
+        let found = String::from_utf8_lossy(&found).into_owned();
+        let mut ids = found.lines();
+        match (ids.next(), ids.next()) {
+            (Some(id), None) => CommitId::parse(id).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     pub(crate) fn git(&self) -> Git {
         Git::of_ours(&self.git_dir)
     }

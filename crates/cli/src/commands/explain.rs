@@ -24,7 +24,7 @@ macro_rules! pages {
 /// In the order in which one reads them.
 const TOPICS: &[Page] = pages!("docs/":
     "quickstart" "install" "first-loop" "real-agents" "ralph" "reviewing" "when-it-asks" "when-it-fails"
-    "troubleshooting" "running" "config" "sandbox" "secrets" "flows" "facts" "prd" "events" "json" "screens"
+    "troubleshooting" "running" "config" "sandbox" "trees" "secrets" "flows" "facts" "prd" "events" "json" "screens"
 );
 
 /// Every code with its page; `tidy` sees to it that each code has one.

@@ -44,6 +44,9 @@ pub(crate) const POLICIES: &[&str] = &["flag", "ask"];
 /// Authors with a meaning; anybody else is a `Name <mail>`.
 pub(crate) const AUTHORS: &[&str] = &["operator", "loopwright"];
 
+/// Whether built outputs are reused.
+pub(crate) const WARM: &[&str] = &["auto", "off"];
+
 /// How the files of runs are made.
 pub(crate) const TREES: &[&str] = &["auto", "overlay", "copy"];
 
@@ -106,6 +109,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("checks.mutants", Kind::Count(0)),
     key("checks.detect", Kind::Truth),
     key("checks.at_once", Kind::Count(1)),
+    key("checks.warm", Kind::Choice(WARM)),
     key("checks.test_paths", Kind::Globs),
     key("policy.check_config", Kind::Choice(POLICIES)),
     key("policy.agent_config", Kind::Choice(POLICIES)),
@@ -145,6 +149,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("prices.*.output", Kind::Number),
     key("retention.keep_checkouts", Kind::Truth),
     key("retention.days", Kind::Count(0)),
+    key("retention.trees", Kind::Count(64)),
     key("worker.max_agents", Kind::Count(1)),
     key("worker.max_checks", Kind::Count(1)),
 ];

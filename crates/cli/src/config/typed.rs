@@ -130,6 +130,8 @@ pub(crate) struct ChecksConfig {
     pub(crate) detect: Option<bool>,
     /// Runs of them at once, over all stories of a loop.
     pub(crate) at_once: Option<u32>,
+    /// `auto` or `off`.
+    pub(crate) warm: Option<home::Warm>,
     /// Where test files may be, as globs.
     pub(crate) test_paths: Vec<String>,
 }
@@ -220,6 +222,8 @@ pub(crate) struct BudgetConfig {
 pub(crate) struct RetentionConfig {
     pub(crate) keep_checkouts: bool,
     pub(crate) days: Option<u32>,
+    /// Megabytes for written trees and kept builds.
+    pub(crate) trees: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]

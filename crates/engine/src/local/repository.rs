@@ -111,6 +111,10 @@ impl Repository for GitRepository {
         self.done(self.git.make_agent_repo(commit, former, folder))
     }
 
+    fn first_commit(&self) -> Result<Option<CommitId>, Fault> {
+        self.done(self.git.first_commit())
+    }
+
     fn write_out(&self, tree: &TreeId, store: &Path) -> Result<Option<Vec<PathBuf>>, Fault> {
         let written = TreeStore::at(store).and_then(|store| self.git.write_out(tree, &store));
         Ok(self.done(written)?.map(|written| written.layers))

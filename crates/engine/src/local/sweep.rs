@@ -23,6 +23,7 @@ use crate::local::tracked::Tracked;
 use crate::ports::{Log, Ports};
 use crate::run::files::discard;
 use crate::run::layered::lower_of;
+use crate::run::roots::Roots;
 
 /// How long to rest between sweeps.
 const REST: Duration = Duration::from_hours(1);
@@ -127,6 +128,7 @@ fn sweep_live(scope: &SweepScope<'_>) -> (Swept, bool) {
         sweep_scratch(home, loop_id, &needed);
         sweep_trees(home, loop_id, &mut swept);
     }
+    sweep_roots(home, scope.live);
     if let Ok(heads) = scope.log.heads() {
         // A loop that is neither live nor over cannot be read, and nothing of it is touched.
         let unread = heads
@@ -262,6 +264,25 @@ fn sweep_trees(home: &Home, loop_id: &str, swept: &mut Swept) {
     match taken {
         Ok(taken) => swept.folders += u32::try_from(taken.len()).unwrap_or(u32::MAX),
         Err(error) => tracing::warn!(%error, "unused trees are still there"),
+    }
+}
+
+/// Removes roots that are too old to be used and that no run has below its own changes.
+fn sweep_roots(home: &Home, live: &BTreeMap<String, Tracked>) {
+    let mut used = Vec::new();
+    for loop_id in live.keys() {
+        let checkouts = home.checkouts(loop_id);
+        let names = names_in(&checkouts).into_iter();
+        used.extend(names.flat_map(|name| lower_of(&checkouts.join(name))));
+    }
+    let settings = live
+        .values()
+        .filter_map(|tracked| serde_json::from_str(&tracked.state.spec().settings).ok());
+    let bound = settings.map(|settings: Settings| settings.trees_mb).min();
+    let bound = bound.map_or(u64::MAX, |megabytes| megabytes.saturating_mul(1024 * 1024));
+    for project in names_in(&home.warm()) {
+        let roots = Roots::at(&home.warm().join(project));
+        roots.remove_old(&used, roots.are_full(bound));
     }
 }
 

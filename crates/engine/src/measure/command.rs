@@ -69,10 +69,7 @@ impl Commands<'_> {
         let seen = Seen::of(self.plan, self.lane);
         let command = self.instrumented(tree, check, &seen.report)?;
         let mut spec = self.spec(&place, &seen, &command, Purpose::of(&check.name))?;
-        if needs_own_build_folder(&checkout, &inner) {
-            let folder = seen.inner.join("target").to_string_lossy().into_owned();
-            spec.env.insert("CARGO_TARGET_DIR".to_owned(), folder);
-        }
+        self.lead_cargo(&mut spec, &seen);
         let exit = self.keep(&place, &spec)?;
         let report_file = self.lane.report();
         let measured = read_measured(check, &command, &place, &report_file, &seen.checkout, &exit);
@@ -99,22 +96,51 @@ impl Commands<'_> {
         if self.plan.jail.is_none() || has_setup || !inner.join("Cargo.toml").exists() {
             return Ok(());
         }
+        self.run_line(what, "cargo fetch", Purpose::Setup).map(drop)
+    }
+
+    /// Runs a command of ours in the project's folder, as checks are run; returns what it said.
+    pub(super) fn ask(&mut self, what: &str, line: &str) -> Result<String, Fault> {
+        let place = self.run_line(what, line, Purpose::Measure)?;
+        let output = sandbox::output(&place, Stream::Stdout).unwrap_or_default();
+        Ok(output.text(SAID_BYTES_MAX, None))
+    }
+
+    /// The place of the runner's report, as commands see it.
+    pub(super) fn report_inside(&self) -> String {
+        let seen = Seen::of(self.plan, self.lane);
+        seen.report.to_string_lossy().into_owned()
+    }
+
+    fn run_line(&mut self, what: &str, line: &str, purpose: Purpose) -> Result<PathBuf, Fault> {
         self.n_run += 1;
-        say(&format!("== {what}: cargo fetch"));
+        say(&format!("== {what}: {line}"));
         let place = self
             .run_folder
             .join("commands")
             .join(format!("{:02}", self.n_run));
         fs::create_dir_all(&place).map_err(|error| Fault::io("make", &place, error))?;
         let command = Instrumented {
-            line: "cargo fetch".to_owned(),
+            line: line.to_owned(),
             env: Vec::new(),
             format: Format::ExitCode,
         };
         let seen = Seen::of(self.plan, self.lane);
-        let spec = self.spec(&place, &seen, &command, Purpose::Setup)?;
+        let mut spec = self.spec(&place, &seen, &command, purpose)?;
+        self.lead_cargo(&mut spec, &seen);
         self.keep(&place, &spec)?;
-        Ok(())
+        Ok(place)
+    }
+
+    /// Tells cargo where to build, and to keep nothing for the next build: there is none in this tree.
+    fn lead_cargo(&self, spec: &mut RunSpec, seen: &Seen) {
+        let checkout = self.lane.tree();
+        if needs_own_build_folder(&checkout, &checkout.join(&self.plan.subdir)) {
+            let folder = seen.inner.join("target").to_string_lossy().into_owned();
+            spec.env.insert("CARGO_TARGET_DIR".to_owned(), folder);
+            let incremental = spec.env.entry("CARGO_INCREMENTAL".to_owned());
+            incremental.or_insert_with(|| "0".to_owned());
+        }
     }
 
     fn instrumented(

@@ -8,9 +8,10 @@ use sandbox::{JailSpec, Network};
 
 use super::lane::{Lane, REPORTS};
 use crate::fault::Fault;
-use crate::run::downloads::Downloads;
+use crate::run::downloads::{Downloads, configure_clients};
 use crate::run::jail::{Ground, inside};
 use crate::run::measurement::CheckPlan;
+use crate::run::roots::Root;
 
 /// What a command is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,11 +102,17 @@ pub(super) fn jail(
     Ok(ground.jail(mounts, network))
 }
 
-/// Gives a fresh home what package managers need, in a jail; on the host they use the operator's.
-pub(super) fn fill_home(plan: &CheckPlan, lane: &Lane) {
-    if let Some(jail) = &plan.jail {
-        Downloads::of(&jail.loop_folder).fill(&lane.home());
+/// Gives a fresh home what package managers need, in a jail; on the host they use the operator's. What
+/// was fetched for a root belongs to it.
+pub(super) fn fill_home(plan: &CheckPlan, lane: &Lane, root: Option<&Root>) -> Result<(), Fault> {
+    let Some(jail) = &plan.jail else {
+        return Ok(());
+    };
+    match root {
+        Some(root) if lane.show_downloads(root.downloads())? => configure_clients(&lane.home()),
+        Some(_) | None => Downloads::of(&jail.loop_folder).fill(&lane.home(), None),
     }
+    Ok(())
 }
 
 /// Keeps what the base's setup fetched, for all trees after it.

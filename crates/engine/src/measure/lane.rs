@@ -4,7 +4,7 @@
 //! Nothing in a command's environment, paths or arguments may tell what is measured: the base, the
 //! candidate, one with its suspects or one without.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -59,8 +59,8 @@ pub(super) struct Lane {
     root: PathBuf,
     lock_path: PathBuf,
     _lock: File,
-    /// Whether layers are shown at the tree's place.
-    is_layered: Cell<bool>,
+    /// Where layers are shown: at the tree's place, and at that of what package managers fetched.
+    mounted: RefCell<Vec<PathBuf>>,
 }
 
 impl Lane {
@@ -97,7 +97,7 @@ impl Lane {
                         root: folder.join(slot.to_string()),
                         lock_path: path,
                         _lock: lock,
-                        is_layered: Cell::new(false),
+                        mounted: RefCell::default(),
                     });
                 }
                 Err(TryLockError::WouldBlock) => {}
@@ -114,7 +114,26 @@ impl Lane {
 
     /// Shows layers at the tree's place, with one of our own above them. Says whether it could.
     pub(super) fn show(&self, lower: Vec<PathBuf>) -> Result<bool, Fault> {
-        let (at, upper, work) = (self.tree(), self.root.join("u"), self.root.join("w"));
+        let is_shown = self.mount(self.tree(), lower, ["u", "w"])?;
+        if !is_shown {
+            self.remove_tree();
+        }
+        Ok(is_shown)
+    }
+
+    /// Shows what package managers fetched for a root, in the home of commands. Says whether it could.
+    pub(super) fn show_downloads(&self, downloads: PathBuf) -> Result<bool, Fault> {
+        let at = self.home().join(crate::run::downloads::FOLDER);
+        self.mount(at, vec![downloads], ["d", "dw"])
+    }
+
+    fn mount(
+        &self,
+        at: PathBuf,
+        lower: Vec<PathBuf>,
+        [upper, work]: [&str; 2],
+    ) -> Result<bool, Fault> {
+        let (upper, work) = (self.root.join(upper), self.root.join(work));
         for path in [&at, &upper, &work] {
             fs::create_dir_all(path).map_err(|error| Fault::io("make", path, error))?;
         }
@@ -125,16 +144,26 @@ impl Lane {
         };
         if let Err(error) = sandbox::mount_layers(&layers) {
             tracing::info!(%error, "a tree cannot be shown in layers");
-            self.remove_tree();
             return Ok(false);
         }
-        self.is_layered.set(true);
+        self.mounted.borrow_mut().push(layers.at);
         Ok(true)
+    }
+
+    /// The folder that takes what is changed in a tree that is shown in layers.
+    pub(super) fn upper(&self) -> PathBuf {
+        self.root.join("u")
     }
 
     /// What was changed in the tree, where it is shown in layers.
     pub(super) fn changes(&self) -> Option<PathBuf> {
-        self.is_layered.get().then(|| self.root.join("u"))
+        let is_layered = self.mounted.borrow().contains(&self.tree());
+        is_layered.then(|| self.upper())
+    }
+
+    /// Takes the layers away; what was changed stays.
+    pub(super) fn hide_tree(&self) {
+        self.unmount();
     }
 
     /// Removes the tree.
@@ -147,10 +176,10 @@ impl Lane {
 
     /// Nothing may be removed through layers: every removal would be one more change.
     fn unmount(&self) {
-        if self.is_layered.replace(false)
-            && let Err(error) = sandbox::unmount_layers(&self.tree())
-        {
-            tracing::warn!(%error, "layers are still mounted");
+        for at in self.mounted.take() {
+            if let Err(error) = sandbox::unmount_layers(&at) {
+                tracing::warn!(%error, "layers are still mounted");
+            }
         }
     }
 

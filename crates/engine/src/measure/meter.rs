@@ -8,11 +8,13 @@ use checks::compare::{BASE_RERUNS_MAX, Comparison, Measured, Measurement, RERUNS
 use kernel::{Finding, FlagKind};
 use workspace::TreeId;
 
-use super::command::Commands;
+use super::command::{Commands, say};
 use super::confined;
 use super::tracked::Tracked;
+use super::warm_state::Warmth;
 use crate::fault::Fault;
 use crate::run::measurement::{CheckPlan, Kept, Report, cache_file, known};
+use crate::run::roots::Root;
 use crate::run::untracked::{copy_untracked, is_plain};
 
 /// How often a base with red tests is run again, to learn which of them are always red.
@@ -25,6 +27,12 @@ const SHAKY_RERUNS_MAX: usize = 4;
 pub(super) struct Meter<'a> {
     pub(super) commands: Commands<'a>,
     pub(super) report: Report,
+    /// What may be reused.
+    pub(super) warmth: Warmth,
+    /// Whether a tree was measured both ways.
+    pub(super) is_tried: bool,
+    /// The root below the tree that is looked at now.
+    pub(super) root: Option<Root>,
 }
 
 impl<'a> Meter<'a> {
@@ -32,7 +40,39 @@ impl<'a> Meter<'a> {
         self.commands.plan
     }
 
+    /// Measures everything. What is red where built outputs were reused is measured from nothing, so that
+    /// no story fails because of them.
     pub(super) fn measure_all(&mut self) -> Result<(), Fault> {
+        self.look_for_root()?;
+        self.measure_trees()?;
+        if self.report.warm && !self.is_green() {
+            self.measure_anew()?;
+        }
+        self.report.built = self.built();
+        Ok(())
+    }
+
+    fn measure_anew(&mut self) -> Result<(), Fault> {
+        let warm = std::mem::take(&mut self.report);
+        self.warmth = Warmth::Cold("what is red is measured from nothing".to_owned());
+        self.measure_trees()?;
+        let pairs = [
+            ("candidate", &self.plan().trees.candidate, &warm.candidate),
+            ("proof", &self.plan().trees.proof, &warm.proof),
+        ];
+        for (what, tree, warm) in pairs {
+            let cold = match what {
+                "proof" => self.report.proof.clone(),
+                _ => self.report.candidate.clone(),
+            };
+            if let (Some(tree), Some(warm), Some(cold)) = (tree, warm, cold) {
+                self.compare_ways(what, tree, &cold, warm)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn measure_trees(&mut self) -> Result<(), Fault> {
         let trees = &self.plan().trees;
         self.measure_base(&trees.base)?;
         let Some(candidate) = &trees.candidate else {
@@ -56,6 +96,7 @@ impl<'a> Meter<'a> {
             self.report.mixed = Some(found.measurement);
         }
         self.settle(candidate)?;
+        self.compare_with_earlier("candidate", candidate)?;
         if self.is_clean() {
             self.keep_for_later(candidate, &measured)?;
         }
@@ -65,8 +106,7 @@ impl<'a> Meter<'a> {
     /// The base, with the tests that are red there looked at again: what is always red is known,
     /// and what is red now and then excuses nothing.
     fn measure_base(&mut self, tree: &str) -> Result<(), Fault> {
-        let known = known(&self.plan().cache, tree, &self.plan().checks);
-        let base = match known {
+        let base = match self.known(tree) {
             Some(known) => known,
             None => {
                 let mut base = self.measure("base", tree)?;
@@ -75,6 +115,7 @@ impl<'a> Meter<'a> {
                         .push(self.measure("base, again", tree)?.measurement);
                 }
                 self.keep_for_later(tree, &base)?;
+                self.make_root_of_base(&base)?;
                 base
             }
         };
@@ -149,16 +190,31 @@ impl<'a> Meter<'a> {
         self.report.comparison(self.plan())
     }
 
+    fn is_green(&self) -> bool {
+        self.comparison()
+            .is_some_and(|comparison| comparison.finding() == Finding::Green)
+    }
+
+    /// What is known of a tree from before. What was measured over a root counts only while that root
+    /// does.
+    fn known(&mut self, tree: &str) -> Option<Kept> {
+        let known = known(&self.plan().cache, tree, &self.plan().checks)?;
+        let counts = match (&known.root, &self.warmth) {
+            (None, _) => true,
+            (Some(root), Warmth::Ready(ready)) => *root == ready.name(),
+            (Some(_), _) => false,
+        };
+        self.report.warm |= counts && known.root.is_some();
+        counts.then_some(known)
+    }
+
     /// The next story's base inherits clean results only.
     fn is_clean(&self) -> bool {
-        let is_green = self
-            .comparison()
-            .is_some_and(|comparison| comparison.finding() == Finding::Green);
-        is_green && self.report.reruns.is_empty() && self.report.proof_reruns.is_empty()
+        self.is_green() && self.report.reruns.is_empty() && self.report.proof_reruns.is_empty()
     }
 
     fn known_or_measured(&mut self, what: &str, tree: &str) -> Result<Kept, Fault> {
-        if let Some(known) = known(&self.plan().cache, tree, &self.plan().checks) {
+        if let Some(known) = self.known(tree) {
             return Ok(known);
         }
         let measured = self.measure(what, tree)?;
@@ -174,6 +230,12 @@ impl<'a> Meter<'a> {
                 || (check.name == "setup" && !check.is_green())
         };
         if measured.measurement.checks.iter().any(is_uncertain) {
+            return Ok(());
+        }
+        let earlier = known(&self.plan().cache, tree, &self.plan().checks);
+        let is_better = earlier.is_some_and(|earlier| earlier.root.is_none());
+        if is_better && measured.root.is_some() {
+            // What was built from nothing says more.
             return Ok(());
         }
         let bytes = serde_json::to_vec(measured)?;
@@ -193,8 +255,7 @@ impl<'a> Meter<'a> {
         if is_plain(&folder, &inner) && inner.is_dir() {
             copy_untracked(&plan.copy, &plan.project, &folder, &plan.subdir);
         }
-        confined::fill_home(plan, lane);
-        Ok(())
+        confined::fill_home(plan, lane, self.root.as_ref())
     }
 
     /// Shows a tree in layers, the uppermost of which is empty; says whether that could be done.
@@ -208,30 +269,64 @@ impl<'a> Meter<'a> {
         let Some(store) = store else {
             return Ok(false);
         };
-        match repository.write_out(tree, store)? {
-            Some(layers) => lane.show(layers),
-            None => Ok(false),
+        let Some(mut layers) = repository.write_out(tree, store)? else {
+            return Ok(false);
+        };
+        layers.extend(self.root.as_ref().map(Root::tree));
+        lane.show(layers)
+    }
+
+    /// Measures a tree, over a root where that is believed, and both ways until it is.
+    fn measure(&mut self, what: &str, tree: &str) -> Result<Kept, Fault> {
+        match self.root_for(tree)? {
+            Some(root) if self.is_trusted() => {
+                self.report.warm = true;
+                self.measure_over(what, tree, Some(root))
+            }
+            Some(root) => {
+                let cold = self.measure_over(what, tree, None)?;
+                self.try_both_ways(what, tree, &cold, root)?;
+                Ok(cold)
+            }
+            None => self.measure_over(what, tree, None),
         }
     }
 
-    /// Measures a tree in a fresh checkout.
-    fn measure(&mut self, what: &str, tree: &str) -> Result<Kept, Fault> {
-        let began = Instant::now();
+    /// Measures a tree in a fresh checkout, over a root or from nothing.
+    pub(super) fn measure_over(
+        &mut self,
+        what: &str,
+        tree: &str,
+        root: Option<Root>,
+    ) -> Result<Kept, Fault> {
+        let (began, cpu_before) = (Instant::now(), cpu_ms_of_children());
         let id = TreeId::parse(tree)?;
+        self.root = root;
+        if let Some(root) = &self.root {
+            say(&format!("== {what}: over the root {}", root.name()));
+        }
         self.check_out(&id)?;
         self.commands.fetch(what)?;
         let measurement = self.run_checks(what, &id)?;
-        if tree == self.plan().trees.base {
+        if tree == self.plan().trees.base && self.root.is_none() {
             confined::keep_downloads(self.plan(), self.commands.lane);
         }
         self.commands.lane.remove_tree();
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.report.took_ms.insert(what.to_owned(), took_ms);
+        let cpu_ms = cpu_ms_of_children().saturating_sub(cpu_before);
+        self.report.cpu_ms.insert(what.to_owned(), cpu_ms);
         Ok(Kept {
             measurement,
             took_ms,
             reruns: Vec::new(),
+            root: self.root.as_ref().map(Root::name),
         })
+    }
+
+    /// Whether the tree that is looked at has what its setup would install.
+    pub(super) fn has_setup(&self) -> bool {
+        self.root.as_ref().is_some_and(|root| root.note.skips_setup)
     }
 
     /// Runs all commands in the checkout, and watches what they do to its files.
@@ -240,6 +335,15 @@ impl<'a> Meter<'a> {
         let files = self.commands.repository.reader(tree)?;
         let mut measurement = Measurement::default();
         for check in &self.plan().checks {
+            if check.name == "setup" && self.has_setup() {
+                measurement.checks.push(Measured {
+                    name: check.name.clone(),
+                    exit_code: Some(0),
+                    excerpt: "what it installs was there".to_owned(),
+                    ..Measured::default()
+                });
+                continue;
+            }
             let mut measured = self.commands.run(what, tree, check)?;
             let touched = tracked.touched(&*files);
             measured.changed_files = touched.changed;
@@ -254,6 +358,16 @@ impl<'a> Meter<'a> {
         }
         Ok(measurement)
     }
+}
+
+/// Processor time of all commands so far, with everything that they started.
+fn cpu_ms_of_children() -> u64 {
+    let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The fields after the name, which may hold anything: the times of children are the 14th and 15th.
+    let fields = text.rsplit(')').next().unwrap_or_default();
+    let ticks = fields.split_whitespace().skip(13).take(2);
+    let ticks: u64 = ticks.filter_map(|field| field.parse::<u64>().ok()).sum();
+    ticks * 1000 / rustix::param::clock_ticks_per_second()
 }
 
 fn has_red_tests(measurement: &Measurement) -> bool {

@@ -8,9 +8,12 @@
 mod command;
 mod confined;
 mod lane;
+mod make_root;
 mod meter;
 mod plan_run;
 mod probe;
 mod tracked;
+mod warm_state;
+mod warmth;
 
 pub use plan_run::measure;

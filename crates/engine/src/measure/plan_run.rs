@@ -7,9 +7,22 @@ use super::command::Commands;
 use super::lane::Lane;
 use super::meter::{Meter, write_atomically};
 use super::probe::probe;
+use super::warm_state::Warmth;
 use crate::fault::Fault;
 use crate::local::repository::open_at;
 use crate::run::measurement::{CheckPlan, PLAN_FILE, REPORT_FILE, Report};
+use crate::run::roots::Roots;
+
+/// Takes a place for the trees. Where there is no room for them, what was kept to build faster goes first.
+fn take_lane(plan: &CheckPlan) -> Result<Lane, Fault> {
+    match (Lane::take(&plan.lanes), &plan.warm) {
+        (Err(Fault::DiskFull), Some(warm)) => {
+            Roots::at(&warm.roots).give_up();
+            Lane::take(&plan.lanes)
+        }
+        (taken, _) => taken,
+    }
+}
 
 /// Carries out the plan of a run's folder.
 pub fn measure(run_folder: &Path, program: &Path) -> Result<(), Fault> {
@@ -26,7 +39,7 @@ pub fn measure(run_folder: &Path, program: &Path) -> Result<(), Fault> {
     let store = store.filter(|_| sandbox::enter_namespace().is_ok());
     let repository = open_at(&plan.repository)?;
     fs::create_dir_all(&plan.cache).map_err(|error| Fault::io("make", &plan.cache, error))?;
-    let lane = Lane::take(&plan.lanes)?;
+    let lane = take_lane(&plan)?;
     let mut meter = Meter {
         commands: Commands {
             plan: &plan,
@@ -39,9 +52,16 @@ pub fn measure(run_folder: &Path, program: &Path) -> Result<(), Fault> {
             n_run: 0,
         },
         report: Report::default(),
+        warmth: Warmth::Unknown,
+        is_tried: false,
+        root: None,
     };
     meter.measure_all()?;
     probe(&mut meter)?;
+    if meter.has_doubts_over_a_root() {
+        meter.forget_root("what makes a measurement doubtful is looked at from nothing");
+        probe(&mut meter)?;
+    }
     let report = serde_json::to_vec(&meter.report)?;
     write_atomically(&run_folder.join(REPORT_FILE), &report)
 }

@@ -53,7 +53,10 @@ pub(crate) fn check_outcome(
 ) -> Option<RunOutcome> {
     let comparison = report.comparison(plan)?;
     let notes = &order.told.notes;
-    let words = words(report, &comparison, notes);
+    let mut words = words(report, &comparison, notes);
+    if plan.warm.is_some() {
+        words += &format!("\nbuilt {}", report.built);
+    }
     let told = feedback(&comparison, &held_back_in(report, order));
     let mut facts = Facts {
         blind: is_blind(report, &comparison),
@@ -513,7 +516,7 @@ fn evidence(
     let of = |measurement: Option<&Measurement>| measurement.map(each_count);
     let whole = json!({
         "facts": comparison, "flags": flags, "writerFiles": plan.files.writer, "tookMs": report.took_ms,
-        "baselineMs": report.baseline_ms,
+        "baselineMs": report.baseline_ms, "built": report.built,
         "base": of(Some(&report.base)), "baseWithTests": of(report.base_with_tests.as_ref()),
         "candidate": of(report.candidate.as_ref()), "reruns": report.reruns.len(),
         "proof": of(report.proof.as_ref()), "oldForm": of(report.old_form.as_ref()),

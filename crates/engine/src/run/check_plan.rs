@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use checks::compare::ChangedFiles;
 use checks::flags::has_hiding_bytes;
+use home::Warm;
 use kernel::{Flag, FlagKind, Stage, Tests};
 use workspace::{Restacked, TreeId};
 
 use crate::fault::Fault;
 use crate::ports::Repository;
 use crate::run::layered::can_layer;
-use crate::run::measurement::{CheckPlan, PlannedJail, Probes, Trees};
+use crate::run::measurement::{CheckPlan, PlannedJail, Probes, Trees, WarmPlan};
 use crate::run::preparing::Preparing;
 use crate::run::sorted::{Proving, Sorted};
 use crate::run::test_rules::{TestRules, read_text};
@@ -54,7 +55,35 @@ pub(crate) fn check_plan(
             state_folder: home.root().to_owned(),
             loop_folder: home.loop_folder(&preparing.order.loop_id),
         }),
+        warm: warm_plan(preparing)?,
     })
+}
+
+/// What may be reused. Only a jail shows every tree at one path, and outputs know the path that they
+/// were built at.
+fn warm_plan(preparing: &Preparing<'_>) -> Result<Option<WarmPlan>, Fault> {
+    let settings = preparing.settings;
+    if settings.warm == Warm::Off || !can_layer(settings, preparing.ports) {
+        return Ok(None);
+    }
+    let Some(first) = preparing.repository.first_commit()? else {
+        return Ok(None);
+    };
+    let project = Path::new(&preparing.order.project);
+    Ok(Some(WarmPlan {
+        roots: preparing.ports.home.roots(project),
+        start: preparing.repository.tree_of(&first)?.to_string(),
+        reuses: !preparing.run.cold,
+        least_ms: least_ms(),
+        bytes_max: settings.trees_mb.saturating_mul(1024 * 1024),
+    }))
+}
+
+/// Below this a root saves less than it costs. Tests want one of the smallest projects too.
+fn least_ms() -> u64 {
+    const LEAST_MS: u64 = 10_000;
+    let told = std::env::var("LOOPWRIGHT_WARM_LEAST_MS").ok();
+    told.and_then(|told| told.parse().ok()).unwrap_or(LEAST_MS)
 }
 
 fn measuring(preparing: &Preparing<'_>) -> Result<Measuring, Fault> {

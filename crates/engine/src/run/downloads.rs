@@ -64,14 +64,17 @@ impl Downloads {
         }
     }
 
-    /// Fills a new home. What cannot be copied is fetched anew, so that no failure matters.
-    pub(crate) fn fill(&self, home: &Path) {
+    /// Fills a new home, from what was fetched for a root if there is one. What cannot be copied is
+    /// fetched anew, so that no failure matters.
+    pub(crate) fn fill(&self, home: &Path, of_root: Option<&Path>) {
         let folder = home.join(FOLDER);
         if fs::symlink_metadata(&folder).is_ok() {
             return;
         }
         let operators_home = std::env::var_os("HOME").map(PathBuf::from);
-        if self.store.is_dir() {
+        if let Some(fetched) = of_root {
+            copy_bounded(fetched, &folder);
+        } else if self.store.is_dir() {
             copy_bounded(&self.store, &folder);
         } else if let Some(operators_home) = &operators_home {
             for (from, to) in OPERATORS {
@@ -79,9 +82,7 @@ impl Downloads {
             }
         }
         let _ = fs::create_dir_all(&folder);
-        if let Some(operators_home) = &operators_home {
-            give_client_configuration(operators_home, home);
-        }
+        configure_clients(home);
     }
 
     /// Keeps what the base's setup fetched, once.
@@ -96,6 +97,13 @@ impl Downloads {
         if !is_copied || fs::rename(&scratch, &self.store).is_err() {
             let _ = home::remove_folder(&scratch);
         }
+    }
+}
+
+/// Tells a new home's package managers what the operator's own are told.
+pub(crate) fn configure_clients(home: &Path) {
+    if let Some(operators_home) = std::env::var_os("HOME") {
+        give_client_configuration(Path::new(&operators_home), home);
     }
 }
 
@@ -120,6 +128,12 @@ fn copy_tree(from: &Path, to: &Path, left: &mut u64) -> io::Result<()> {
             let size = entry.metadata()?.len();
             *left = left.checked_sub(size).ok_or(io::ErrorKind::FileTooLarge)?;
             fs::copy(entry.path(), &target)?;
+            // Cargo takes a package that is newer than what was built of it for a changed one.
+            let at = entry.metadata()?.modified()?;
+            fs::File::options()
+                .write(true)
+                .open(&target)?
+                .set_modified(at)?;
         }
     }
     Ok(())
@@ -205,14 +219,14 @@ mod tests {
         fs::write(first.join(FOLDER).join("npm/a"), "1").expect("written");
         downloads.keep(&first);
         fs::create_dir_all(&second).expect("made");
-        downloads.fill(&second);
+        downloads.fill(&second, None);
         let copy = second.join(FOLDER).join("npm/a");
         assert_eq!(fs::read_to_string(&copy).expect("read"), "1");
         fs::write(&copy, "poison").expect("written");
         downloads.keep(&second);
         let third = scratch.path().join("third");
         fs::create_dir_all(&third).expect("made");
-        downloads.fill(&third);
+        downloads.fill(&third, None);
         let copy = third.join(FOLDER).join("npm/a");
         assert_eq!(fs::read_to_string(&copy).expect("read"), "1");
     }

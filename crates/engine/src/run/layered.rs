@@ -27,6 +27,9 @@ pub(crate) struct Layered {
     pub(crate) commit: String,
     /// The folders that show them, the uppermost first.
     pub(crate) lower: Vec<PathBuf>,
+    /// What was built of third-party code and lies below everything else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) root: Option<PathBuf>,
 }
 
 /// Whether the files of this loop's runs can be layers: only a jail can show them, and somebody who
@@ -59,7 +62,10 @@ fn works(program: &Path, folder: &Path) -> bool {
 
 /// The folders that the layers in this folder lie over; none where there are no layers.
 pub(crate) fn lower_of(layers: &Path) -> Vec<PathBuf> {
-    layered_in(layers).map_or_else(Vec::new, |layered| layered.lower)
+    let Some(layered) = layered_in(layers) else {
+        return Vec::new();
+    };
+    layered.lower.into_iter().chain(layered.root).collect()
 }
 
 fn layered_in(layers: &Path) -> Option<Layered> {
@@ -121,6 +127,7 @@ impl RunFiles {
     pub(crate) fn mounted(&self, layered: &Layered, writes: bool) -> Layers {
         let layers = self.layers();
         let mut lower = layered.lower.clone();
+        lower.extend(layered.root.clone());
         let changes = writes.then(|| Changes {
             upper: layers.join("upper"),
             work: layers.join("work"),

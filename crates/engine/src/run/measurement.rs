@@ -52,6 +52,25 @@ pub struct CheckPlan {
     /// The jail that every command is put into; none where they run on the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jail: Option<PlannedJail>,
+    /// What may be reused of built outputs; none where everything is built from nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm: Option<WarmPlan>,
+}
+
+/// How built outputs are reused.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct WarmPlan {
+    /// The roots of the project.
+    pub roots: PathBuf,
+    /// The tree that the loop began with: the only one that a root is made of.
+    pub start: String,
+    /// Whether outputs are reused now. Where everything must be built from nothing, the results are
+    /// compared with earlier ones.
+    pub reuses: bool,
+    /// A root is made only where a measurement from nothing takes longer than this.
+    pub least_ms: u64,
+    /// No root is made where the roots of all projects take more than this.
+    pub bytes_max: u64,
 }
 
 /// The jail of a plan's commands.
@@ -130,11 +149,15 @@ pub struct Report {
     pub probed: Probed,
     /// Milliseconds that each measurement took; nothing for those that were known.
     pub took_ms: BTreeMap<String, u64>,
+    /// Milliseconds of processor time that each measurement took.
+    pub cpu_ms: BTreeMap<String, u64>,
     /// Milliseconds that measuring the base took, whenever that was.
     pub baseline_ms: u64,
     /// Whether a tree that counts was measured with built outputs that were there before.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub warm: bool,
+    /// What was reused, or why nothing was, in words.
+    pub built: String,
 }
 
 /// What probing a measurement showed.
@@ -162,6 +185,9 @@ pub(crate) struct Kept {
     /// Further runs, where tests were red.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) reruns: Vec<Measurement>,
+    /// The root that it was measured with; none where everything was built from nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) root: Option<String>,
 }
 
 impl Report {

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use agents::{Session, SessionId};
-use home::{AgentSettings, NetworkPolicy};
+use home::{AgentSettings, NetworkPolicy, Warm};
 use kernel::{Base, Stage, Writes};
 use sandbox::{RunSpec, StopSignal};
 use workspace::CommitId;
 
 use crate::fault::Fault;
+use crate::ports::TreeFiles;
 use crate::run::agent_cli::{AgentHome, Turn, equip, put_command};
 use crate::run::cell::Cell;
 use crate::run::check_plan::check_plan;
@@ -22,6 +23,7 @@ use crate::run::jail::Ground;
 use crate::run::layered::{Layered, can_layer};
 use crate::run::measurement::PLAN_FILE;
 use crate::run::preparing::Preparing;
+use crate::run::roots::{Root, downloads_beside, is_ignored, loop_root};
 use crate::run::shown_tests::shown_tree;
 use crate::run::trees::commit_id;
 use crate::run::untracked::{copy_untracked, is_plain};
@@ -121,7 +123,9 @@ impl Preparing<'_> {
         spec.cwd.clone_from(&seen.folder);
         if let Some(ground) = &agent_home.ground {
             let loop_folder = self.ports.home.loop_folder(&self.order.loop_id);
-            Downloads::of(&loop_folder).fill(&agent_home.host);
+            let root = layered.as_ref().and_then(|layered| layered.root.as_deref());
+            let fetched = root.and_then(downloads_beside);
+            Downloads::of(&loop_folder).fill(&agent_home.host, fetched.as_deref());
             let cell = Cell {
                 ground,
                 agent: &agent,
@@ -270,8 +274,27 @@ impl Preparing<'_> {
             .collect();
         copy_untracked(&missing, project, &upper, &self.settings.subdir);
         let commit = commit.to_string();
-        self.files.finish_layers(&Layered { commit, lower })?;
+        let root = self.root_below(&*tree).map(|root| root.tree());
+        self.files.finish_layers(&Layered {
+            commit,
+            lower,
+            root,
+        })?;
         Ok(true)
+    }
+
+    /// What was built of third-party code, for an author who would build it first of all. Nothing of it
+    /// is proof, so that it need not fit in every way.
+    fn root_below(&self, tree: &dyn TreeFiles) -> Option<Root> {
+        if !self.writes() || self.settings.warm == Warm::Off {
+            return None;
+        }
+        let root = loop_root(&self.ports.home, self.order)?;
+        let is_free = |folder: &String| {
+            let path = Path::new(folder);
+            tree.entry(path).is_none() && tree.list(path).is_empty() && is_ignored(tree, path)
+        };
+        root.note.folders.iter().all(is_free).then_some(root)
     }
 
     fn written_out(&self, commit: &CommitId) -> Result<Option<Vec<PathBuf>>, Fault> {
@@ -378,7 +401,8 @@ impl Preparing<'_> {
         match self.files.layered() {
             Some(layered) => {
                 let commit = CommitId::parse(&layered.commit)?;
-                Ok(self.written_out(&commit)? == Some(layered.lower))
+                let has_root = layered.root.is_none_or(|root| root.is_dir());
+                Ok(has_root && self.written_out(&commit)? == Some(layered.lower))
             }
             None => Ok(self.files.checkout.is_dir()),
         }

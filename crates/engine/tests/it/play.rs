@@ -705,6 +705,8 @@ fn settings(scenario: &Scenario) -> Settings {
         ("prover", &["prove"]),
     ];
     Settings {
+        warm: home::Warm::Off,
+        trees_mb: home::TREES_MB,
         agents: agents
             .iter()
             .map(|(name, stages)| ((*name).to_owned(), agent(name, stages)))

@@ -53,6 +53,7 @@ fn config_show_says_where_each_value_comes_from() {
     checks.at_once           = 1              # default
     checks.detect            = true           # default
     checks.timeout           = 3600           # default
+    checks.warm              = "auto"         # default
     commit.author            = "operator"     # default
     commit.co_author         = true           # default
     commit.sign_off          = false          # default
@@ -67,6 +68,7 @@ fn config_show_says_where_each_value_comes_from() {
     prd.write_back           = true           # default
     retention.days           = 30             # default
     retention.keep_checkouts = false          # default
+    retention.trees          = 20480          # default
     retry.wait               = 120            # flag --set retry.wait
     sandbox.disk_mb          = 20480          # default
     sandbox.inject_keys      = true           # default

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use home::{DiskUse, ENTRIES_MAX, Ended, Home, disk_use, progress};
+use home::{DiskUse, ENTRIES_MAX, Ended, Home, WarmTrust, disk_use, progress};
 use journal::Journal;
 use kernel::{State, decide};
 use serde_json::{Value, json};
@@ -53,6 +53,18 @@ fn see_to_worker(home: &Home, state: &State, output: &mut Output) -> Result<(), 
     Ok(())
 }
 
+/// What is kept of the project's builds for all its loops, and why nothing is reused where that is so.
+fn warm_line(kept: DiskUse, trust: &WarmTrust) -> String {
+    match (&trust.off, kept.bytes) {
+        (Some(why), _) => format!("builds  nothing is reused any more: {why}\n"),
+        (None, 0) => String::new(),
+        (None, _) => format!(
+            "builds  {} are kept for all loops of the project\n",
+            room(kept)
+        ),
+    }
+}
+
 /// Shows one loop, and says by the exit code how it stands.
 pub(super) fn result_of(
     home: &Home,
@@ -79,6 +91,9 @@ pub(super) fn result_of(
         _ => format!(", of that {} for trees that its runs share", room(trees)),
     };
     output.data(&format!("disk    {}{of_trees}\n", room(disk)))?;
+    let roots = home.roots(Path::new(&loaded.state.spec().project));
+    let (kept, trust) = (disk_use(&roots, ENTRIES_MAX), WarmTrust::read(&roots));
+    output.data(&warm_line(kept, &trust))?;
     if let Some(fault) = &fault {
         output.data(&format!("fault   {fault}\n"))?;
     }
@@ -90,6 +105,10 @@ pub(super) fn result_of(
     output.result(|| {
         let mut value = with_disk(json!(view), disk);
         value["treesBytes"] = trees.bytes.into();
+        value["keptBuildsBytes"] = kept.bytes.into();
+        if let Some(why) = &trust.off {
+            value["warmOff"] = why.clone().into();
+        }
         value["progress"] = ended.iter().map(progress_json).collect();
         if let Some(fault) = &fault {
             value["fault"] = fault.clone().into();

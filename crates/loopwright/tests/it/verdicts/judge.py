@@ -4,7 +4,7 @@ import json, os, re
 scene = os.environ["SCENE"]
 own = f'{scene}/criteria-{os.environ["LOOPWRIGHT_STORY_ID"]}.json'
 criteria = json.load(open(own if os.path.exists(own) else scene + "/criteria.json"))
-prompt = open(f'{scene}/prompt-judge-{os.environ["LOOPWRIGHT_STORY_ID"]}-{os.environ["LOOPWRIGHT_ATTEMPT"]}').read()
+prompt = open(f'{scene}/said/prompt-judge-{os.environ["LOOPWRIGHT_STORY_ID"]}-{os.environ["LOOPWRIGHT_ATTEMPT"]}').read()
 obliged = []
 if os.environ["EXPLAINS"] == "yes":
     ids = re.findall(r"^- (O\d+)\b", prompt, re.M)

@@ -52,7 +52,7 @@ pub(super) fn play(case: &Case, runners: &Path) -> Result<Outcome, String> {
     })
 }
 
-fn result_of(envelope: &str) -> Option<Value> {
+pub(super) fn result_of(envelope: &str) -> Option<Value> {
     let mut envelope: Value = serde_json::from_str(envelope).ok()?;
     Some(envelope["result"].take()).filter(|result| !result.is_null())
 }

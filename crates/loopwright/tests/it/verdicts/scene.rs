@@ -9,7 +9,7 @@ use super::case::Case;
 use super::stage::{SHELL_SECS, Stage, run_within};
 use crate::support::Answer;
 
-const AGENT: &str = "cat > \"$SCENE/prompt-$LOOPWRIGHT_STAGE-$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_ATTEMPT\"\n\
+const AGENT: &str = "cat > \"$SCENE/said/prompt-$LOOPWRIGHT_STAGE-$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_ATTEMPT\"\n\
                      . \"$SCENE/agents/$LOOPWRIGHT_STAGE.sh\"\n";
 const JUDGE: &str = include_str!("judge.py");
 const REVIEW: &str = r#"echo '{"summary": "seen", "criteria": [], "findings": []}'"#;
@@ -21,13 +21,33 @@ const LOOP_SECS: u64 = 240;
 pub(super) struct Scene<'a> {
     case: &'a Case,
     stage: Stage<'a>,
+    /// What the configuration says of jails; nothing where everything runs on the host.
+    jail: String,
 }
 
 impl<'a> Scene<'a> {
     /// A project that is ready to start.
     pub(super) fn new(case: &'a Case, runners: &'a Path) -> Self {
-        let stage = Stage::new(runners, &case.env);
-        let scene = Self { case, stage };
+        Self::with(case, Stage::new(runners, &case.env), String::new())
+    }
+
+    /// The same with every run in a jail, where built outputs are reused however quick a build is.
+    pub(super) fn jailed(case: &'a Case, runners: &'a Path) -> Self {
+        let mut env = case.env.clone();
+        env.insert("LOOPWRIGHT_SANDBOX_KIND".to_owned(), "bwrap".to_owned());
+        env.insert("LOOPWRIGHT_WARM_LEAST_MS".to_owned(), "0".to_owned());
+        let stage = Stage::new(runners, &env);
+        let folder = stage.folder().display().to_string();
+        let jail = format!(
+            "[sandbox]\nread = [\"{}\", \"{folder}/agents\", \"{folder}/criteria.json\"]\n\
+             write = [\"{folder}/said\"]\n",
+            runners.display()
+        );
+        Self::with(case, stage, jail)
+    }
+
+    fn with(case: &'a Case, stage: Stage<'a>, jail: String) -> Self {
+        let scene = Self { case, stage, jail };
         for (path, text) in &case.files {
             scene.stage.env.write(&format!("proj/{path}"), text);
         }
@@ -38,11 +58,21 @@ impl<'a> Scene<'a> {
             .write(&scene.in_project("prd.json"), pretty(&prd));
         scene.write_agents();
         scene.configure();
+        // What a jailed case prepares is part of its base.
+        let is_part_of_base = !scene.jail.is_empty();
+        let pre = || {
+            case.pre
+                .iter()
+                .for_each(|script| drop(scene.stage.must(script)));
+        };
+        if is_part_of_base {
+            pre();
+        }
         if !case.gitless {
             scene.commit();
         }
-        if let Some(script) = &case.pre {
-            scene.stage.must(script);
+        if !is_part_of_base {
+            pre();
         }
         scene
     }
@@ -83,9 +113,10 @@ impl<'a> Scene<'a> {
         });
         let config = format!(
             "[agents.any]\ncommand = [\"bash\", \"{folder}/agents/any.sh\"]\nenv = {{ SCENE = \"{folder}\" }}\n\
-             timeout = \"{timeout}\"\n[roles.reviewer]\nagent = \"any\"\n[checks]\n{}{}",
+             timeout = \"{timeout}\"\n[roles.reviewer]\nagent = \"any\"\n[checks]\n{}{}{}",
             checks.collect::<String>(),
-            self.case.config
+            self.case.config,
+            self.jail
         );
         let file = self.in_project("loopwright.toml");
         self.stage.env.write(&file, config);
@@ -126,6 +157,34 @@ impl<'a> Scene<'a> {
             .dress(&mut command)
             .current_dir(self.stage.env.path("proj"));
         run_within(&mut command, SHELL_SECS)
+    }
+
+    /// What was seen to differ between a build that reuses outputs and one from nothing.
+    pub(super) fn difference(&self) -> Option<String> {
+        let roots = std::fs::read_dir(self.stage.env.path("state/warm"));
+        let roots = roots.into_iter().flatten().flatten();
+        let texts = roots.map(|root| std::fs::read_to_string(root.path().join("trust.json")));
+        let mut trusts = texts.flatten().map(|text| -> Value {
+            serde_json::from_str(&text).expect("what was learned of built outputs")
+        });
+        trusts.find_map(|trust| trust["off"].as_str().map(str::to_owned))
+    }
+
+    /// What the measurements of this play reused, or why nothing.
+    pub(super) fn built(&self) -> Vec<String> {
+        let state = self.stage.env.path("state/loops");
+        let loops = std::fs::read_dir(state).into_iter().flatten().flatten();
+        let runs = loops.flat_map(|of_loop| std::fs::read_dir(of_loop.path().join("runs")));
+        let mut built: Vec<String> = runs
+            .flatten()
+            .flatten()
+            .filter_map(|run| std::fs::read_to_string(run.path().join("measured.json")).ok())
+            .filter_map(|text| serde_json::from_str::<Value>(&text).ok())
+            .filter_map(|report| report["built"].as_str().map(str::to_owned))
+            .collect();
+        built.sort();
+        built.dedup();
+        built
     }
 
     /// The exit code of the case's truth on what landed. A truth that does not end is a failure.

@@ -25,6 +25,8 @@ impl<'a> Stage<'a> {
     pub(super) fn new(runners: &'a Path, more: &BTreeMap<String, String>) -> Self {
         let env = TestEnv::new();
         env.write("home/.gitconfig", GIT_CONFIG);
+        // Where agents put their prompts.
+        std::fs::create_dir_all(env.path("said")).expect("a folder");
         let more = more.clone();
         Self { runners, env, more }
     }

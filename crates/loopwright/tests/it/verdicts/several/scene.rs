@@ -13,7 +13,7 @@ use crate::support::Answer;
 use crate::verdicts::stage::{SHELL_SECS, Stage, run_beside, run_within};
 
 /// An implementor works at once, and then waits until it is its turn to end.
-const AGENT: &str = r#"prompt="$SCENE/prompt-$LOOPWRIGHT_STAGE-$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_ATTEMPT"
+const AGENT: &str = r#"prompt="$SCENE/said/prompt-$LOOPWRIGHT_STAGE-$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_ATTEMPT"
 cat > "$prompt"
 script="$SCENE/agents/$LOOPWRIGHT_STORY_ID/$LOOPWRIGHT_STAGE"
 if [ "$LOOPWRIGHT_ATTEMPT" -gt 1 ] && [ -e "$script-again.sh" ]; then script="$script-again"; fi

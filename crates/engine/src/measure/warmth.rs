@@ -1,0 +1,342 @@
+//! Which trees are measured over a root, and whether such a measurement is believed.
+//!
+//! The first trees of a project are measured both ways. What is red over a root is measured from nothing,
+//! so that no story fails because of it. A difference that two cold measurements do not show turns
+//! reuse off for the project.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use checks::compare::{Measured, Measurement};
+use checks::results::TestStatus;
+use checks::warm::{Cold, Named, Recipe, recipe};
+use home::WarmTrust;
+use workspace::TreeId;
+
+use super::command::say;
+use super::meter::Meter;
+use super::warm_state::{Ready, Warmth};
+use crate::fault::Fault;
+use crate::ports::TreeFiles;
+use crate::run::measurement::{Kept, Probed, WarmPlan, known};
+use crate::run::project_tree::ProjectTree;
+use crate::run::roots::{Root, RootNote, Roots, TRIALS, hash, name_root};
+
+/// What the tools that a project is built with say of themselves.
+const VERSIONS: &str = "for tool in 'rustc -vV' 'cargo -V' 'node -v' 'npm -v' 'python3 -VV' 'uv --version'; \
+                        do $tool 2>/dev/null; done; true";
+
+impl Meter<'_> {
+    /// Looks for a root of the tree that the loop began with.
+    pub(super) fn look_for_root(&mut self) -> Result<(), Fault> {
+        let Some(plan) = &self.plan().warm else {
+            self.warmth = Warmth::Cold("reuse of built outputs is off".to_owned());
+            return Ok(());
+        };
+        let roots = Roots::at(&plan.roots);
+        self.warmth = match roots.trust().off {
+            _ if !plan.reuses => Warmth::Cold("it confirms what was measured before".to_owned()),
+            Some(why) => Warmth::Cold(why),
+            None if self.commands.store.is_none() => {
+                Warmth::Cold("trees are not shown in layers".to_owned())
+            }
+            None => match self.recipe_of(&TreeId::parse(&plan.start)?)? {
+                Err(why) => Warmth::Cold(why.to_string()),
+                Ok(_) if roots.is_empty() => Warmth::Wanted,
+                Ok(recipe) => self.find_root(plan, &recipe)?,
+            },
+        };
+        Ok(())
+    }
+
+    fn find_root(&mut self, plan: &WarmPlan, recipe: &Recipe) -> Result<Warmth, Fault> {
+        let start = TreeId::parse(&plan.start)?;
+        let tools = self.tools(&start)?;
+        let wanted = self.note(&start, recipe, &tools)?;
+        Ok(match Roots::at(&plan.roots).find(&wanted) {
+            Some(root) => self.ready(root, tools),
+            None => Warmth::Wanted,
+        })
+    }
+
+    fn ready(&self, root: Root, tools: String) -> Warmth {
+        name_root(&self.plan().cache, &root);
+        Warmth::Ready(Box::new(Ready {
+            root,
+            tools,
+            fits: BTreeMap::new(),
+        }))
+    }
+
+    /// Makes a root of the base, where that is what the loop began with and building it takes long.
+    pub(super) fn make_root_of_base(&mut self, base: &Kept) -> Result<(), Fault> {
+        let Some(plan) = &self.plan().warm else {
+            return Ok(());
+        };
+        let is_wanted = matches!(self.warmth, Warmth::Wanted);
+        if !is_wanted || self.plan().trees.base != plan.start {
+            return Ok(());
+        }
+        if base.took_ms < plan.least_ms {
+            let secs = base.took_ms / 1000;
+            let why = format!("a measurement from nothing takes only {secs} s");
+            self.warmth = Warmth::Cold(why);
+            return Ok(());
+        }
+        if Roots::at(&plan.roots).are_full(plan.bytes_max) {
+            let why = "what is kept of builds takes all the room that it may (`[retention] trees`)";
+            self.warmth = Warmth::Cold(why.to_owned());
+            return Ok(());
+        }
+        let start = TreeId::parse(&plan.start)?;
+        let Ok(recipe) = self.recipe_of(&start)? else {
+            return Ok(());
+        };
+        let tools = self.tools(&start)?;
+        let wanted = self.note(&start, &recipe, &tools)?;
+        let made = self.make_root(&start, &recipe, wanted, &Roots::at(&plan.roots))?;
+        self.warmth = match made {
+            Ok(root) => self.ready(root, tools),
+            Err(why) => Warmth::Cold(why),
+        };
+        if let Some(root) = self.root_for(&plan.start)? {
+            self.try_both_ways("base", &plan.start, base, root)?;
+        }
+        Ok(())
+    }
+
+    /// The root that a tree can be measured over.
+    pub(super) fn root_for(&mut self, tree: &str) -> Result<Option<Root>, Fault> {
+        let Warmth::Ready(ready) = &self.warmth else {
+            return Ok(None);
+        };
+        if let Some(fits) = ready.fits.get(tree) {
+            return Ok(fits.then(|| ready.root.clone()));
+        }
+        let (root, tools) = (ready.root.clone(), ready.tools.clone());
+        let id = TreeId::parse(tree)?;
+        let fits = match self.recipe_of(&id)? {
+            Ok(recipe) => {
+                let note = self.note(&id, &recipe, &tools)?;
+                note.fixed == root.note.fixed && !self.tracks_any(&id, &root.note.folders)?
+            }
+            Err(_) => false,
+        };
+        if let Warmth::Ready(ready) = &mut self.warmth {
+            ready.fits.insert(tree.to_owned(), fits);
+        }
+        Ok(fits.then_some(root))
+    }
+
+    /// Whether measurements of this project over a root are believed.
+    pub(super) fn is_trusted(&self) -> bool {
+        let plan = self.plan().warm.as_ref();
+        plan.is_some_and(|plan| Roots::at(&plan.roots).trust().equal >= TRIALS)
+    }
+
+    /// Whether probing over a root found what would count against the story.
+    pub(super) fn has_doubts_over_a_root(&self) -> bool {
+        let probed = &self.report.probed;
+        let is_silent = probed
+            .mutants
+            .is_some_and(|mutants| mutants.tried > 0 && mutants.noticed == 0);
+        self.root.is_some() && (is_silent || !probed.voided.is_empty())
+    }
+
+    /// Probes from nothing, as if nothing had been probed.
+    pub(super) fn forget_root(&mut self, why: &str) {
+        self.warmth = Warmth::Cold(why.to_owned());
+        self.root = None;
+        self.report.probed = Probed::default();
+    }
+
+    /// Measures a tree over a root too, and compares.
+    pub(super) fn try_both_ways(
+        &mut self,
+        what: &str,
+        tree: &str,
+        cold: &Kept,
+        root: Root,
+    ) -> Result<(), Fault> {
+        self.is_tried = true;
+        let warm = self.measure_over(&format!("{what}, warm"), tree, Some(root))?;
+        self.compare_ways(what, tree, &cold.measurement, &warm.measurement)
+    }
+
+    /// Learns from a tree that was measured over a root before and is measured from nothing now.
+    pub(super) fn compare_with_earlier(&mut self, what: &str, tree: &str) -> Result<(), Fault> {
+        let Some(plan) = self.plan().warm.as_ref().filter(|plan| !plan.reuses) else {
+            return Ok(());
+        };
+        let earlier = known(&self.plan().cache, tree, &self.plan().checks);
+        let earlier = earlier.filter(|earlier| earlier.root.is_some());
+        let (Some(warm), Some(cold)) = (earlier, self.report.candidate.clone()) else {
+            return Ok(());
+        };
+        if Roots::at(&plan.roots).trust().off.is_some() {
+            return Ok(());
+        }
+        self.compare_ways(what, tree, &cold, &warm.measurement)
+    }
+
+    /// Learns from a tree that was measured both ways.
+    pub(super) fn compare_ways(
+        &mut self,
+        what: &str,
+        tree: &str,
+        cold: &Measurement,
+        warm: &Measurement,
+    ) -> Result<(), Fault> {
+        let Some(plan) = &self.plan().warm else {
+            return Ok(());
+        };
+        let roots = Roots::at(&plan.roots);
+        let mut trust = roots.trust();
+        let Some(difference) = difference(cold, warm) else {
+            trust.equal += 1;
+            return keep_trust(&roots, &trust);
+        };
+        let again = self.measure_over(&format!("{what}, cold again"), tree, None)?;
+        if self::difference(cold, &again.measurement).is_some() {
+            say(&format!(
+                "== {what}: it differs from run to run ({difference})"
+            ));
+            return Ok(());
+        }
+        let why = format!("{difference} was otherwise when built outputs were reused ({what})");
+        say(&format!("== reuse of built outputs is off: {why}"));
+        trust.off = Some(why.clone());
+        self.warmth = Warmth::Cold(why);
+        keep_trust(&roots, &trust)
+    }
+
+    /// What was reused, in words.
+    pub(super) fn built(&self) -> String {
+        match &self.warmth {
+            Warmth::Cold(why) => format!("cold: {why}"),
+            Warmth::Unknown | Warmth::Wanted => "cold: nothing was kept from before".to_owned(),
+            Warmth::Ready(ready) if self.report.warm => {
+                format!(
+                    "warm: {} of the first commit",
+                    ready.root.note.folders.join(", ")
+                )
+            }
+            Warmth::Ready(_) if self.is_tried => "cold: reuse is still being tried".to_owned(),
+            Warmth::Ready(_) => "cold: what it is installed or built with has changed".to_owned(),
+        }
+    }
+
+    fn recipe_of(&self, tree: &TreeId) -> Result<Result<Recipe, Cold>, Fault> {
+        let plan = self.plan();
+        let project = ProjectTree::of(self.commands.repository, tree, "")?;
+        let checks: Vec<Named<'_>> = plan
+            .checks
+            .iter()
+            .map(|check| Named {
+                name: &check.name,
+                command: &check.command,
+            })
+            .collect();
+        Ok(recipe(&project, &plan.subdir, &checks))
+    }
+
+    /// What the tools say of themselves in a tree, which may choose them.
+    fn tools(&mut self, tree: &TreeId) -> Result<String, Fault> {
+        self.root = None;
+        self.check_out(tree)?;
+        let said = self.commands.ask("tools", VERSIONS)?;
+        self.commands.lane.remove_tree();
+        Ok(said)
+    }
+
+    /// What a root of this tree would stand for.
+    fn note(&self, tree: &TreeId, recipe: &Recipe, tools: &str) -> Result<RootNote, Fault> {
+        let plan = self.plan();
+        let files = self.commands.repository.reader(tree)?;
+        let mut fixed = format!("in {}\n{tools}\n{}\n", plan.subdir, recipe.also);
+        for check in &plan.checks {
+            let _ = writeln!(fixed, "{}: {}", check.name, check.command);
+        }
+        for (name, value) in &plan.env {
+            if name != sandbox::PORT_BASE_VARIABLE {
+                let _ = writeln!(fixed, "{name}={value}");
+            }
+        }
+        for name in &plan.copy {
+            let text = fs::read(plan.project.join(name)).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            let _ = writeln!(fixed, "{name} {:016x} {}", hash(&[&text]), text.len());
+        }
+        for line in recipe.builds.iter().chain(&recipe.installs) {
+            let _ = writeln!(fixed, "{line}");
+        }
+        fixed += &ids(&*files, &recipe.fixed);
+        Ok(RootNote {
+            fixed,
+            noticed: ids(&*files, &recipe.noticed),
+            folders: Vec::new(),
+            skips_setup: recipe.skips_setup,
+        })
+    }
+
+    /// Whether a commit has files where a root has its own.
+    fn tracks_any(&self, tree: &TreeId, folders: &[String]) -> Result<bool, Fault> {
+        let files = self.commands.repository.reader(tree)?;
+        let is_tracked = |folder: &String| {
+            let path = Path::new(folder);
+            files.entry(path).is_some() || !files.list(path).is_empty()
+        };
+        Ok(folders.iter().any(is_tracked))
+    }
+}
+
+fn keep_trust(roots: &Roots, trust: &WarmTrust) -> Result<(), Fault> {
+    let kept = roots.set_trust(trust);
+    kept.map_err(|error| Fault::transient("note what was learned of built outputs", error))
+}
+
+fn ids(files: &dyn TreeFiles, paths: &[String]) -> String {
+    let mut lines = String::new();
+    for path in paths {
+        let entry = files.entry(Path::new(path));
+        let entry = entry.map(|entry| format!("{} {}", entry.mode.as_str(), entry.id));
+        let _ = writeln!(lines, "{path} {}", entry.unwrap_or_default());
+    }
+    lines
+}
+
+/// The first thing that two measurements of one tree tell differently.
+fn difference(one: &Measurement, other: &Measurement) -> Option<String> {
+    if one.checks.len() != other.checks.len() {
+        return Some("the number of checks".to_owned());
+    }
+    one.checks
+        .iter()
+        .zip(&other.checks)
+        .find_map(|(one, other)| {
+            if one.exit_code != other.exit_code || one.timed_out != other.timed_out {
+                return Some(format!("`{}`", one.name));
+            }
+            let (one, other) = (endings(one), endings(other));
+            let names = one.keys().chain(other.keys());
+            let mut differing = names.filter(|name| one.get(*name) != other.get(*name));
+            differing.next().map(|name| format!("the test `{name}`"))
+        })
+}
+
+/// How each test ended, at each of its places.
+fn endings(measured: &Measured) -> BTreeMap<&str, Vec<(Option<&str>, TestStatus)>> {
+    let tests = measured.results.tests.iter();
+    tests
+        .map(|(name, found)| {
+            let each = found
+                .iter()
+                .map(|each| (each.place.as_deref(), each.status));
+            let mut each: Vec<_> = each.collect();
+            each.sort_unstable();
+            (name.as_str(), each)
+        })
+        .collect()
+}

@@ -1,0 +1,180 @@
+//! Changes for which a build that reuses too much tells something else than a build from nothing
+//! (`verdicts/soundness/`), played with reuse on, in jails. The cases were written by somebody who had
+//! not seen the program.
+//!
+//! Each must end as it does cold, and no measurement over a root may have differed from a cold one: a
+//! confirmation alone would hide that. CI plays a seeded sample, one case of each tool whose outputs are
+//! reused; the soak (`LOOPWRIGHT_SOAK=1`) plays all. `LOOPWRIGHT_VERDICTS=name,name` plays these only.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::case::Case;
+use super::outcome::result_of;
+use super::scene::Scene;
+use crate::ecosystems::toolbox;
+use crate::sample::{is_soak, sample};
+use crate::support::project;
+
+#[derive(Deserialize)]
+struct Sound {
+    name: String,
+    ecosystem: String,
+    expect: BTreeMap<String, String>,
+    #[serde(default)]
+    needs_program: Option<String>,
+    #[serde(skip)]
+    file: PathBuf,
+}
+
+/// A test for each tool, and the list of all.
+macro_rules! tools {
+    ($($test:ident: $tool:literal;)+) => {
+        $(#[test]
+        fn $test() {
+            show($tool);
+        })+
+
+        const TOOLS: &[&str] = &[$($tool,)+];
+    };
+}
+
+tools! {
+    cargo_reuses_nothing_of_the_projects_own: "cargo";
+    npm_reuses_what_the_lock_file_names: "npm";
+    a_virtual_environment_is_what_its_lists_say: "pytest";
+    vitest_finds_no_cache: "vitest";
+    jest_finds_no_cache: "jest";
+    tsc_compiles_everything: "tsc";
+    make_builds_from_nothing: "make";
+    cmake_builds_from_nothing: "cmake";
+    a_tree_has_what_its_commit_has: "tree";
+}
+
+/// Tools of which something is reused. CI plays one case of each; the others are built from nothing in any
+/// case.
+const REUSED: [&str; 3] = ["cargo", "npm", "pytest"];
+
+/// A case in which something must be reused.
+const KNOWN_WARM: &str = "cargo-bin-exe-honest";
+
+#[expect(clippy::print_stdout, reason = "a table that people read")]
+fn show(tool: &str) {
+    let runners = toolbox::verdict_runners();
+    let all = all();
+    let mut wrong = Vec::new();
+    let chosen = chosen(tool, &all);
+    for sound in &chosen {
+        let start = Instant::now();
+        let (fault, built) = play(sound, &runners);
+        let is_warm = built.iter().any(|built| built.starts_with("warm: "));
+        let fault = fault.or_else(|| {
+            let is_cold = sound.name == KNOWN_WARM && !is_warm;
+            is_cold.then(|| format!("nothing was reused: {built:?}"))
+        });
+        let word = if fault.is_none() { "right" } else { "WRONG" };
+        let secs = start.elapsed().as_secs_f32();
+        println!(
+            "{word} {:<46} {secs:.1} s  {}",
+            sound.name,
+            built.join(" | ")
+        );
+        wrong.extend(fault.map(|fault| format!("{}: {fault}", sound.name)));
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {} cases are wrong; LOOPWRIGHT_VERDICTS=name plays one alone\n{}",
+        wrong.len(),
+        chosen.len(),
+        wrong.join("\n")
+    );
+}
+
+fn chosen<'a>(tool: &str, all: &'a [Sound]) -> Vec<&'a Sound> {
+    let has_program = |sound: &&Sound| {
+        let needs = sound.needs_program.as_deref();
+        needs.is_none_or(is_there)
+    };
+    let fitting = all.iter().filter(|sound| sound.ecosystem == tool);
+    let fitting = fitting.filter(has_program);
+    if let Ok(names) = std::env::var("LOOPWRIGHT_VERDICTS") {
+        let is_asked = |sound: &&Sound| names.split(',').any(|name| name == sound.name);
+        return fitting.filter(is_asked).collect();
+    }
+    if !is_soak() && !REUSED.contains(&tool) {
+        return Vec::new();
+    }
+    let fitting: Vec<&Sound> = fitting.collect();
+    if tool == "cargo" && !is_soak() {
+        // Of this one it is also seen that something is reused at all.
+        let is_known = |sound: &&&Sound| sound.name == KNOWN_WARM;
+        return fitting.iter().filter(is_known).copied().collect();
+    }
+    sample(&format!("soundness {tool}"), &fitting)
+}
+
+fn is_there(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+fn all() -> Vec<Sound> {
+    let folder = project().join("verdicts/soundness/cases");
+    let entries = std::fs::read_dir(&folder).expect("the folder of cases");
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a file").path()).collect();
+    files.sort();
+    let read = |file: PathBuf| {
+        let text = std::fs::read_to_string(&file).expect("a readable case");
+        let sound: Sound = serde_json::from_str(&text)
+            .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        Sound { file, ..sound }
+    };
+    files.into_iter().map(read).collect()
+}
+
+/// Plays a case; says what is wrong, if anything is, and what was reused.
+fn play(sound: &Sound, runners: &Path) -> (Option<String>, Vec<String>) {
+    let case = Case::read_remarked(&sound.file, runners);
+    let scene = Scene::jailed(&case, runners);
+    (fault(sound, &scene), scene.built())
+}
+
+fn fault(sound: &Sound, scene: &Scene<'_>) -> Option<String> {
+    let Some(answer) = scene.start() else {
+        return Some("the loop did not end in time".to_owned());
+    };
+    let Some(result) = result_of(&answer.stdout) else {
+        return Some(answer.whole());
+    };
+    let of_loop = match &result["loops"][0] {
+        Value::Null => &result,
+        first => first,
+    };
+    for story in of_loop["stories"].as_array().into_iter().flatten() {
+        let id = story["id"].as_str().unwrap_or_default();
+        let has_landed = story["status"] == "passed";
+        let shall_land = sound.expect.get(id).is_some_and(|word| word == "lands");
+        if has_landed != shall_land {
+            let loop_id = of_loop["loopId"].as_str().unwrap_or_default();
+            let told = scene.ask(&["story", loop_id, id, "--all"]);
+            let told = told.map(|told| told.whole()).unwrap_or_default();
+            return Some(format!("{id} landed: {has_landed}\n{told}"));
+        }
+    }
+    scene.difference()
+}
+
+#[test]
+fn every_tool_is_played_by_one_test() {
+    let all = all();
+    let mut of_cases: Vec<&str> = all.iter().map(|sound| sound.ecosystem.as_str()).collect();
+    of_cases.sort_unstable();
+    of_cases.dedup();
+    let mut played = TOOLS.to_vec();
+    played.sort_unstable();
+    assert_eq!(played, of_cases, "a tool without a test, or one in two");
+}
