@@ -451,9 +451,13 @@ impl State {
         self.set_candidate_aside(id)?;
         let story = self.story_mut(id)?;
         story.former = Some(number);
+        let since = if landed.is_empty() {
+            "a story that it was built on was taken back".to_owned()
+        } else {
+            format!("other stories landed first: {}", landed.join(", "))
+        };
         story.feedback.push(format!(
-            "It was proven and then sent back, since other stories landed first: {}. {why}",
-            landed.join(", ")
+            "It was proven and then sent back, since {since}. {why}"
         ));
         story.ticket = None;
         if story.returns < RETURNS_MAX {

@@ -309,6 +309,69 @@ mod tests {
         }
     }
 
+    fn order(deed: Deed) -> Order {
+        Order {
+            deed,
+            ..failed().order
+        }
+    }
+
+    fn landing() -> Order {
+        let base = kernel::Commit::new(&"a".repeat(40)).expect("a commit");
+        order(Deed::Integrate {
+            story: "one".into(),
+            attempt: 1,
+            branch: "branch".to_owned(),
+            from: base.clone(),
+            base: base.clone(),
+            to: base,
+        })
+    }
+
+    fn retraction() -> Order {
+        let base = kernel::Commit::new(&"a".repeat(40)).expect("a commit");
+        order(Deed::Retract(Box::new(kernel::RetractOrder {
+            story: "two".into(),
+            attempt: 1,
+            branch: "branch".to_owned(),
+            from: base.clone(),
+            commit: base.clone(),
+            to: base,
+            why: String::new(),
+        })))
+    }
+
+    #[test]
+    fn the_loops_branch_is_moved_by_one_deed_at_a_time() {
+        for (first, second) in [(landing(), retraction()), (retraction(), landing())] {
+            let mut deeds = Deeds::new(Execution::Threads);
+            assert!(deeds.is_free(&second), "nothing is under way");
+            let under_way = UnderWay {
+                run: None,
+                is_ending: is_ending(&first),
+                moves_branch: moves_branch(&first),
+                abort: Arc::default(),
+            };
+            deeds
+                .under_way
+                .insert((first.loop_id.clone(), first.key()), under_way);
+            assert!(
+                !deeds.is_free(&second),
+                "{} beside {}",
+                second.key(),
+                first.key()
+            );
+            let mut elsewhere = second;
+            elsewhere.loop_id = "another".to_owned();
+            assert!(deeds.is_free(&elsewhere), "another loop has its own branch");
+        }
+    }
+
+    #[test]
+    fn a_cancel_does_not_break_off_what_takes_work_back() {
+        assert!(is_ending(&retraction()) && !is_ending(&landing()));
+    }
+
     #[test]
     fn a_pause_that_is_over_is_nothing_to_wait_for() {
         let mut deeds = Deeds::new(Execution::Threads);

@@ -336,6 +336,8 @@ fn what_landed_above_lands_again_in_its_order_and_without_what_was_taken_back() 
 #[test]
 fn who_began_on_a_commit_that_was_taken_back_goes_on_and_is_put_onto_what_stays() {
     let mut played = started();
+    land(&mut played, "c", proven());
+    carry(&mut played, "announce c");
     land(&mut played, "a", warm());
     begin(&mut played, "b");
     played.start_stage(Some("b"), Stage::Check);
@@ -350,7 +352,8 @@ fn who_began_on_a_commit_that_was_taken_back_goes_on_and_is_put_onto_what_stays(
     };
     played.record(crate::support::restack_refused(restack));
     let told = &played.state.story("b").expect("b").feedback[0];
-    assert!(!told.contains("`a`"), "a is not on the branch: {told}");
+    let expected = "sent back, since a story that it was built on was taken back.";
+    assert!(told.contains(expected), "c landed before it began: {told}");
 }
 
 #[test]
@@ -551,14 +554,7 @@ fn a_loop_that_went_on_to_confirm_begins_nothing_when_that_is_red() {
 fn i10_the_budget_is_kept_for_confirmations_and_none_is_needed_when_somebody_asks() {
     let mut spec = judged();
     let cap = 10_000;
-    spec.budget = Some(TimeBudget {
-        total_ms: 5 * cap,
-        implement_cap_ms: cap,
-        check_cap_ms: cap,
-        judge_cap_ms: cap,
-        review_cap_ms: cap,
-        prove_cap_ms: cap,
-    });
+    spec.budget = Some(budget_of(5 * cap, cap));
     let mut played = Played::start(spec);
     played.record(Event::LoopPrepared);
     for (stage, outcome) in [
@@ -596,6 +592,34 @@ fn i10_the_budget_is_kept_for_confirmations_and_none_is_needed_when_somebody_ask
         played.state.ended(),
         Some(&kernel::EndReason::BudgetExhausted)
     );
+}
+
+#[test]
+fn i10_a_run_that_leaves_too_little_for_a_confirmation_waits() {
+    let mut spec = judged();
+    let cap = 10_000;
+    spec.budget = Some(budget_of(20 * cap, cap));
+    let mut played = Played::start(spec);
+    played.record(Event::LoopPrepared);
+    played.begin("b");
+    played.end_stage_of("b", Stage::Baseline, checked(true));
+    land(&mut played, "a", warm());
+    played.start_stage(Some("b"), Stage::Implement);
+    played.clock_ms += 19 * cap;
+    played.end_stage_of("b", Stage::Implement, interrupted());
+    assert_eq!(played.state.left_ms(), Some(cap), "enough for one run");
+    assert_eq!(played.owed_words(), ["start a attempt 1 confirm try 1"]);
+}
+
+fn budget_of(total_ms: i64, cap: i64) -> TimeBudget {
+    TimeBudget {
+        total_ms,
+        implement_cap_ms: cap,
+        check_cap_ms: cap,
+        judge_cap_ms: cap,
+        review_cap_ms: cap,
+        prove_cap_ms: cap,
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod baseline;
 mod commits;
 mod completion;
 mod config;
+mod confirming;
 mod crash_writes;
 mod demo;
 mod docs;
