@@ -307,23 +307,22 @@ fn ids(files: &dyn TreeFiles, paths: &[String]) -> String {
     lines
 }
 
-/// The first thing that two measurements of one tree tell differently.
+/// The first thing that two measurements of one tree tell differently: a test, if one does.
 fn difference(one: &Measurement, other: &Measurement) -> Option<String> {
     if one.checks.len() != other.checks.len() {
         return Some("the number of checks".to_owned());
     }
-    one.checks
-        .iter()
-        .zip(&other.checks)
-        .find_map(|(one, other)| {
-            if one.exit_code != other.exit_code || one.timed_out != other.timed_out {
-                return Some(format!("`{}`", one.name));
-            }
-            let (one, other) = (endings(one), endings(other));
-            let names = one.keys().chain(other.keys());
-            let mut differing = names.filter(|name| one.get(*name) != other.get(*name));
-            differing.next().map(|name| format!("the test `{name}`"))
-        })
+    let mut pairs = one.checks.iter().zip(&other.checks);
+    pairs.find_map(|(one, other)| {
+        let (tests, others) = (endings(one), endings(other));
+        let mut names = tests.keys().chain(others.keys());
+        let differing = names.find(|name| tests.get(*name) != others.get(*name));
+        let is_other = one.exit_code != other.exit_code || one.timed_out != other.timed_out;
+        match differing {
+            Some(name) => Some(format!("the test `{name}`")),
+            None => is_other.then(|| format!("`{}`", one.name)),
+        }
+    })
 }
 
 /// How each test ended, at each of its places.
@@ -339,4 +338,55 @@ fn endings(measured: &Measured) -> BTreeMap<&str, Vec<(Option<&str>, TestStatus)
             (name.as_str(), each)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use checks::results::Occurrence;
+
+    use super::*;
+
+    fn measured(exit_code: i32, tests: &[(&str, TestStatus)]) -> Measurement {
+        let mut check = Measured {
+            name: "test".to_owned(),
+            exit_code: Some(exit_code),
+            ..Measured::default()
+        };
+        for (name, status) in tests {
+            let found = Occurrence {
+                place: None,
+                status: *status,
+                message: Some(format!("at {name}")),
+            };
+            check.results.tests.insert((*name).to_owned(), vec![found]);
+        }
+        Measurement {
+            checks: vec![check],
+        }
+    }
+
+    #[test]
+    fn two_measurements_are_compared_test_by_test() {
+        use TestStatus::{Failed, Passed, Skipped};
+        let one = measured(0, &[("a", Passed), ("b", Skipped)]);
+        for (other, expected) in [
+            (measured(0, &[("a", Passed), ("b", Skipped)]), None),
+            (
+                measured(1, &[("a", Passed), ("b", Skipped)]),
+                Some("`test`"),
+            ),
+            (
+                measured(0, &[("a", Failed), ("b", Skipped)]),
+                Some("the test `a`"),
+            ),
+            (measured(0, &[("a", Passed)]), Some("the test `b`")),
+            (
+                measured(0, &[("a", Passed), ("b", Skipped), ("c", Passed)]),
+                Some("the test `c`"),
+            ),
+            (Measurement::default(), Some("the number of checks")),
+        ] {
+            assert_eq!(difference(&one, &other).as_deref(), expected);
+        }
+    }
 }

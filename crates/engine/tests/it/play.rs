@@ -254,14 +254,15 @@ impl Play {
     /// What became of work, in order. Which of several stories comes first is chance unless agents wait
     /// for each other; `branch` shows the order in which they landed.
     fn deeds(&self, records: &[Stamped]) -> Vec<String> {
-        let mut deeds: Vec<String> = records
+        let mut deeds: Vec<(String, String)> = records
             .iter()
-            .filter_map(|record| deed_word(&record.event))
+            .filter_map(|record| Some((story_of(&record.event), deed_word(&record.event)?)))
             .collect();
         if self.scenario.parallel > 1 {
-            deeds.sort();
+            // The order within a story stays.
+            deeds.sort_by(|one, other| one.0.cmp(&other.0));
         }
-        deeds
+        deeds.into_iter().map(|(_, word)| word).collect()
     }
 
     /// The texts of a commit's files.
@@ -575,6 +576,12 @@ fn run_word(event: &Event) -> Option<String> {
         Event::RunStarted { run } => Some(run_name(run)),
         _ => None,
     }
+}
+
+fn story_of(event: &Event) -> String {
+    let event = serde_json::to_value(event).expect("JSON");
+    let story = event["story"].as_str().or(event["run"]["story"].as_str());
+    story.unwrap_or_default().to_owned()
 }
 
 fn deed_word(event: &Event) -> Option<String> {

@@ -67,7 +67,7 @@ fn real_just_recipes_work() {
     assert_eq!(code, Some(1), "nothing is left");
     assert_eq!(just(&["task-reset", "T-1"]).0, Some(0));
     let (_, stdout, _) = just(&["dag-status"]);
-    assert!(stdout.contains("1 tasks: 1 ready"), "{stdout}");
+    assert!(stdout.contains("1 task: 1 ready"), "{stdout}");
     let (code, _, stderr) = just(&["dag-refresh"]);
     assert_eq!(code, Some(2), "there are no tickets: {stderr}");
 }

@@ -347,9 +347,14 @@ fn a_tree_that_is_not_whole_is_made_anew() {
         repo.checkout(&second, &plain).expect("checked out");
         let before = written(&repo, &second, &world);
         let place = before[0].parent().expect("a place");
+        shell(place, "touch marker");
         shell(place, &deed.replace("WHOLE", &whole));
         let layers = Layered::new(&world, "layers", written(&repo, &second, &world));
         assert_eq!(layers.run(LOOK), shell(&plain, LOOK), "{deed}");
+        assert!(
+            !place.join("marker").exists(),
+            "{deed}: it was used all the same"
+        );
         let names = shell(&world.at("state/trees"), "ls -A | grep new || true");
         assert_eq!(names, "", "{deed}: nothing is left");
     }

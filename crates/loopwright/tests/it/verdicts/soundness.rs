@@ -55,9 +55,9 @@ tools! {
     a_tree_has_what_its_commit_has: "tree";
 }
 
-/// Tools of which something is reused. CI plays one case of each; the others are built from nothing in any
-/// case.
-const REUSED: [&str; 3] = ["cargo", "npm", "pytest"];
+/// Tools of which CI plays one case each. Of the others nothing is reused, but for virtual environments, which
+/// take a minute to make.
+const REUSED: [&str; 2] = ["cargo", "npm"];
 
 /// A case in which something must be reused.
 const KNOWN_WARM: &str = "cargo-bin-exe-honest";
@@ -165,7 +165,61 @@ fn fault(sound: &Sound, scene: &Scene<'_>) -> Option<String> {
             return Some(format!("{id} landed: {has_landed}\n{told}"));
         }
     }
+    if sound.name == KNOWN_WARM {
+        let loop_id = of_loop["loopId"].as_str().unwrap_or_default();
+        let events = scene.ask(&["events", loop_id]).map(|told| told.stdout);
+        if !events.is_some_and(|events| events.contains("agent/loop.story.confirmed")) {
+            return Some("what landed over a root was not confirmed".to_owned());
+        }
+    }
     scene.difference()
+}
+
+/// A crate whose test sees whether its build folder was there before: green from nothing, red over a root.
+const LYING: &str = r##"{
+  "name": "lying", "kind": "honest", "class": "warm-cargo", "criteria": ["double works"],
+  "files": {
+    "Cargo.toml": "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\ndoctest = false\n",
+    "Cargo.lock": "version = 4\n\n[[package]]\nname = \"shop\"\nversion = \"0.1.0\"\n",
+    ".gitignore": "target\n",
+    "src/lib.rs": "",
+    "tests/fresh.rs": "#[test]\nfn the_build_folder_is_new() {\n    let made = std::fs::metadata(\"target/debug/build\").and_then(|it| it.modified()).unwrap();\n    assert!(made.elapsed().unwrap().as_secs() < 86_400);\n}\n"
+  },
+  "implement": "echo 'pub fn double(n: u32) -> u32 { n * 2 }' >> src/lib.rs",
+  "write": "printf '#[test]\\nfn doubles() {\\n    assert_eq!(shop::double(2), 4);\\n}\\n' > tests/doubles.rs\necho '{\"summary\": \"s\", \"criteria\": [{\"criterion\": \"double works\", \"tests\": [\"doubles\"]}], \"findings\": []}'",
+  "checks": { "test": "cargo test --offline" }, "truth": "true"
+}"##;
+
+#[test]
+fn what_differs_over_a_root_turns_reuse_off_and_costs_no_story() {
+    let runners = toolbox::verdict_runners();
+    let case: Case = serde_json::from_str(LYING).expect("a case");
+    let scene = Scene::jailed(&case, &runners);
+    let answer = scene.start().expect("an end");
+    let result = result_of(&answer.stdout).unwrap_or_else(|| panic!("{}", answer.whole()));
+    let of_loop = match &result["loops"][0] {
+        Value::Null => &result,
+        first => first,
+    };
+    assert_eq!(
+        of_loop["stories"][0]["status"],
+        "passed",
+        "{}",
+        answer.whole()
+    );
+    let why = scene.difference().expect("reuse is off");
+    assert!(why.contains("the_build_folder_is_new"), "{why}");
+    let loop_id = of_loop["loopId"].as_str().expect("a loop");
+    let status = scene.ask(&["status", loop_id]).expect("an answer").stdout;
+    assert!(
+        status.contains("builds  nothing is reused any more: "),
+        "{status}"
+    );
+    let built = scene.built();
+    assert!(
+        built.iter().all(|built| built.starts_with("cold: ")),
+        "{built:?}"
+    );
 }
 
 #[test]
