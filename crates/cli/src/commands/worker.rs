@@ -2,6 +2,7 @@
 //!
 //! Nobody talks to a worker: it may be ended at any moment, and the next one goes on where it was.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use home::{Home, WorkerState, worker_state};
@@ -19,6 +20,9 @@ use crate::worker_trouble::{Trouble, as_json, trouble};
 /// take to be gone, or the next one to be there.
 const GRACE: Duration = Duration::from_secs(5);
 const GONE: Duration = Duration::from_secs(30);
+
+/// When a new worker is started once more, if none is there.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// How often it is looked at.
 const LOOK: Duration = Duration::from_millis(20);
@@ -102,7 +106,18 @@ fn restart(home: &Home, output: &mut Output) -> Result<Exit, Failure> {
         }
         WorkerState::Absent | WorkerState::Stopped { .. } => None,
     };
-    let Some(pid) = wait_for(GONE, || is_new(worker_state(home))) else {
+    // The old one may have held one of its locks for a moment longer, and the new one gave way to it.
+    let tried_at = Cell::new(Instant::now());
+    let look = || {
+        let state = worker_state(home);
+        if state == WorkerState::Absent && tried_at.get().elapsed() > AGAIN {
+            tried_at.set(Instant::now());
+            // A failure shows when the patience is over.
+            let _ = ensure_worker(home);
+        }
+        is_new(state)
+    };
+    let Some(pid) = wait_for(GONE, look) else {
         return Err(Failure {
             exit: Exit::Environment,
             message: "the new worker did not begin to work".to_owned(),
