@@ -36,6 +36,11 @@ fn main() -> io::Result<()> {
     for file in ["build.rs".to_owned()].into_iter().chain(stamp.made_from) {
         instructions += &format!("cargo::rerun-if-changed={file}\n");
     }
+    // Tests start this program many thousand times, and each start would relocate 100,000 addresses
+    // of a debug build. Releases stay at an address that nobody can guess.
+    if env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
+        instructions += "cargo::rustc-link-arg-bins=-no-pie\n";
+    }
     io::stdout().write_all(instructions.as_bytes())
 }
 

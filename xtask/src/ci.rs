@@ -17,6 +17,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, bail};
 
 use crate::invocation::Invocation;
+use crate::scratch::Scratch;
 use crate::talk::{Talk, say};
 use crate::{agents, packages, soak, tidy, tools};
 
@@ -56,7 +57,7 @@ struct Session<'a> {
     tree_before: Option<String>,
 }
 
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 15] = [
     Step {
         name: "tools",
         summary: "find or install what the other steps need of cargo",
@@ -91,6 +92,11 @@ const STEPS: [Step; 14] = [
         name: "packages",
         summary: "install the programs that make jails, with the system's package manager",
         run: Beside(|s, talk| packages::prepare(talk, s.root)),
+    },
+    Step {
+        name: "build",
+        summary: "the program and all tests compile",
+        run: InTurn(build),
     },
     Step {
         name: "test",
@@ -267,8 +273,21 @@ fn clippy(session: &Session<'_>) -> Result<()> {
     Invocation::cargo(&arguments).run(session.root)
 }
 
+/// By itself, so that what compiling costs and what the tests cost can be told apart.
+fn build(session: &Session<'_>) -> Result<()> {
+    Invocation::cargo(&["nextest", "run", "--workspace", "--locked", "--no-run"]).run(session.root)
+}
+
 fn test(session: &Session<'_>) -> Result<()> {
-    Invocation::cargo(&["nextest", "run", "--workspace", "--locked"]).run(session.root)
+    let tests = Invocation::cargo(&["nextest", "run", "--workspace", "--locked"]);
+    let scratch = Scratch::in_memory(session.root)?;
+    match scratch
+        .as_ref()
+        .and_then(|scratch| scratch.folder().to_str())
+    {
+        Some(folder) => tests.with_env("TMPDIR", folder).run(session.root),
+        None => tests.run(session.root),
+    }
 }
 
 /// A step of its own, because nextest runs no doctests. Cargo passes over members without a library

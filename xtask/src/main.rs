@@ -11,6 +11,7 @@ mod dist;
 mod invocation;
 mod metadata;
 mod packages;
+mod scratch;
 mod soak;
 mod talk;
 mod tidy;

@@ -51,10 +51,15 @@ pub fn new_id() -> String {
 pub fn main(program: Program) -> ExitCode {
     crash_report::install(program.long_version);
     let json_wanted = std::env::args_os().any(|arg| arg == "--json");
-    let read = help::dressed(Args::command())
-        .long_version(program.long_version)
-        .try_get_matches()
-        .and_then(|matches| Args::from_arg_matches(&matches));
+    let read = |words: clap::Command| {
+        words
+            .long_version(program.long_version)
+            .try_get_matches()
+            .and_then(|matches| Args::from_arg_matches(&matches))
+    };
+    // To lay the help out costs more than to read the words, so that is done for those who are going
+    // to see it.
+    let read = read(Args::command()).or_else(|_| read(help::dressed(Args::command())));
     let args = match read {
         Ok(args) => args,
         Err(error) => return commands::refuse_arguments(&error, json_wanted),

@@ -9,12 +9,15 @@ use std::ffi::OsStr;
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use rustix::fs::{Access, access};
+
 use crate::error::{GitError, failed};
+use crate::heard::Heard;
 use crate::signature::{OUR_EMAIL, OUR_NAME};
 use crate::watchdog::Watchdog;
 
@@ -100,7 +103,7 @@ pub(crate) struct Git {
     command: Command,
     /// The arguments as error messages show them, without the fixed options.
     words: Vec<String>,
-    folder: std::path::PathBuf,
+    folder: PathBuf,
     output_bytes_max: usize,
     time_max: Duration,
 }
@@ -118,7 +121,11 @@ pub(crate) struct Output {
 impl Git {
     /// A call that looks for its repository in a folder and above it, as the operator's git does.
     pub(crate) fn found_from(folder: &Path) -> Self {
-        let mut command = Command::new("git");
+        Self::by(&find_program("git"), folder)
+    }
+
+    fn by(program: &Path, folder: &Path) -> Self {
+        let mut command = Command::new(program);
         command
             .env_clear()
             .envs(ENVIRONMENT.iter().copied())
@@ -249,7 +256,8 @@ impl Git {
 
     /// Runs git; any exit code but zero is an error.
     pub(crate) fn run(self) -> Result<Vec<u8>, GitError> {
-        self.run_fed(|_| Ok(()))
+        let command = self.command_line();
+        whole(command, self.outcome()?)
     }
 
     /// Runs git with this input.
@@ -270,26 +278,26 @@ impl Git {
         feed: impl FnOnce(&mut dyn Write) -> Result<(), GitError>,
     ) -> Result<Vec<u8>, GitError> {
         let command = self.command_line();
-        let output = self.outcome_fed(feed)?;
-        match output {
-            // Half an answer may mean something else than the whole, so it is not used.
-            Output { cut: true, .. } => Err(GitError::Garbled { command }),
-            Output {
-                code: Some(0),
-                stdout,
-                ..
-            } => Ok(stdout),
-            Output { code, stderr, .. } => Err(GitError::Failed {
-                command,
-                code,
-                stderr,
-            }),
-        }
+        whole(command, self.outcome_fed(feed)?)
     }
 
     /// Runs it for callers to whom some exit codes are answers.
-    pub(crate) fn outcome(self) -> Result<Output, GitError> {
-        self.outcome_fed(|_| Ok(()))
+    pub(crate) fn outcome(mut self) -> Result<Output, GitError> {
+        let mut child = self.spawn_fed_by(Stdio::null())?;
+        let watchdog = Watchdog::new(&child);
+        let mut pipes = [
+            Heard::start(child.stdout.take(), self.output_bytes_max),
+            Heard::end(child.stderr.take(), STDERR_BYTES_MAX),
+        ];
+        watchdog.listen(&mut pipes, self.time_max);
+        let [stdout, stderr] = pipes.map(Heard::into_kept);
+        let said = Said {
+            status: child.wait(),
+            written: Ok(()),
+            stdout,
+            stderr,
+        };
+        self.ended(&watchdog, said)
     }
 
     /// Threads read both output pipes while we write: git may answer before it has read everything,
@@ -322,7 +330,16 @@ impl Git {
             let stdout = watch.and(stdout);
             (written, stdout, stderr)
         });
-        let status = child.wait();
+        let said = Said {
+            status: child.wait(),
+            written,
+            stdout,
+            stderr,
+        };
+        self.ended(&watchdog, said)
+    }
+
+    fn ended(&self, watchdog: &Watchdog, said: Said) -> Result<Output, GitError> {
         if watchdog.was_aborted() {
             return Err(GitError::Aborted {
                 command: self.command_line(),
@@ -338,18 +355,18 @@ impl Git {
             command: self.command_line(),
             source,
         };
-        let status = status.map_err(broke)?;
-        let mut stdout = stdout.map_err(broke)?;
-        let stderr = stderr.map_err(broke)?;
-        match written {
+        let status = said.status.map_err(broke)?;
+        let mut stdout = said.stdout.map_err(broke)?;
+        let stderr = said.stderr.map_err(broke)?;
+        match said.written {
             // A git that exited before it had read all its input breaks our pipe too. Then its exit
             // code and its words say more than the broken pipe does.
             Err(GitError::Run { source, .. }) if status.success() => return Err(broke(source)),
             Err(GitError::Run { .. }) | Ok(()) => {}
             Err(ours) => return Err(ours),
         }
-        let cut = stdout.len() > bytes_max;
-        stdout.truncate(bytes_max);
+        let cut = stdout.len() > self.output_bytes_max;
+        stdout.truncate(self.output_bytes_max);
         let stderr = String::from_utf8_lossy(&stderr).trim().to_owned();
         Ok(Output {
             code: status.code(),
@@ -361,8 +378,12 @@ impl Git {
 
     /// Starts git with all three pipes, for callers that hold a conversation with it.
     pub(crate) fn spawn(&mut self) -> Result<Child, GitError> {
+        self.spawn_fed_by(Stdio::piped())
+    }
+
+    fn spawn_fed_by(&mut self, stdin: Stdio) -> Result<Child, GitError> {
         self.command
-            .stdin(Stdio::piped())
+            .stdin(stdin)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         self.command.spawn().map_err(|source| match source.kind() {
@@ -382,6 +403,45 @@ impl Git {
     pub(crate) fn command_line(&self) -> String {
         self.words.join(" ")
     }
+}
+
+/// How a process ended and what went through its pipes.
+struct Said {
+    status: io::Result<ExitStatus>,
+    written: Result<(), GitError>,
+    stdout: io::Result<Vec<u8>>,
+    stderr: io::Result<Vec<u8>>,
+}
+
+/// The output of a call that has to succeed.
+fn whole(command: String, output: Output) -> Result<Vec<u8>, GitError> {
+    match output {
+        // Half an answer may mean something else than the whole, so it is not used.
+        Output { cut: true, .. } => Err(GitError::Garbled { command }),
+        Output {
+            code: Some(0),
+            stdout,
+            ..
+        } => Ok(stdout),
+        Output { code, stderr, .. } => Err(GitError::Failed {
+            command,
+            code,
+            stderr,
+        }),
+    }
+}
+
+/// Looks a program up in `PATH`, where its folder does not depend on the one that it is run in.
+///
+/// With a bare name and an environment of its own, the standard library forks instead of using
+/// `posix_spawn`, which copies the page tables of a large process for every call of git.
+fn find_program(name: &str) -> PathBuf {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders = env::split_paths(&path).filter(|folder| folder.is_absolute());
+    let mut programs = folders.map(|folder| folder.join(name));
+    let is_executable =
+        |program: &PathBuf| program.is_file() && access(program, Access::EXEC_OK).is_ok();
+    programs.find(is_executable).unwrap_or_else(|| name.into())
 }
 
 /// Wraps an error of the pipe to git. The call that owns the pipe fills in the command.
@@ -442,8 +502,7 @@ mod tests {
 
     #[test]
     fn a_missing_program_and_a_missing_folder_are_told_apart() {
-        let missing = Git::without_repository()
-            .env("PATH", "/nonexistent")
+        let missing = Git::by(Path::new("/nonexistent/git"), Path::new("/"))
             .arg("version")
             .run();
         assert!(matches!(missing, Err(GitError::GitMissing)), "{missing:?}");
@@ -494,8 +553,7 @@ mod tests {
         std::fs::write(&fake, script).expect("written");
         std::fs::set_permissions(&fake, std::os::unix::fs::PermissionsExt::from_mode(0o755))
             .expect("mode");
-        let path = format!("{}:/usr/bin:/bin", folder.path().display());
-        let mut git = Git::without_repository().env("PATH", path).arg("version");
+        let mut git = Git::by(&fake, Path::new("/")).arg("version");
         git.time_max = Duration::from_millis(500);
         let Err(GitError::TooSlow { command, .. }) = git.run() else {
             panic!("it ended by itself")

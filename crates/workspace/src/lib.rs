@@ -18,6 +18,7 @@ mod filters;
 mod for_people;
 mod gather;
 mod git;
+mod heard;
 mod id;
 mod ignore;
 mod left_out;

@@ -126,14 +126,19 @@ pub(crate) fn git_dir(project: &Path) -> Result<PathBuf, GitError> {
 }
 
 fn top_of(project: &Path) -> Result<PathBuf, GitError> {
+    let refused = match path_from(project, &["rev-parse", "--show-toplevel"]) {
+        Err(refused @ GitError::Failed { .. }) => refused,
+        found => return found,
+    };
+    // There is nothing at the top of a bare repository, nor inside of a `.git`.
     let inside = rev_parse_flag(project, "--is-inside-work-tree")
         .map_err(|error| not_a_repository(project, error))?;
-    if !inside {
-        return Err(GitError::NoWorkTree {
-            path: project.to_owned(),
-        });
+    if inside {
+        return Err(refused);
     }
-    path_from(project, &["rev-parse", "--show-toplevel"])
+    Err(GitError::NoWorkTree {
+        path: project.to_owned(),
+    })
 }
 
 /// Turns git's refusal into [`GitError::NotARepository`], unless a `.git` is in this folder or

@@ -1,8 +1,8 @@
 //! Moves the loop's branch to the accepted commit, by compare-and-swap.
 
 use kernel::{Commit, Event, Order, StoryId};
-use workspace::Moved;
 
+use super::move_branch::move_branch;
 use crate::fault::Fault;
 use crate::ports::Ports;
 use crate::run::trees::commit_id;
@@ -38,23 +38,10 @@ pub(crate) fn integrate(
     // The first landing makes the branch.
     let is_first = there.is_none() && branch.from == branch.base;
     let expected = if is_first { None } else { Some(&from) };
-    match repository.move_ref(&name, expected, &to)? {
-        Moved::Done | Moved::AlreadyThere => Ok(Event::Integrated {
-            story: story.clone(),
-            attempt,
-            commit: branch.to.clone(),
-        }),
-        Moved::Refused { found } => {
-            let found = match found {
-                Some(found) => format!("at {found}"),
-                None => "missing".to_owned(),
-            };
-            Err(Fault::NeedsPerson {
-                what: format!(
-                    "the loop's branch is {found} in its own repository, and should be at {from}"
-                ),
-                remedy: format!("put it back to {from}, or cancel the loop"),
-            })
-        }
-    }
+    move_branch(&*repository, &name, expected, &to)?;
+    Ok(Event::Integrated {
+        story: story.clone(),
+        attempt,
+        commit: branch.to.clone(),
+    })
 }

@@ -9,6 +9,7 @@ mod leaks;
 pub(crate) mod make_accepted;
 pub(crate) mod make_candidate;
 pub(crate) mod make_tests;
+mod move_branch;
 pub(crate) mod prepare;
 pub(crate) mod publish;
 pub(crate) mod restack;

@@ -2,8 +2,8 @@
 //! never shown it.
 
 use kernel::{Event, Order, RetractOrder};
-use workspace::Moved;
 
+use super::move_branch::move_branch;
 use crate::fault::Fault;
 use crate::ports::Ports;
 use crate::run::trees::commit_id;
@@ -21,25 +21,12 @@ pub(crate) fn retract(order: &Order, owed: &RetractOrder, ports: &Ports) -> Resu
         }
         _ => None,
     };
-    match repository.move_ref(&name, Some(unrecorded.unwrap_or(&from)), &to)? {
-        Moved::Done | Moved::AlreadyThere => Ok(Event::Retracted {
-            story: owed.story.clone(),
-            attempt: owed.attempt,
-            commit: owed.commit.clone(),
-            onto: owed.to.clone(),
-            why: owed.why.clone(),
-        }),
-        Moved::Refused { found } => {
-            let found = match found {
-                Some(found) => format!("at {found}"),
-                None => "missing".to_owned(),
-            };
-            Err(Fault::NeedsPerson {
-                what: format!(
-                    "the loop's branch is {found} in its own repository, and should be at {from}"
-                ),
-                remedy: format!("put it back to {from}, or cancel the loop"),
-            })
-        }
-    }
+    move_branch(&*repository, &name, Some(unrecorded.unwrap_or(&from)), &to)?;
+    Ok(Event::Retracted {
+        story: owed.story.clone(),
+        attempt: owed.attempt,
+        commit: owed.commit.clone(),
+        onto: owed.to.clone(),
+        why: owed.why.clone(),
+    })
 }

@@ -280,7 +280,7 @@ fn i09_a_committed_configuration_cannot_open_the_jail() {
 
 #[test]
 fn i11_a_cancel_leaves_nothing_of_a_jail() {
-    let stubborn = "trap '' TERM INT\ncat > /dev/null\necho up > started\nsetsid sh -c 'trap \"\" TERM INT; sleep 600' &\nsleep 600\n";
+    let stubborn = "trap '' TERM INT\ncat > /dev/null\necho up > started\nsetsid sh -c 'trap \"\" TERM INT; sleep 613' &\nsleep 613\n";
     let scene = jailed(&["one"], stubborn, CAREFUL, "");
     let started = start(&scene, &[]);
     assert_eq!(started.exit, 0, "{}", started.whole());
@@ -308,7 +308,7 @@ fn sleepers() -> Vec<String> {
     processes
         .filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())
         .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
-        .filter(|line| line.starts_with("sleep 600"))
+        .filter(|line| line.starts_with("sleep 613"))
         .collect()
 }
 

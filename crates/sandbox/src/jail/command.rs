@@ -85,6 +85,10 @@ pub struct Abilities {
     pub has_ipv6: bool,
 }
 
+/// One file may take this much more than all of them together: a program whose one file ends right at
+/// the bound would use all that it may, and nobody would tell it.
+const BEYOND: u64 = 1 << 20;
+
 impl Jail<'_> {
     /// The shim's command line, with the command behind it.
     pub(super) fn shim_line(&self, command: &CommandSpec) -> Vec<String> {
@@ -106,7 +110,10 @@ impl Jail<'_> {
             ("processes", processes),
             ("cpu_secs", cpu_secs),
             ("open_files", open_files),
-            ("file_bytes", disk_bytes),
+            (
+                "file_bytes",
+                disk_bytes.map(|bytes| bytes.saturating_add(BEYOND)),
+            ),
         ] {
             line.extend(limit.map(|limit| format!("{name}={limit}")));
         }

@@ -32,13 +32,7 @@ pub(super) fn diff(wanted: &Wanted<'_>, stat: bool, output: &mut Output) -> Resu
     output.command("diff");
     let (home, loaded, loop_id) = look_up(wanted)?;
     let work = work(&loaded, wanted)?;
-    let repository = repository(&home, &loop_id)?;
-    let shown = if stat {
-        repository.summary_for_people(&work.from, &work.to)
-    } else {
-        repository.patch_for_people(&work.from, &work.to)
-    };
-    let shown = shown.map_err(|error| unreadable(&error))?;
+    let shown = shown(&home, &loop_id, &work, stat)?;
     output.talk(&format!("{}\n", work.what));
     let painted = if output.colours_data() && !stat {
         painted(&shown)
@@ -57,6 +51,20 @@ pub(super) fn diff(wanted: &Wanted<'_>, stat: bool, output: &mut Output) -> Resu
         ));
     }
     Ok(Exit::Done)
+}
+
+/// A loop that has only just been started has no repository yet, and nothing that differs.
+fn shown(home: &Home, loop_id: &str, work: &Work, stat: bool) -> Result<String, Failure> {
+    if work.from == work.to {
+        return Ok(String::new());
+    }
+    let repository = repository(home, loop_id)?;
+    let shown = if stat {
+        repository.summary_for_people(&work.from, &work.to)
+    } else {
+        repository.patch_for_people(&work.from, &work.to)
+    };
+    shown.map_err(|error| unreadable(&error))
 }
 
 pub(super) fn checkout(
