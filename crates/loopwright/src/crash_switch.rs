@@ -4,8 +4,9 @@
 //! Crash points are around every record, ref, operator's file and file of a keeper. All processes of
 //! one test count in one folder, which `LOOPWRIGHT_CRASH_SWITCH` names: `moments` has a line for each
 //! crash point so far, `at` names one by its words and its ordinal among those of the same words,
-//! `clock_ms` stops the time that records are stamped with. A released program does not look at any
-//! of it.
+//! `clock_ms` stops the time that records are stamped with. A process that measures counts trees and
+//! roots only, and only if `LOOPWRIGHT_CRASH_SWITCH_OF_CHECKS` names the folder. A released program does
+//! not look at any of it.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -19,19 +20,26 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Signal, getpid, kill_process};
 
 const VARIABLE: &str = "LOOPWRIGHT_CRASH_SWITCH";
+const OF_CHECKS: &str = "LOOPWRIGHT_CRASH_SWITCH_OF_CHECKS";
 
 fn folder() -> Option<PathBuf> {
+    folder_in(VARIABLE).or_else(|| folder_in(OF_CHECKS))
+}
+
+fn folder_in(variable: &str) -> Option<PathBuf> {
     if !cfg!(debug_assertions) {
         return None;
     }
-    let value: Option<OsString> = std::env::var_os(VARIABLE);
+    let value: Option<OsString> = std::env::var_os(variable);
     value.filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// Watches the crash points of this process, if a test asks for that.
 pub(crate) fn arm() {
-    if folder().is_some() {
+    if folder_in(VARIABLE).is_some() {
         sandbox::watch_writes(pass);
+    }
+    if folder().is_some() {
         workspace::watch_changes(pass);
     }
 }

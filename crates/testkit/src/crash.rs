@@ -48,6 +48,9 @@ impl CrashSwitch {
     /// The environment variable that names the folder.
     pub const VARIABLE: &'static str = "LOOPWRIGHT_CRASH_SWITCH";
 
+    /// The same for processes that measure trees; without it they count nothing.
+    pub const OF_CHECKS: &'static str = "LOOPWRIGHT_CRASH_SWITCH_OF_CHECKS";
+
     /// Creates a switch in this folder.
     ///
     /// `at` is the name of a moment and its ordinal among moments of that name, starting at 1 and

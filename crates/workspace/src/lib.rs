@@ -63,7 +63,7 @@ pub use limits::Limits;
 pub use links::{BadLink, LinkTrouble};
 pub use loop_repo::LoopRepo;
 pub use memory::Memory;
-pub use moments::watch_changes;
+pub use moments::{moment, watch_changes};
 pub use new_repository::init_repository;
 pub use operator::operator_signature;
 pub use overlay::{Conflict, Overlay};

@@ -1,4 +1,5 @@
-//! Hooks right before and right after each move of a ref and each change of an operator's file.
+//! Hooks right before and right after each move of a ref, each change of an operator's file, and each
+//! step in which a tree or a root is made.
 //!
 //! They do nothing unless a watcher is set. Crash tests set one that kills the process there.
 
@@ -12,7 +13,7 @@ pub fn watch_changes(watcher: fn(&str)) {
 }
 
 /// Tells the watcher that a change is about to happen (`before`) or has happened (`after`).
-pub(crate) fn moment(when: &str, name: &str) {
+pub fn moment(when: &str, name: &str) {
     if let Some(watcher) = WATCHER.get() {
         watcher(&format!("{when} {name}"));
     }

@@ -309,8 +309,8 @@ impl NewTree {
         let scratch = Scratch::beside(&store.place(tree.as_str()), "new")?;
         let files = scratch.path().join("files");
         fs::create_dir(&files).map_err(failed("make", &files))?;
-        moment("before", &format!("tree {tree}"));
         let name = format!("tree {tree}");
+        moment("before", &name);
         Ok(Self {
             scratch,
             files,

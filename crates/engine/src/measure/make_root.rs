@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use checks::warm::Recipe;
 use serde_json::Value;
-use workspace::TreeId;
+use workspace::{TreeId, moment};
 
 use super::command::say;
 use super::meter::Meter;
@@ -171,7 +171,9 @@ impl Meter<'_> {
                 home::remove_folder(&from.join(cache))?;
             }
             fs::create_dir_all(to.parent().unwrap_or(&to))?;
+            moment("before", "a folder of a root");
             take(&from, &to)?;
+            moment("after", "a folder of a root");
             if Some(folder.as_str()) == cargo_target {
                 age(&to)?;
             }

@@ -107,7 +107,13 @@ impl<'a> Meter<'a> {
     /// and what is red now and then excuses nothing.
     fn measure_base(&mut self, tree: &str) -> Result<(), Fault> {
         let base = match self.known(tree) {
-            Some(known) => known,
+            Some(known) => {
+                // Whoever measured it may have died before its root was whole.
+                if self.is_root_half_made() {
+                    self.make_root_of_base(&known)?;
+                }
+                known
+            }
             None => {
                 let mut base = self.measure("base", tree)?;
                 while base.reruns.len() < RED_BASE_RERUNS && has_red_tests(&base.measurement) {

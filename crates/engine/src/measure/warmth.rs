@@ -70,6 +70,11 @@ impl Meter<'_> {
         }))
     }
 
+    pub(super) fn is_root_half_made(&self) -> bool {
+        let plan = self.plan().warm.as_ref();
+        plan.is_some_and(|plan| Roots::at(&plan.roots).is_half_made())
+    }
+
     /// Makes a root of the base, where that is what the loop began with and building it takes long.
     pub(super) fn make_root_of_base(&mut self, base: &Kept) -> Result<(), Fault> {
         let Some(plan) = &self.plan().warm else {

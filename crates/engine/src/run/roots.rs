@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 use home::{Home, WarmTrust};
 use kernel::Order;
 use serde::{Deserialize, Serialize};
+use workspace::moment;
 
 use crate::ports::TreeFiles;
 
@@ -20,6 +21,9 @@ const AGE_MAX: Duration = Duration::from_hours(24);
 
 /// Files that are counted to tell what the roots take.
 const ENTRIES_MAX: usize = 2_000_000;
+
+/// The folder in which a root is made.
+const NEW: &str = ".new";
 
 /// The length of a root's name.
 const NAME_CHARS: usize = 16;
@@ -136,13 +140,28 @@ impl Roots {
         let _ = fs::rename(place, self.folder.join(old));
     }
 
+    /// Whether somebody died who made a root.
+    pub(crate) fn is_half_made(&self) -> bool {
+        let is_free = || {
+            let lock = File::open(self.folder.join("lock"));
+            lock.is_ok_and(|lock| lock.try_lock().is_ok())
+        };
+        self.folder.join(NEW).is_dir() && is_free()
+    }
+
     /// Removes the roots that are too old to be used, or all of them where there is no room, but for those
-    /// that are among `used`.
+    /// that are among `used`; and what is left of somebody who died while making one.
     pub(crate) fn remove_old(&self, used: &[PathBuf], is_full: bool) {
         let Ok(entries) = fs::read_dir(&self.folder) else {
             return;
         };
+        if self.is_half_made() {
+            let _ = home::remove_folder(&self.folder.join(NEW));
+        }
         for place in entries.flatten().map(|entry| entry.path()) {
+            if place.ends_with(NEW) {
+                continue;
+            }
             let made = fs::metadata(place.join("sealed")).and_then(|note| note.modified());
             let made = made.or_else(|_| fs::metadata(&place).and_then(|found| found.modified()));
             let is_old = made.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > AGE_MAX));
@@ -160,9 +179,10 @@ impl Roots {
         if lock.try_lock().is_err() {
             return Ok(None);
         }
-        let place = self.folder.join(".new");
+        let place = self.folder.join(NEW);
         home::remove_folder(&place)?;
         fs::create_dir_all(place.join("kept/tree"))?;
+        moment("after", "the folder of a root");
         Ok(Some(NewRoot {
             place,
             roots: self.clone(),
@@ -215,14 +235,17 @@ impl NewRoot {
     /// Seals it and puts it in place.
     pub(crate) fn finish(self, note: RootNote) -> io::Result<Root> {
         let sealed = self.place.join("sealed");
+        moment("before", "the seal of a root");
         workspace::seal(&self.kept(), &sealed, &serde_json::to_string(&note)?)?;
         // It survives a reboot only if all of it does.
         rustix::fs::syncfs(File::open(&sealed)?)?;
+        moment("after", "the seal of a root");
         let place = self.roots.folder.join(note.name());
         if place.exists() {
             self.roots.retire(&place);
         }
         fs::rename(&self.place, &place)?;
+        moment("after", "the place of a root");
         Ok(Root { place, note })
     }
 }
@@ -310,6 +333,10 @@ mod tests {
         std::thread::sleep(Duration::from_millis(20));
         fs::write(root.tree().join("a"), "2").expect("written");
         assert_eq!(roots.find(&note("x")), None, "somebody wrote to it");
+        // A removal that was broken off leaves the seal, or nothing that it is about.
+        let half = made(&roots, "z");
+        fs::remove_file(half.tree().join("a")).expect("removed");
+        assert_eq!(roots.find(&note("z")), None, "half of it is gone");
         // Whoever has it below a tree still sees it; it only goes when it is old.
         let left = fs::read_dir(scratch.path().join("p")).expect("a folder");
         let left: Vec<String> = left

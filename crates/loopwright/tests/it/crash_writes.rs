@@ -8,7 +8,7 @@
 #![cfg(debug_assertions)]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::{Child, Stdio};
+use std::process::{Command, Stdio};
 
 use kernel::Event;
 use testkit::CrashSwitch;
@@ -28,7 +28,7 @@ struct Ending {
 }
 
 /// A moment: its words, and its ordinal among those of the same words, starting at 1.
-type Nth = (String, usize);
+pub(crate) type Nth = (String, usize);
 
 /// What came of one play.
 struct Played {
@@ -37,7 +37,8 @@ struct Played {
     n_workers: usize,
 }
 
-fn serve(scene: &Scene, switch: &CrashSwitch) -> Child {
+/// A worker whose moments are counted, and that nobody else starts again.
+pub(crate) fn worker(scene: &Scene, switch: &CrashSwitch) -> Command {
     let mut command = scene.env.command(&["serve"]);
     command
         .env("LOOPWRIGHT_HOME", scene.home())
@@ -47,9 +48,28 @@ fn serve(scene: &Scene, switch: &CrashSwitch) -> Child {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("started")
+        .stderr(Stdio::null());
+    command
+}
+
+/// Has workers serve a loop to its end, another one for each that dies, and says how many there were.
+pub(crate) fn served(scene: &Scene, mut worker: Command) -> usize {
+    let mut serving = worker.spawn().expect("started");
+    let mut n_workers = 1;
+    let journal = journal::Journal::open(&scene.home()).expect("a journal");
+    wait_until("the end of the loop", || {
+        if serving.try_wait().expect("a child").is_some() {
+            assert!(n_workers < 3, "the worker died more than once");
+            serving = worker.spawn().expect("started");
+            n_workers += 1;
+        }
+        let heads = journal.heads().expect("a journal");
+        let is_over = |head: &journal::LoopHead| head.last_kind.as_deref() == Some("loop-ended");
+        heads.iter().all(is_over).then_some(())
+    });
+    serving.kill().expect("killed");
+    serving.wait().expect("ended");
+    n_workers
 }
 
 /// Plays the loop to its end. Each of these stories has tests that are written again and an attempt
@@ -60,21 +80,7 @@ fn play(at: Option<&Nth>) -> Played {
     let loop_id = prepared_with(&scene, "01AAAAAAAAAAAAAAAAAAAAAAAA", &options);
     let at = at.map(|(words, nth)| (words.as_str(), *nth));
     let switch = CrashSwitch::new(&scene.env.path("switch"), at, CLOCK_MS);
-    let mut worker = serve(&scene, &switch);
-    let mut n_workers = 1;
-    let journal = journal::Journal::open(&scene.home()).expect("a journal");
-    wait_until("the end of the loop", || {
-        if worker.try_wait().expect("a child").is_some() {
-            assert!(n_workers < 3, "the worker died more than once");
-            worker = serve(&scene, &switch);
-            n_workers += 1;
-        }
-        let heads = journal.heads().expect("a journal");
-        let is_over = |head: &journal::LoopHead| head.last_kind.as_deref() == Some("loop-ended");
-        heads.iter().all(is_over).then_some(())
-    });
-    worker.kill().expect("killed");
-    worker.wait().expect("ended");
+    let n_workers = served(&scene, worker(&scene, &switch));
     assert_nothing_is_left(&scene, &loop_id);
     Played {
         ending: ending(&scene, &loop_id),
@@ -122,7 +128,7 @@ fn assert_nothing_is_left(scene: &Scene, loop_id: &str) {
 }
 
 /// The moments by kind, each with its ordinal among those of the same words.
-fn by_kind(moments: &[String]) -> BTreeMap<String, Vec<Nth>> {
+pub(crate) fn by_kind(moments: &[String]) -> BTreeMap<String, Vec<Nth>> {
     let mut seen: BTreeMap<&String, usize> = BTreeMap::new();
     let mut kinds: BTreeMap<String, Vec<Nth>> = BTreeMap::new();
     for words in moments {

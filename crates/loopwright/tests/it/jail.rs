@@ -23,7 +23,7 @@ echo "work of $LOOPWRIGHT_STORY_ID" > "$LOOPWRIGHT_STORY_ID.txt"
 "#;
 
 /// Passes, and tells whether it could have changed what it judged.
-const CAREFUL: &str = concat!(
+pub(crate) const CAREFUL: &str = concat!(
     testkit::criteria_of_prompt!(),
     r#"if echo x 2>/dev/null > forged.txt; then word=FAIL; else word=PASS; fi
 echo "{\"verdict\": \"$word\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\": \"scripted\", \"criteria\": [$CRITERIA], \"guidance\": [\"the judge could write\"]}"
@@ -31,7 +31,7 @@ echo "{\"verdict\": \"$word\", \"commit\": \"$LOOPWRIGHT_CANDIDATE\", \"reason\"
 );
 
 /// A scene whose agents run in a jail.
-fn jailed(stories: &[&str], implement: &str, judge: &str, more: &str) -> Scene {
+pub(crate) fn jailed(stories: &[&str], implement: &str, judge: &str, more: &str) -> Scene {
     let scene = Scene::with_agents(stories, implement, judge);
     configure(&scene, more);
     scene

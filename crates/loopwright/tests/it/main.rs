@@ -89,6 +89,7 @@ mod support;
 mod trees;
 mod verdicts;
 mod version;
+mod warm_roots;
 mod words;
 mod work;
 mod worker;
