@@ -7,6 +7,7 @@
 
 mod case;
 mod outcome;
+mod random_builds;
 mod scene;
 mod several;
 mod soundness;
