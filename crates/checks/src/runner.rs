@@ -169,8 +169,8 @@ pub(crate) fn unwrapped(words: &[String]) -> Vec<&str> {
         let n = match bare.as_slice() {
             ["yarn" | "pnpm", "vitest" | "jest" | "mocha", ..] => 1,
             [program, ..] if STARTERS.contains(program) => 1,
-            ["timeout", ..]
-            | [
+            ["timeout", ..] => 1,
+            [
                 "uv" | "poetry" | "pipenv" | "pdm" | "rye" | "hatch",
                 "run",
                 ..,
@@ -194,11 +194,11 @@ pub(crate) fn unwrapped(words: &[String]) -> Vec<&str> {
             _ => break,
         };
         let is_fetched = matches!(bare.as_slice(), ["npx" | "bunx" | "pnpx", ..]);
+        let starter = bare[0];
         words.drain(..n.min(words.len()));
-        while words
-            .first()
-            .is_some_and(|word| word.starts_with('-') || word.contains('='))
-        {
+        drop_options(starter, &mut words);
+        if starter == "timeout" && !words.is_empty() {
+            // How long it may take.
             words.remove(0);
         }
         if let Some(package) = words.first_mut().filter(|_| is_fetched) {
@@ -206,6 +206,24 @@ pub(crate) fn unwrapped(words: &[String]) -> Vec<&str> {
         }
     }
     words
+}
+
+/// Takes off what a starter is told itself: its options, with the word that follows some of them, and
+/// variables.
+fn drop_options(starter: &str, words: &mut Vec<&str>) {
+    let with_value: &[&str] = match starter {
+        "env" => &["-u", "--unset"],
+        "nice" => &["-n", "--adjustment"],
+        "timeout" => &["-k", "--kill-after", "-s", "--signal"],
+        _ => &[],
+    };
+    while let Some(word) = words.first().copied() {
+        if !word.starts_with('-') && !word.contains('=') {
+            return;
+        }
+        let n = if with_value.contains(&word) { 2 } else { 1 };
+        words.drain(..n.min(words.len()));
+    }
 }
 
 /// The program of a package that is fetched, without its version.
@@ -355,4 +373,24 @@ fn target_of(text: &str, name: &str) -> (Vec<String>, String) {
         }
     }
     (needs, lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_found_behind_what_starts_it() {
+        for line in [
+            "env -u CI --unset GITHUB_ACTIONS MODE=1 vitest run",
+            "env -i vitest run",
+            "timeout 60 vitest run",
+            "timeout -k 5 --signal INT 60 nice -n 5 vitest run",
+            "timeout --kill-after=5 60 npx --yes vitest run",
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(unwrapped(&words), ["vitest", "run"], "{line}");
+        }
+        assert!(unwrapped(&["timeout".to_owned()]).is_empty());
+    }
 }

@@ -330,6 +330,9 @@ mod tests {
         assert!(!roots.is_empty());
         assert_eq!(roots.find(&note("x")), Some(root.clone()));
         assert_eq!(roots.find(&note("y")), None, "of something else");
+        let other = made(&roots, "other");
+        fs::rename(&other.place, roots.folder.join(note("y").name())).expect("moved");
+        assert_eq!(roots.find(&note("y")), None, "of the same name only");
         std::thread::sleep(Duration::from_millis(20));
         fs::write(root.tree().join("a"), "2").expect("written");
         assert_eq!(roots.find(&note("x")), None, "somebody wrote to it");

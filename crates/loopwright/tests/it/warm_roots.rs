@@ -63,9 +63,7 @@ fn dressed(mut command: Command) -> Command {
     command
 }
 
-#[test]
-fn i01_what_is_green_only_over_a_root_is_taken_back() {
-    let scene = scene(&["one", "two", "three"], LYING);
+fn started(scene: &Scene) -> String {
     let words = [
         "start",
         "--project",
@@ -79,6 +77,49 @@ fn i01_what_is_green_only_over_a_root_is_taken_back() {
     let ended = scene.env.output(&mut dressed(scene.env.command(&words)));
     let said = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
     assert_eq!(ended.status.code(), Some(0), "{said}");
+    said
+}
+
+/// What the measurements said of their steps.
+fn steps(scene: &Scene) -> Vec<String> {
+    let folders = |folder: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).expect("a folder").flatten();
+        entries.map(|entry| entry.path()).collect()
+    };
+    let loops = folders(&scene.home().join("loops"));
+    let runs = loops
+        .iter()
+        .flat_map(|of_loop| folders(&of_loop.join("runs")));
+    let said: String = runs
+        .filter_map(|run| std::fs::read_to_string(run.join("stdout")).ok())
+        .collect();
+    let steps = said.lines().filter_map(|line| line.strip_prefix("== "));
+    steps.map(str::to_owned).collect()
+}
+
+/// A change of what a root was made with, and files of the project where a root has its own.
+const MISFITS: [&str; 2] = [
+    "mkdir .cargo; echo '[env]' > .cargo/config.toml",
+    "echo '*.tmp' > .gitignore; mkdir -p target; echo 1 > target/notes.txt",
+];
+
+#[test]
+fn i08_a_tree_that_a_root_does_not_fit_is_measured_from_nothing() {
+    for misfit in MISFITS {
+        let scene = scene(&["one"], &format!("{HONEST}{misfit}\n"));
+        let said = started(&scene);
+        let steps = steps(&scene);
+        let has = |start: &str| steps.iter().any(|step| step.starts_with(start));
+        assert!(has("base, warm: test ended"), "{misfit}: {steps:?}\n{said}");
+        assert!(has("candidate: test ended"), "{misfit}: {steps:?}\n{said}");
+        assert!(!has("candidate, warm"), "{misfit}: {steps:?}\n{said}");
+    }
+}
+
+#[test]
+fn i01_what_is_green_only_over_a_root_is_taken_back() {
+    let scene = scene(&["one", "two", "three"], LYING);
+    let said = started(&scene);
 
     let status = scene.status();
     let story = &status["stories"][2];

@@ -3,8 +3,7 @@
 //! not seen the program.
 //!
 //! Each must end as it does cold, and no measurement over a root may have differed from a cold one: a
-//! confirmation alone would hide that. CI plays a seeded sample, one case of each tool whose outputs are
-//! reused; the soak (`LOOPWRIGHT_SOAK=1`) plays all. `LOOPWRIGHT_VERDICTS=name,name` plays these only.
+//! confirmation alone would hide that. CI plays a seeded sample, one case of some tools; the soak (`LOOPWRIGHT_SOAK=1`) plays all. `LOOPWRIGHT_VERDICTS=name,name` plays these only.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -55,9 +54,9 @@ tools! {
     a_tree_has_what_its_commit_has: "tree";
 }
 
-/// Tools of which CI plays one case each. Of the others nothing is reused, but for virtual environments, which
-/// take a minute to make.
-const REUSED: [&str; 2] = ["cargo", "npm"];
+/// Tools of which CI plays one case each: those whose outputs are reused, and those whose cases are quick.
+/// Virtual environments take a minute to make, and of the others nothing is reused but what npm made.
+const PLAYED_IN_CI: [&str; 4] = ["cargo", "npm", "tree", "make"];
 
 /// A case in which something must be reused.
 const KNOWN_WARM: &str = "cargo-bin-exe-honest";
@@ -105,7 +104,7 @@ fn chosen<'a>(tool: &str, all: &'a [Sound]) -> Vec<&'a Sound> {
         let is_asked = |sound: &&Sound| names.split(',').any(|name| name == sound.name);
         return fitting.filter(is_asked).collect();
     }
-    if !is_soak() && !REUSED.contains(&tool) {
+    if !is_soak() && !PLAYED_IN_CI.contains(&tool) {
         return Vec::new();
     }
     let fitting: Vec<&Sound> = fitting.collect();
