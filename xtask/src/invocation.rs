@@ -93,6 +93,11 @@ impl Invocation {
     fn command(&self, root: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(root);
+        // What cargo notes for the next build makes this one slower, and CI builds a clone only once. It is
+        // the same for every step, or the next would build everything anew.
+        if env::var_os("CI").is_some() {
+            command.env("CARGO_INCREMENTAL", "0");
+        }
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
@@ -127,13 +128,19 @@ fn is_secret(name: &str, value: &str) -> bool {
     value.len() >= VALUE_BYTES_MIN && (!names_a_place || has_password || has_random_part)
 }
 
+/// Where known CLIs keep their logins. Every record is looked through for what lies there, and the whole
+/// command of each CLI has to be made to know it: so it is made once.
+static LINKS: LazyLock<Vec<agents::HomeLink>> = LazyLock::new(|| {
+    let kinds = agents::Kind::ALL.into_iter();
+    kinds
+        .flat_map(|kind| kind.command(&agents::Task::default()).links)
+        .collect()
+});
+
 /// The files by which known CLIs are logged in.
 fn credential_files(keys: &Keys) -> Vec<PathBuf> {
     let home = std::env::var_os("HOME").map(PathBuf::from);
-    let links = agents::Kind::ALL
-        .into_iter()
-        .flat_map(|kind| kind.command(&agents::Task::default()).links);
-    let files = links.filter_map(|link| {
+    let files = LINKS.iter().filter_map(|link| {
         let set = link.folder_variable.and_then(|name| keys.get(name));
         let set = set.map(|folder| PathBuf::from(folder.expose()));
         let folder = set.or_else(|| Some(home.as_ref()?.join(link.folder)))?;

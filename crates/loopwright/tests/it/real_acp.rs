@@ -9,7 +9,7 @@ use serde_json::json;
 use testkit::{Fault, ModelServer, Request, Step};
 
 use crate::real_agents::{Stage, mind};
-use crate::sample::{sample, sample_of};
+use crate::sample::sample;
 use crate::scene::{processes_with, wait_until};
 
 const AGENTS: [&str; 4] = ["gemini", "opencode", "claude", "codex"];
@@ -221,7 +221,7 @@ fn assert_waited(name: &str, first: &RunOutcome, words: &str) {
 fn i05_a_limit_of_an_acp_agent_costs_no_attempt() {
     // At once, and after a tool was used, when half of the work is there.
     let cases = [("codex", 0), ("codex", 1), ("claude", 0), ("claude", 1)];
-    for (name, n_good) in sample_of("a limit of an ACP agent", 2, &cases) {
+    for (name, n_good) in sample("a limit of an ACP agent", &cases) {
         let n_requests = AtomicUsize::new(0);
         let first = troubled(name, "", move |request| {
             if n_requests.fetch_add(1, Ordering::SeqCst) < n_good {

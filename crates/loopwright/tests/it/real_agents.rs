@@ -567,17 +567,13 @@ fn doctor_sees_real_agents_and_what_they_lack() {
 
 #[test]
 fn a_quartet_of_real_agents_completes() {
-    quartet("codex", "claude", "pi");
-}
-
-#[test]
-fn a_quartet_of_real_agents_completes_in_other_roles() {
     let casts = [
+        ("codex", "claude", "pi"),
         ("claude", "pi", "codex"),
         ("pi", "codex", "claude"),
         ("opencode", "gemini", "codex"),
     ];
-    for (implementor, reviewer, judge) in sample("other roles", &casts) {
+    for (implementor, reviewer, judge) in sample("quartets of real agents", &casts) {
         quartet(implementor, reviewer, judge);
     }
 }

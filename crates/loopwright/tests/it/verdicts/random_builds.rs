@@ -18,7 +18,10 @@ use crate::sample::is_soak;
 /// So many changes are stories of one loop, which has one root.
 const STEPS_OF_LOOP: u64 = 50;
 
-const STEPS_IN_CI: u64 = 4;
+/// The base and so many changes are measured both ways before a measurement over a root is believed.
+const TRIED_BOTH_WAYS: u64 = 2;
+
+const STEPS_IN_CI: u64 = TRIED_BOTH_WAYS;
 const STEPS_IN_SOAK: u64 = 2000;
 
 const CRITERION: &str = "the change is made";
@@ -197,7 +200,8 @@ fn play(seed: u64, n_steps: u64) {
     assert_eq!(scene.difference(), None, "{replay}");
     let built = scene.built();
     let is_warm = built.iter().any(|built| built.starts_with("warm: "));
-    assert!(is_warm, "{replay}: nothing was reused: {built:?}");
+    let is_believed = n_steps > TRIED_BOTH_WAYS;
+    assert_eq!(is_warm, is_believed, "{replay}: {built:?}");
 }
 
 #[test]

@@ -90,6 +90,11 @@ fn bare(case: &Case, place: &Place, proxy: Option<u16>) -> String {
         .arg(shown)
         .spawn()
         .unwrap();
+    // Its command line is there only some time after it was started.
+    let line = format!("/proc/{}/cmdline", other.id());
+    while fs::read(&line).unwrap().is_empty() {
+        thread::sleep(Duration::from_millis(1));
+    }
     command.status().unwrap();
     other.kill().unwrap();
     other.wait().unwrap();
