@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct WarmTrust {
     /// Trees that were measured both ways and were the same.
     pub equal: u32,
+    /// Those of them that had outputs of the project's own packages.
+    pub equal_with_own: u32,
     /// Why nothing is reused any more.
     pub off: Option<String>,
 }

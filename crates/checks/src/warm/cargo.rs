@@ -2,9 +2,11 @@
 //!
 //! Cargo knows such a crate by its source, version, features, profile and flags, and never looks at
 //! its files again. So manifests and lock files may differ: cargo builds what is new. Everything whose
-//! manifest lies in the tree is the project's own, vendored crates too, and none of it is kept.
+//! manifest lies in the tree is the project's own, vendored crates too; what may be kept of it is told by
+//! the module `own`.
 
 use super::model::{Cold, Files, Named, Recipe, placed};
+use super::own::may_read_more;
 use crate::shell::{Call, parse, quote};
 use crate::tree::Tree;
 
@@ -38,6 +40,7 @@ pub(super) fn add(
         })
     };
     let configurations = files.paths.iter().filter(|path| is_configuration(path));
+    let mut keeps_own = tree.has(&placed(subdir, "Cargo.lock")) && !reads_more(checks);
     for path in configurations {
         let text = tree.read(path).unwrap_or_default();
         // Where cargo builds is then not ours to say, and a wrapper may reuse what it likes.
@@ -51,6 +54,11 @@ pub(super) fn add(
                 return Err(Cold::Depends(format!("`{key}` in {path}")));
             }
         }
+        // Flags may name files of which the compiler does not say that it read them.
+        let has_flags = ["rustflags", "linker", "rustc"]
+            .iter()
+            .any(|key| text.contains(key));
+        keeps_own &= !has_flags;
         recipe.fixed.push(path.clone());
     }
     let fixed = files.named(|name| ["rust-toolchain", "rust-toolchain.toml"].contains(&name));
@@ -59,7 +67,29 @@ pub(super) fn add(
     recipe.noticed.extend(noticed);
     recipe.builds.extend(builds);
     recipe.cargo_target = Some(placed(subdir, "target"));
+    recipe.keeps_own = keeps_own;
     Ok(())
+}
+
+/// Whether a setup only fetches what the lock file names.
+pub(super) fn is_fetch(command: &str) -> bool {
+    let line = parse(command);
+    let fetches = |call: &Call| {
+        let words: Vec<&str> = call.words.iter().map(String::as_str).collect();
+        matches!(&words[..], ["cargo", "fetch", options @ ..]
+            if options.iter().all(|option| ["--locked", "--offline", "--frozen"].contains(option)))
+    };
+    line.is_plain && !line.calls.is_empty() && line.calls.iter().all(fetches)
+}
+
+/// Whether a command sets flags by which the compiler may read more than it says.
+fn reads_more(checks: &[Named<'_>]) -> bool {
+    let calls = checks.iter().flat_map(|check| parse(check.command).calls);
+    let mut assignments = calls.flat_map(|call| call.assignments);
+    assignments.any(|assignment| {
+        let (name, value) = assignment.split_once('=').unwrap_or((&assignment, ""));
+        may_read_more(name, value)
+    })
 }
 
 /// The commands that compile what a check would compile, and run nothing of it.

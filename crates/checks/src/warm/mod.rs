@@ -1,12 +1,13 @@
 //! What of a project's built outputs other trees of it may reuse, and on what that depends.
 //!
-//! Reused is what installers and compilers made of third-party code, and never what they made of the
-//! project's own. Everything that could make the two differ without anybody noticing is either part of
+//! Reused is what installers and compilers made of third-party code, and of the project's own only what
+//! cargo made of packages that nothing has touched. Everything that could make the two differ without anybody noticing is either part of
 //! what a root is known by, or a reason to build from nothing. Unknown tools are such a reason.
 
 mod cargo;
 mod model;
 mod node;
+mod own;
 mod python;
 
 use crate::shell::parse;
@@ -14,6 +15,7 @@ use crate::tree::Tree;
 
 use model::Files;
 pub use model::{Cold, Named, Recipe};
+pub use own::{OwnPackage, OwnPackages, files_read, may_read_more};
 
 /// How the outputs of a project's checks can be reused. The tree is the whole repository, and the
 /// commands run in the folder `subdir` of it.
@@ -35,6 +37,10 @@ pub fn recipe(tree: &dyn Tree, subdir: &str, checks: &[Named<'_>]) -> Result<Rec
         (Some(Err(_)) | None, Ok(())) => {}
         (Some(Err(why)), Err(_)) | (None, Err(why)) => return Err(why),
     }
+    // A setup that nobody knows may write sources, with any time.
+    let is_setup_known =
+        recipe.skips_setup || setup.is_none_or(|setup| cargo::is_fetch(setup.command));
+    recipe.keeps_own &= is_setup_known;
     Ok(recipe)
 }
 

@@ -14,6 +14,8 @@ pub struct Recipe {
     pub builds: Vec<String>,
     /// The folder in which cargo builds, from the repository's top; empty where cargo has no part.
     pub cargo_target: Option<String>,
+    /// Whether outputs of the project's own packages can be kept too, for trees that do not touch them.
+    pub keeps_own: bool,
     /// Names of folders in which the setup installs packages.
     pub installs: Vec<String>,
     /// Whether a tree that has what the setup installed needs no setup of its own.

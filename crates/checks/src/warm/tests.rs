@@ -186,6 +186,68 @@ fn cargo_is_reused_only_where_cargo_says_where_it_builds() {
 }
 
 #[test]
+fn own_outputs_are_kept_only_where_what_they_are_made_of_can_be_seen() {
+    let tree = MapTree::new().with("Cargo.toml", "").with("Cargo.lock", "");
+    let config = |text: &str| tree.clone().with(".cargo/config.toml", text);
+    for (what, tree, setup, test, expected) in [
+        ("no setup", tree.clone(), "", "cargo test", true),
+        (
+            "a fetch",
+            tree.clone(),
+            "cargo fetch --locked",
+            "cargo test",
+            true,
+        ),
+        ("a script", tree.clone(), "./setup.sh", "cargo test", false),
+        (
+            "a fetch and more",
+            tree.clone(),
+            "cargo fetch && ./x",
+            "cargo test",
+            false,
+        ),
+        (
+            "no lock",
+            MapTree::new().with("Cargo.toml", ""),
+            "",
+            "cargo test",
+            false,
+        ),
+        (
+            "known flags",
+            tree.clone(),
+            "",
+            "RUSTFLAGS='-D warnings' cargo test",
+            true,
+        ),
+        (
+            "flags",
+            tree.clone(),
+            "",
+            "RUSTFLAGS=-Clink-arg=-Tx.ld cargo test",
+            false,
+        ),
+        (
+            "a configuration",
+            config("[net]\noffline = true\n"),
+            "",
+            "cargo test",
+            true,
+        ),
+        (
+            "its flags",
+            config("[build]\nrustflags = []\n"),
+            "",
+            "cargo test",
+            false,
+        ),
+    ] {
+        let found = of(&tree, setup, test).expect("a recipe");
+        assert_eq!(found.keeps_own, expected, "{what}");
+    }
+}
+
+#[test]
 fn unknown_tools_are_a_reason() {
     for (tree, setup, test, words) in [
         (

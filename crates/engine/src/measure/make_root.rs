@@ -1,13 +1,9 @@
 //! Makes a root: the commit that a loop began with, set up and compiled at the place where every tree
 //! is shown, without anything being run; then everything that is the project's own is taken out.
 
-use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::path::Path;
 
 use checks::warm::Recipe;
 use serde_json::Value;
@@ -15,13 +11,11 @@ use workspace::{TreeId, moment};
 
 use super::command::say;
 use super::meter::Meter;
+use super::outputs::{BuildFolder, age, build_folders, refuse_future, take};
+use super::own_tier::OWN;
 use crate::fault::Fault;
 use crate::run::downloads::FOLDER as DOWNLOADS;
 use crate::run::roots::{NewRoot, Root, RootNote, Roots};
-
-/// Everything of cargo's is this much older than it was. So a file of the tree that one of these
-/// outputs was made from is always newer, whenever it was written, and cargo makes the output again.
-const OLDER_BY: Duration = Duration::from_hours(24 * 365 * 10);
 
 /// What of a folder that cargo builds in is kept. Everything else may be the project's own.
 const KEPT_OF_CARGO: [&str; 3] = [".fingerprint", "build", "deps"];
@@ -88,10 +82,14 @@ impl Meter<'_> {
         for line in &recipe.builds {
             self.commands.ask("root", line)?;
         }
-        if let Some(target) = &recipe.cargo_target
-            && let Err(why) = self.prune_cargo(target)?
-        {
-            return Ok(Err(why));
+        if let Some(target) = &recipe.cargo_target {
+            let is_installed = recipe.skips_setup == note.skips_setup;
+            if recipe.keeps_own && is_installed {
+                note.own = self.set_own_aside(tree, target, &installed)?;
+            }
+            if let Err(why) = self.prune_cargo(target)? {
+                return Ok(Err(why));
+            }
         }
         self.commands.lane.hide_tree();
         note.folders = installed;
@@ -178,6 +176,11 @@ impl Meter<'_> {
                 age(&to)?;
             }
         }
+        if note.own.is_some() {
+            let to = new.kept().join("own");
+            take(&lane.upper().join(OWN), &to)?;
+            age(&to)?;
+        }
         let downloads = new.kept().join("downloads");
         fs::create_dir_all(&downloads)?;
         let fetched = lane.home().join(DOWNLOADS);
@@ -218,63 +221,6 @@ fn look_for(upper: &Path, folder: &Path, names: &[String], found: &mut Found) ->
         }
     }
     Ok(())
-}
-
-/// A folder of one profile, perhaps for another machine.
-struct BuildFolder {
-    place: PathBuf,
-    profile: String,
-    machine: Option<String>,
-}
-
-impl BuildFolder {
-    fn options(&self) -> String {
-        let profile = match self.profile.as_str() {
-            "debug" => "dev",
-            other => other,
-        };
-        let machine = self
-            .machine
-            .as_ref()
-            .map(|machine| format!(" --target '{machine}'"));
-        format!("--profile '{profile}'{}", machine.unwrap_or_default())
-    }
-}
-
-fn build_folders(target: &Path) -> io::Result<Vec<BuildFolder>> {
-    let mut found = Vec::new();
-    for (name, place) in folders_in(target)? {
-        if place.join(".fingerprint").is_dir() {
-            found.push(BuildFolder {
-                place,
-                profile: name,
-                machine: None,
-            });
-            continue;
-        }
-        for (profile, place) in folders_in(&place)? {
-            if place.join(".fingerprint").is_dir() {
-                found.push(BuildFolder {
-                    place,
-                    profile,
-                    machine: Some(name.clone()),
-                });
-            }
-        }
-    }
-    Ok(found)
-}
-
-fn folders_in(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            found.push((name, entry.path()));
-        }
-    }
-    Ok(found)
 }
 
 struct OwnPackage {
@@ -348,101 +294,9 @@ fn keep_only(folder: &Path, is_kept: impl Fn(&Path, &str) -> bool) -> io::Result
     Ok(())
 }
 
-/// Moves a folder, or copies it where it lies on another file system.
-fn take(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::rename(from, to) {
-        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => copy(from, to),
-        moved => moved,
-    }
-}
-
-/// Copies a folder with times, rights and links as they are.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (kind, target) = (entry.file_type()?, to.join(entry.file_name()));
-        if kind.is_dir() {
-            copy(&entry.path(), &target)?;
-        } else if kind.is_symlink() {
-            std::os::unix::fs::symlink(fs::read_link(entry.path())?, &target)?;
-        } else if kind.is_file() {
-            fs::copy(entry.path(), &target)?;
-            let at = entry.metadata()?.modified()?;
-            File::options()
-                .write(true)
-                .open(&target)?
-                .set_modified(at)?;
-        }
-    }
-    let found = fs::metadata(from)?;
-    fs::set_permissions(to, found.permissions())
-}
-
-/// Makes every file older, all by the same time, so that what was newer than another still is.
-fn age(folder: &Path) -> io::Result<()> {
-    each_file(folder, &mut |path, found| {
-        let at = found.modified()?;
-        let at = at.checked_sub(OLDER_BY).unwrap_or(SystemTime::UNIX_EPOCH);
-        set_time(path, at)
-    })
-}
-
-/// Sets the time of a file that we may not be allowed to open.
-fn set_time(path: &Path, at: SystemTime) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
-    let since = at
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .map_err(io::Error::other)?;
-    let time = Timespec {
-        tv_sec: i64::try_from(since.as_secs()).map_err(io::Error::other)?,
-        tv_nsec: since.subsec_nanos().into(),
-    };
-    let times = Timestamps {
-        last_access: time,
-        last_modification: time,
-    };
-    utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW).map_err(io::Error::from)
-}
-
-/// A tool would believe an output that is newer than any source for ever.
-fn refuse_future(folder: &Path) -> io::Result<()> {
-    let now = SystemTime::now() + Duration::from_secs(1);
-    each_file(folder, &mut |path, found| {
-        if found.modified()? > now {
-            let why = format!("`{}` has a time that has not come", path.display());
-            return Err(io::Error::other(why));
-        }
-        Ok(())
-    })
-}
-
-fn each_file(
-    folder: &Path,
-    look: &mut dyn FnMut(&Path, &fs::Metadata) -> io::Result<()>,
-) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let found = entry.metadata()?;
-        // Layers take a device for the mark of something that is gone.
-        let is_odd = !found.is_dir() && !found.is_file() && !found.is_symlink();
-        if is_odd || (found.is_file() && found.mode() & 0o6000 != 0) {
-            let name = OsStr::from_bytes(entry.file_name().as_bytes()).to_owned();
-            return Err(io::Error::other(format!(
-                "{} is no plain file",
-                name.display()
-            )));
-        }
-        if found.is_dir() {
-            each_file(&entry.path(), look)?;
-        }
-        look(&entry.path(), &found)?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::outputs::each_file;
     use super::*;
 
     fn write(top: &Path, paths: &[&str]) {
@@ -535,22 +389,5 @@ mod tests {
         assert_eq!(look(), (folders.to_vec(), Vec::new()));
         write(scratch.path(), &["dist/index.js"]);
         assert_eq!(look().1, ["dist/index.js"]);
-    }
-
-    #[test]
-    fn a_roots_times_are_old_and_keep_their_order() {
-        let scratch = tempfile::tempdir().expect("a folder");
-        write(scratch.path(), &["a", "b"]);
-        let now = SystemTime::now();
-        let time =
-            |name: &str| fs::metadata(scratch.path().join(name)).and_then(|it| it.modified());
-        set_time(&scratch.path().join("b"), now - Duration::from_secs(5)).expect("set");
-        age(scratch.path()).expect("aged");
-        let (a, b) = (time("a").expect("a time"), time("b").expect("a time"));
-        assert!(a > b);
-        assert!(a < now - OLDER_BY + Duration::from_hours(1));
-        refuse_future(scratch.path()).expect("nothing of the future");
-        set_time(&scratch.path().join("a"), now + Duration::from_hours(1)).expect("set");
-        assert!(refuse_future(scratch.path()).is_err());
     }
 }

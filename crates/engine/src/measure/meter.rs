@@ -278,14 +278,30 @@ impl<'a> Meter<'a> {
         let Some(mut layers) = repository.write_out(tree, store)? else {
             return Ok(false);
         };
-        layers.extend(self.root.as_ref().map(Root::tree));
+        let Some(root) = &self.root else {
+            return lane.show(layers);
+        };
+        let names = self.reused(tree.as_str());
+        if let Some(own) = root.note.own.as_ref().filter(|_| !names.is_empty()) {
+            let with_own = [layers.clone(), vec![root.own(), root.tree()]].concat();
+            match lane
+                .show(with_own)?
+                .then(|| self.show_only(root, own, names))
+            {
+                Some(Ok(())) => return Ok(true),
+                Some(Err(error)) => say(&format!("== own packages are built: {error}")),
+                None => {}
+            }
+            lane.remove_tree();
+        }
+        layers.push(root.tree());
         lane.show(layers)
     }
 
     /// Measures a tree, over a root where that is believed, and both ways until it is.
     fn measure(&mut self, what: &str, tree: &str) -> Result<Kept, Fault> {
         match self.root_for(tree)? {
-            Some(root) if self.is_trusted() => {
+            Some(root) if self.is_trusted(tree) => {
                 self.report.warm = true;
                 self.measure_over(what, tree, Some(root))
             }
@@ -309,7 +325,10 @@ impl<'a> Meter<'a> {
         let id = TreeId::parse(tree)?;
         self.root = root;
         if let Some(root) = &self.root {
-            say(&format!("== {what}: over the root {}", root.name()));
+            let names = self.reused(tree).join(", ");
+            let own = (!names.is_empty()).then(|| format!(", with the own packages {names}"));
+            let own = own.unwrap_or_default();
+            say(&format!("== {what}: over the root {}{own}", root.name()));
         }
         self.check_out(&id)?;
         self.commands.fetch(what)?;

@@ -10,6 +10,8 @@ mod confined;
 mod lane;
 mod make_root;
 mod meter;
+mod outputs;
+mod own_tier;
 mod plan_run;
 mod probe;
 mod tracked;

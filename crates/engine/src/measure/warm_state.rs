@@ -20,7 +20,16 @@ pub(super) struct Ready {
     pub(super) root: Root,
     pub(super) tools: String,
     /// Trees that were looked at, and whether the root fits them.
-    pub(super) fits: BTreeMap<String, bool>,
+    pub(super) fits: BTreeMap<String, Fit>,
+}
+
+/// How a root fits a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// Not at all.
+    Not,
+    /// It does, with the outputs of these own packages.
+    With(Vec<String>),
 }
 
 impl Ready {

@@ -17,7 +17,7 @@ use workspace::TreeId;
 
 use super::command::say;
 use super::meter::Meter;
-use super::warm_state::{Ready, Warmth};
+use super::warm_state::{Fit, Ready, Warmth};
 use crate::fault::Fault;
 use crate::ports::TreeFiles;
 use crate::run::measurement::{Kept, Probed, WarmPlan, known};
@@ -117,8 +117,8 @@ impl Meter<'_> {
         let Warmth::Ready(ready) = &self.warmth else {
             return Ok(None);
         };
-        if let Some(fits) = ready.fits.get(tree) {
-            return Ok(fits.then(|| ready.root.clone()));
+        if let Some(fit) = ready.fits.get(tree) {
+            return Ok((*fit != Fit::Not).then(|| ready.root.clone()));
         }
         let (root, tools) = (ready.root.clone(), ready.tools.clone());
         let id = TreeId::parse(tree)?;
@@ -129,16 +129,37 @@ impl Meter<'_> {
             }
             Err(_) => false,
         };
+        let fit = if fits {
+            Fit::With(self.untouched(&id, &root))
+        } else {
+            Fit::Not
+        };
         if let Warmth::Ready(ready) = &mut self.warmth {
-            ready.fits.insert(tree.to_owned(), fits);
+            ready.fits.insert(tree.to_owned(), fit);
         }
         Ok(fits.then_some(root))
     }
 
-    /// Whether measurements of this project over a root are believed.
-    pub(super) fn is_trusted(&self) -> bool {
-        let plan = self.plan().warm.as_ref();
-        plan.is_some_and(|plan| Roots::at(&plan.roots).trust().equal >= TRIALS)
+    /// The own packages whose outputs a tree has from the root, if it is measured over it.
+    pub(super) fn reused(&self, tree: &str) -> &[String] {
+        match &self.warmth {
+            Warmth::Ready(ready) => match ready.fits.get(tree) {
+                Some(Fit::With(names)) => names,
+                Some(Fit::Not) | None => &[],
+            },
+            Warmth::Unknown | Warmth::Cold(_) | Warmth::Wanted => &[],
+        }
+    }
+
+    /// Whether measurements of this project over a root are believed: those with outputs of its own
+    /// packages have to show it for themselves.
+    pub(super) fn is_trusted(&self, tree: &str) -> bool {
+        let Some(plan) = &self.plan().warm else {
+            return false;
+        };
+        let trust = Roots::at(&plan.roots).trust();
+        let has_own = !self.reused(tree).is_empty();
+        trust.equal >= TRIALS && (!has_own || trust.equal_with_own >= TRIALS)
     }
 
     /// Whether probing over a root found what would count against the story.
@@ -201,6 +222,7 @@ impl Meter<'_> {
         let mut trust = roots.trust();
         let Some(difference) = difference(cold, warm) else {
             trust.equal += 1;
+            trust.equal_with_own += u32::from(!self.reused(tree).is_empty());
             return keep_trust(&roots, &trust);
         };
         let again = self.measure_over(&format!("{what}, cold again"), tree, None)?;
@@ -223,13 +245,27 @@ impl Meter<'_> {
             Warmth::Cold(why) => format!("cold: {why}"),
             Warmth::Unknown | Warmth::Wanted => "cold: nothing was kept from before".to_owned(),
             Warmth::Ready(ready) if self.report.warm => {
-                format!(
-                    "warm: {} of the first commit",
-                    ready.root.note.folders.join(", ")
-                )
+                let folders = ready.root.note.folders.join(", ");
+                format!("warm: {folders} of the first commit{}", self.own_words())
             }
             Warmth::Ready(_) if self.is_tried => "cold: reuse is still being tried".to_owned(),
             Warmth::Ready(_) => "cold: what it is installed or built with has changed".to_owned(),
+        }
+    }
+
+    /// What of the project's own was reused, in words.
+    fn own_words(&self) -> String {
+        let trees = &self.plan().trees;
+        let n_reused = self
+            .reused(trees.candidate.as_ref().unwrap_or(&trees.base))
+            .len();
+        match &self.warmth {
+            Warmth::Ready(ready) if n_reused > 0 => {
+                let own = ready.root.note.own.as_ref();
+                let n_own = own.map_or(n_reused, |own| own.packages.n_packages());
+                format!(", with {n_reused} of {n_own} own packages")
+            }
+            Warmth::Ready(_) | Warmth::Unknown | Warmth::Cold(_) | Warmth::Wanted => String::new(),
         }
     }
 
@@ -283,6 +319,7 @@ impl Meter<'_> {
             noticed: ids(&*files, &recipe.noticed),
             folders: Vec::new(),
             skips_setup: recipe.skips_setup,
+            own: None,
         })
     }
 

@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use checks::warm::OwnPackages;
 use home::{Home, WarmTrust};
 use kernel::Order;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,19 @@ pub(crate) struct RootNote {
     pub(crate) folders: Vec<String>,
     /// Whether a tree that uses it needs no setup.
     pub(crate) skips_setup: bool,
+    /// What it has of the project's own packages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) own: Option<OwnTier>,
+}
+
+/// Outputs of the project's own packages, for trees that do not touch them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OwnTier {
+    /// The tree that they were made of.
+    pub(crate) tree: String,
+    /// The folder in which cargo built, from the repository's top.
+    pub(crate) target: String,
+    pub(crate) packages: OwnPackages,
 }
 
 impl RootNote {
@@ -67,6 +81,11 @@ impl Root {
     /// The layer that lies below a commit's files.
     pub(crate) fn tree(&self) -> PathBuf {
         self.place.join("kept/tree")
+    }
+
+    /// The layer with outputs of own packages, where it has any. Most of it must not be shown.
+    pub(crate) fn own(&self) -> PathBuf {
+        self.place.join("kept/own")
     }
 
     /// What package managers fetched for it.
@@ -312,6 +331,7 @@ mod tests {
             noticed: String::new(),
             folders: vec!["target".to_owned()],
             skips_setup: false,
+            own: None,
         }
     }
 

@@ -32,12 +32,30 @@ struct Step {
     is_whole: bool,
 }
 
-/// Two packages, of which one depends on the other and both on what other people wrote. What a test
-/// expects stands in a file of its own, so that a change can be whole or broken.
-const FILES: [(&str, &str); 10] = [
+/// Two packages, of which one depends on the other and both on what other people wrote, and two more whose
+/// outputs are reused while nothing touches them. What a test expects stands in a file of its own, so that a
+/// change can be whole or broken.
+const FILES: [(&str, &str); 15] = [
     (
         "Cargo.toml",
-        "[workspace]\nmembers = [\"rates\", \"shop\"]\nresolver = \"2\"\n",
+        "[workspace]\nmembers = [\"labels\", \"rates\", \"shop\", \"tags\"]\nresolver = \"2\"\n",
+    ),
+    (
+        "labels/Cargo.toml",
+        "[package]\nname = \"labels\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\ndoctest = false\n",
+    ),
+    ("labels/src/lib.rs", "pub const LABEL: u32 = 0;\n"),
+    (
+        "tags/Cargo.toml",
+        "[package]\nname = \"tags\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\ndoctest = false\n[dependencies]\nlabels = { path = \"../labels\" }\n",
+    ),
+    (
+        "tags/src/lib.rs",
+        "pub fn tag() -> u32 {\n    labels::LABEL\n}\n",
+    ),
+    (
+        "tags/tests/tag.rs",
+        "#[test]\nfn the_tag_is_known() {\n    let known = std::fs::read_to_string(\"../shop/tag.txt\").unwrap();\n    assert_eq!(tags::tag().to_string(), known.trim());\n}\n",
     ),
     (".gitignore", "target\n"),
     (
@@ -88,7 +106,7 @@ fn step(random: &mut Random, says: &mut Says) -> Step {
     let before = says.clone();
     // Few values, so that many changes put something back to where it was.
     let value = random.below(3);
-    let change = match random.below(6) {
+    let change = match random.below(7) {
         0 => {
             says.rate = value;
             format!("sed -i 's/RATE: u32 = .*/RATE: u32 = {value};/' rates/src/lib.rs")
@@ -117,6 +135,7 @@ fn step(random: &mut Random, says: &mut Says) -> Step {
                  sed -i 's/part_{from}/part_{to}/' shop/src/lib.rs"
             )
         }
+        5 => format!("sed -i 's/= .*/= {value};/' labels/src/lib.rs; echo {value} > shop/tag.txt"),
         _ => format!("echo '// {}' >> rates/src/lib.rs", random.below(1000)),
     };
     let is_whole = random.below(5) != 0;
@@ -136,7 +155,7 @@ fn step(random: &mut Random, says: &mut Says) -> Step {
     let mark = random.draw();
     let expected =
         format!("echo 'pub const EXPECTED: &str = \"{expected}\";' > shop/src/expected.rs");
-    let script = format!("{change}\n{expected}\necho {mark} > mark.txt\n{times}");
+    let script = format!("{change}\n{expected}\necho {mark} > shop/mark.txt\n{times}");
     Step { script, is_whole }
 }
 
@@ -160,6 +179,7 @@ fn case_of(steps: &[Step]) -> Case {
         .map(|(name, text)| (name.to_owned(), text.into()))
         .collect();
     files.insert("shop/src/note.rs".to_owned(), "\"n0\"\n".into());
+    files.insert("shop/tag.txt".to_owned(), "0\n".into());
     let price = Says::default().price();
     let expected = format!("pub const EXPECTED: &str = \"{price}\";\n");
     files.insert("shop/src/expected.rs".to_owned(), expected.into());

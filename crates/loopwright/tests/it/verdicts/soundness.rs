@@ -1,6 +1,6 @@
 //! Changes for which a build that reuses too much tells something else than a build from nothing
 //! (`verdicts/soundness/`), played with reuse on, in jails. The cases were written by somebody who had
-//! not seen the program.
+//! not seen the program, but for those about own packages of a workspace.
 //!
 //! Each must end as it does cold, and no measurement over a root may have differed from a cold one: a
 //! confirmation alone would hide that. CI plays a seeded sample, one case of some tools; the soak (`LOOPWRIGHT_SOAK=1`) plays all. `LOOPWRIGHT_VERDICTS=name,name` plays these only.
@@ -43,7 +43,8 @@ macro_rules! tools {
 }
 
 tools! {
-    cargo_reuses_nothing_of_the_projects_own: "cargo";
+    cargo_reuses_what_nothing_touched: "cargo";
+    packages_of_a_workspace_are_reused_if_nothing_touched_them: "workspace";
     npm_reuses_what_the_lock_file_names: "npm";
     a_virtual_environment_is_what_its_lists_say: "pytest";
     vitest_finds_no_cache: "vitest";
@@ -56,10 +57,18 @@ tools! {
 
 /// Tools of which CI plays one case each: those whose outputs are reused, and those whose cases are quick.
 /// Virtual environments take a minute to make, and of the others nothing is reused but what npm made.
-const PLAYED_IN_CI: [&str; 4] = ["cargo", "npm", "tree", "make"];
+const PLAYED_IN_CI: [&str; 5] = ["cargo", "workspace", "npm", "tree", "make"];
 
-/// A case in which something must be reused.
-const KNOWN_WARM: &str = "cargo-bin-exe-honest";
+/// Cases in which something must be reused, and what is then said.
+const KNOWN_WARM: [(&str, &str); 2] = [
+    ("cargo-bin-exe-honest", "warm: target"),
+    ("workspace-side-changed-honest", "with 3 of 4 own packages"),
+];
+
+fn known_warm(sound: &Sound) -> Option<&'static str> {
+    let known = KNOWN_WARM.iter().find(|(name, _)| *name == sound.name);
+    known.map(|(_, words)| *words)
+}
 
 #[expect(clippy::print_stdout, reason = "a table that people read")]
 fn show(tool: &str) {
@@ -70,10 +79,10 @@ fn show(tool: &str) {
     for sound in &chosen {
         let start = Instant::now();
         let (fault, built) = play(sound, &runners);
-        let is_warm = built.iter().any(|built| built.starts_with("warm: "));
         let fault = fault.or_else(|| {
-            let is_cold = sound.name == KNOWN_WARM && !is_warm;
-            is_cold.then(|| format!("nothing was reused: {built:?}"))
+            let words = known_warm(sound)?;
+            let is_warm = built.iter().any(|built| built.contains(words));
+            (!is_warm).then(|| format!("too little was reused: {built:?}"))
         });
         let word = if fault.is_none() { "right" } else { "WRONG" };
         let secs = start.elapsed().as_secs_f32();
@@ -108,9 +117,9 @@ fn chosen<'a>(tool: &str, all: &'a [Sound]) -> Vec<&'a Sound> {
         return Vec::new();
     }
     let fitting: Vec<&Sound> = fitting.collect();
-    if tool == "cargo" && !is_soak() {
-        // Of this one it is also seen that something is reused at all.
-        let is_known = |sound: &&&Sound| sound.name == KNOWN_WARM;
+    if ["cargo", "workspace"].contains(&tool) && !is_soak() {
+        // Of these it is also seen that something is reused at all.
+        let is_known = |sound: &&&Sound| known_warm(sound).is_some();
         return fitting.iter().filter(is_known).copied().collect();
     }
     sample(&format!("soundness {tool}"), &fitting)
@@ -164,7 +173,7 @@ fn fault(sound: &Sound, scene: &Scene<'_>) -> Option<String> {
             return Some(format!("{id} landed: {has_landed}\n{told}"));
         }
     }
-    if sound.name == KNOWN_WARM {
+    if known_warm(sound).is_some() {
         let loop_id = of_loop["loopId"].as_str().unwrap_or_default();
         let events = scene.ask(&["events", loop_id]).map(|told| told.stdout);
         if !events.is_some_and(|events| events.contains("agent/loop.story.confirmed")) {
