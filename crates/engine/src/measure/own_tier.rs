@@ -431,6 +431,7 @@ mod tests {
         "c/src/lib.rs",
         "c/src/linked.rs@",
         "d/Cargo.toml@",
+        "e/Cargo.toml",
     ]);
 
     #[test]
@@ -485,10 +486,12 @@ mod tests {
                     "x: a/src/lib.rs\n",
                 ),
                 ("target/debug/deps/libserde-00000000000000e1.rlib", ""),
+                ("target/debug/.fingerprint/e-00000000000000f1/lib-e", ""),
+                ("target/debug/deps/libe-00000000000000f1.rlib", ""),
                 ("target/debug/deps/plugin.so", ""),
             ],
         );
-        let mut own = packages(&["a", "b", "c", "d"]);
+        let mut own = packages(&["a", "b", "c", "d", "e"]);
         assert!(set_aside(top, "target", &mut own, &COMMIT).expect("set aside"));
         assert_eq!(
             all(&top.join(OWN)),
