@@ -398,97 +398,72 @@ mod tests {
         words.iter().map(|word| (*word).to_owned()).collect()
     }
 
+    /// A change, the packages, the files that differ, and the packages that are as they were.
+    type Row<'a> = (&'a str, &'a OwnPackages, &'a [&'a str], &'a [&'a str]);
+
+    fn assert_all(rows: &[Row<'_>]) {
+        for (what, packages, changed, untouched) in rows {
+            assert_eq!(packages.untouched(&texts(changed)), *untouched, "{what}");
+        }
+    }
+
     #[test]
     fn a_package_is_untouched_only_if_nothing_that_it_is_built_from_differs() {
-        let line = own(&[
+        let a = own(&[
             ("c/leaf", &[]),
             ("c/middle", &["leaf"]),
             ("c/end", &["middle"]),
             ("c/side", &[]),
         ]);
-        let cycle = own(&[("a", &["b"]), ("b", &["a"]), ("c", &[])]);
-        let nested = own(&[("a", &[]), ("a/b", &[]), ("a/b/c", &[]), ("ab", &[])]);
         let backwards = own(&[("end", &["middle"]), ("middle", &["leaf"]), ("leaf", &[])]);
+        let cycle = own(&[("a", &["b"]), ("b", &["a"]), ("c", &[])]);
+        assert_all(&[
+            ("nothing", &a, &[], &["leaf", "middle", "end", "side"]),
+            ("an end", &a, &["c/end/src/a"], &["leaf", "middle", "side"]),
+            ("a middle", &a, &["c/middle/src/a.rs"], &["leaf", "side"]),
+            ("a leaf", &a, &["c/leaf/src/a.rs"], &["side"]),
+            ("a manifest", &a, &["c/leaf/Cargo.toml"], &["side"]),
+            ("data", &a, &["c/side/data/x"], &["leaf", "middle", "end"]),
+            ("two", &a, &["c/end/a", "c/side/a"], &["leaf", "middle"]),
+            ("all", &a, &["c/leaf/a", "c/side/a"], &[]),
+            ("the last of a row", &backwards, &["leaf/src/a.rs"], &[]),
+            ("one of a cycle", &cycle, &["b/src/a.rs"], &["c"]),
+        ]);
+    }
+
+    #[test]
+    fn what_belongs_to_no_package_touches_all() {
+        let a = own(&[("c/leaf", &[]), ("c/end", &["leaf"])]);
+        assert_all(&[
+            ("the workspace's manifest", &a, &["Cargo.toml"], &[]),
+            ("the lock file", &a, &["c/end/a", "Cargo.lock"], &[]),
+            ("data of nobody", &a, &["data/x"], &[]),
+            ("beside the packages", &a, &["c/x"], &[]),
+            ("a new package", &a, &["c/new/src/lib.rs"], &[]),
+            ("a name that begins alike", &a, &["c/leafs/src/lib.rs"], &[]),
+            ("a file where a package was", &a, &["c/leaf"], &[]),
+        ]);
+    }
+
+    #[test]
+    fn what_lies_above_a_package_may_be_meant_for_it() {
+        let nested = own(&[("a", &[]), ("a/b", &[]), ("a/b/c", &[]), ("ab", &[])]);
+        let top = own(&[("", &["x"]), ("x", &[]), ("y", &[])]);
         let elsewhere = OwnPackages {
             top: "ws".to_owned(),
             ..own(&[("ws", &[]), ("ws/a", &[]), ("b", &[])])
         };
-        let at_top = own(&[("", &["x"]), ("x", &[]), ("y", &[])]);
-        for (what, packages, changed, untouched) in [
-            (
-                "nothing",
-                &line,
-                &[][..],
-                &["leaf", "middle", "end", "side"][..],
-            ),
-            (
-                "the end",
-                &line,
-                &["c/end/src/a.rs"],
-                &["leaf", "middle", "side"],
-            ),
-            (
-                "the middle",
-                &line,
-                &["c/middle/src/a.rs"],
-                &["leaf", "side"],
-            ),
-            ("the leaf", &line, &["c/leaf/src/a.rs"], &["side"]),
-            ("a manifest", &line, &["c/leaf/Cargo.toml"], &["side"]),
-            (
-                "data of one",
-                &line,
-                &["c/side/data/x"],
-                &["leaf", "middle", "end"],
-            ),
-            ("two", &line, &["c/end/a", "c/side/a"], &["leaf", "middle"]),
-            ("all", &line, &["c/leaf/a", "c/side/a"], &[]),
-            ("the workspace's manifest", &line, &["Cargo.toml"], &[]),
-            ("the lock file", &line, &["c/end/a", "Cargo.lock"], &[]),
-            ("data of nobody", &line, &["data/x"], &[]),
-            ("beside the packages", &line, &["c/x"], &[]),
-            ("a new package", &line, &["c/new/src/lib.rs"], &[]),
-            ("like a package's name", &line, &["c/leafs/src/lib.rs"], &[]),
-            ("a file where a package was", &line, &["c/leaf"], &[]),
-            (
-                "a leaf that is told last",
-                &backwards,
-                &["leaf/src/a.rs"],
-                &[],
-            ),
-            (
-                "a manifest at the workspace's top",
-                &elsewhere,
-                &["ws/Cargo.toml"],
-                &[],
-            ),
-            ("one of a cycle", &cycle, &["b/src/a.rs"], &["c"]),
-            (
-                "a source around others",
-                &nested,
-                &["a/src/x.rs"],
-                &["b", "c", "ab"],
-            ),
-            (
-                "settings around others",
-                &nested,
-                &["a/clippy.toml"],
-                &["ab"],
-            ),
-            (
-                "a source within others",
-                &nested,
-                &["a/b/c/src/x.rs"],
-                &["ab"],
-            ),
-            ("settings in the middle", &nested, &["a/b/x.toml"], &["ab"]),
-            ("a source at the top", &at_top, &["src/lib.rs"], &["x", "y"]),
-            ("a manifest at the top", &at_top, &["Cargo.toml"], &[]),
-            ("data at the top", &at_top, &["data/x"], &[]),
-            ("a member below the top", &at_top, &["y/src/x.rs"], &["x"]),
-        ] {
-            assert_eq!(packages.untouched(&texts(changed)), untouched, "{what}");
-        }
+        assert_all(&[
+            ("a source", &nested, &["a/src/x.rs"], &["b", "c", "ab"]),
+            ("settings", &nested, &["a/clippy.toml"], &["ab"]),
+            ("a source within", &nested, &["a/b/c/src/x.rs"], &["ab"]),
+            ("settings between", &nested, &["a/b/x.toml"], &["ab"]),
+            ("a source at the top", &top, &["src/lib.rs"], &["x", "y"]),
+            ("a manifest at the top", &top, &["Cargo.toml"], &[]),
+            ("data at the top", &top, &["data/x"], &[]),
+            ("a member below the top", &top, &["y/src/x.rs"], &["x"]),
+            ("a top elsewhere", &elsewhere, &["ws/Cargo.toml"], &[]),
+        ]);
     }
 
     #[test]

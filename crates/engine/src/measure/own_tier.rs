@@ -46,11 +46,11 @@ impl Meter<'_> {
         target: &str,
         installed: &[String],
     ) -> Result<Option<OwnTier>, Fault> {
-        let line = format!(
+        let question = format!(
             "cargo metadata --all-features --format-version 1 --offline > {}",
             self.commands.report_inside()
         );
-        self.commands.ask("root", &line)?;
+        self.commands.ask("root", &question)?;
         let lane = self.commands.lane;
         let said = fs::read(lane.report()).unwrap_or_default();
         let packages = OwnPackages::read(&said, sandbox::WORKSPACE);
@@ -434,63 +434,63 @@ mod tests {
         "e/Cargo.toml",
     ]);
 
+    /// What cargo left, and what the compiler says that it read.
+    const BUILT: [(&str, &str); 24] = [
+        ("target/debug/a", "uplifted"),
+        ("target/debug/examples/x-00000000000000a3", ""),
+        ("target/debug/incremental/a/x", ""),
+        ("target/debug/.fingerprint/a-00000000000000a1/dep-lib-a", ""),
+        (
+            "target/debug/.fingerprint/a-00000000000000a2/dep-test-it",
+            "",
+        ),
+        (
+            "target/debug/.fingerprint/a-00000000000000a3/dep-example-x",
+            "",
+        ),
+        ("target/debug/.fingerprint/b-00000000000000b1/dep-lib-b", ""),
+        ("target/debug/.fingerprint/c-00000000000000c1/dep-lib-c", ""),
+        ("target/debug/.fingerprint/d-00000000000000d1/dep-lib-d", ""),
+        (
+            "target/debug/.fingerprint/serde-00000000000000e1/lib-serde",
+            "",
+        ),
+        ("target/debug/deps/liba-00000000000000a1.rlib", ""),
+        (
+            "target/debug/deps/a-00000000000000a1.d",
+            "x: a/src/lib.rs a/src/../../Cargo.toml\n",
+        ),
+        ("target/debug/deps/it-00000000000000a2", ""),
+        (
+            "target/debug/deps/it-00000000000000a2.d",
+            "x: /workspace/a/src/lib.rs\n",
+        ),
+        ("target/debug/deps/libb-00000000000000b1.rlib", ""),
+        (
+            "target/debug/deps/b-00000000000000b1.d",
+            "x: b/src/lib.rs b/src/made.rs\n",
+        ),
+        ("target/debug/deps/libc-00000000000000c1.rlib", ""),
+        (
+            "target/debug/deps/c-00000000000000c1.d",
+            "x: c/src/lib.rs c/src/linked.rs\n",
+        ),
+        ("target/debug/deps/libd-00000000000000d1.rlib", ""),
+        (
+            "target/debug/deps/d-00000000000000d1.d",
+            "x: a/src/lib.rs\n",
+        ),
+        ("target/debug/deps/libserde-00000000000000e1.rlib", ""),
+        ("target/debug/.fingerprint/e-00000000000000f1/lib-e", ""),
+        ("target/debug/deps/libe-00000000000000f1.rlib", ""),
+        ("target/debug/deps/plugin.so", ""),
+    ];
+
     #[test]
     fn what_git_can_tell_of_is_set_aside_and_nothing_else() {
         let scratch = tempfile::tempdir().expect("a folder");
         let top = scratch.path();
-        write(
-            top,
-            &[
-                ("target/debug/a", "uplifted"),
-                ("target/debug/examples/x-00000000000000a3", ""),
-                ("target/debug/incremental/a/x", ""),
-                ("target/debug/.fingerprint/a-00000000000000a1/dep-lib-a", ""),
-                (
-                    "target/debug/.fingerprint/a-00000000000000a2/dep-test-it",
-                    "",
-                ),
-                (
-                    "target/debug/.fingerprint/a-00000000000000a3/dep-example-x",
-                    "",
-                ),
-                ("target/debug/.fingerprint/b-00000000000000b1/dep-lib-b", ""),
-                ("target/debug/.fingerprint/c-00000000000000c1/dep-lib-c", ""),
-                ("target/debug/.fingerprint/d-00000000000000d1/dep-lib-d", ""),
-                (
-                    "target/debug/.fingerprint/serde-00000000000000e1/lib-serde",
-                    "",
-                ),
-                ("target/debug/deps/liba-00000000000000a1.rlib", ""),
-                (
-                    "target/debug/deps/a-00000000000000a1.d",
-                    "x: a/src/lib.rs a/src/../../Cargo.toml\n",
-                ),
-                ("target/debug/deps/it-00000000000000a2", ""),
-                (
-                    "target/debug/deps/it-00000000000000a2.d",
-                    "x: /workspace/a/src/lib.rs\n",
-                ),
-                ("target/debug/deps/libb-00000000000000b1.rlib", ""),
-                (
-                    "target/debug/deps/b-00000000000000b1.d",
-                    "x: b/src/lib.rs b/src/made.rs\n",
-                ),
-                ("target/debug/deps/libc-00000000000000c1.rlib", ""),
-                (
-                    "target/debug/deps/c-00000000000000c1.d",
-                    "x: c/src/lib.rs c/src/linked.rs\n",
-                ),
-                ("target/debug/deps/libd-00000000000000d1.rlib", ""),
-                (
-                    "target/debug/deps/d-00000000000000d1.d",
-                    "x: a/src/lib.rs\n",
-                ),
-                ("target/debug/deps/libserde-00000000000000e1.rlib", ""),
-                ("target/debug/.fingerprint/e-00000000000000f1/lib-e", ""),
-                ("target/debug/deps/libe-00000000000000f1.rlib", ""),
-                ("target/debug/deps/plugin.so", ""),
-            ],
-        );
+        write(top, &BUILT);
         let mut own = packages(&["a", "b", "c", "d", "e"]);
         assert!(set_aside(top, "target", &mut own, &COMMIT).expect("set aside"));
         assert_eq!(
