@@ -55,7 +55,7 @@ const FILES: [(&str, &str); 15] = [
     ),
     (
         "tags/tests/tag.rs",
-        "#[test]\nfn the_tag_is_known() {\n    let known = std::fs::read_to_string(\"../shop/tag.txt\").unwrap();\n    assert_eq!(tags::tag().to_string(), known.trim());\n}\n",
+        "#[test]\nfn the_tag_is_known() {\n    let known = std::fs::read_to_string(\"../shop/src/tag.rs\").unwrap();\n    assert_eq!(tags::tag().to_string(), known.trim());\n}\n",
     ),
     (".gitignore", "target\n"),
     (
@@ -135,7 +135,9 @@ fn step(random: &mut Random, says: &mut Says) -> Step {
                  sed -i 's/part_{from}/part_{to}/' shop/src/lib.rs"
             )
         }
-        5 => format!("sed -i 's/= .*/= {value};/' labels/src/lib.rs; echo {value} > shop/tag.txt"),
+        5 => {
+            format!("sed -i 's/= .*/= {value};/' labels/src/lib.rs; echo {value} > shop/src/tag.rs")
+        }
         _ => format!("echo '// {}' >> rates/src/lib.rs", random.below(1000)),
     };
     let is_whole = random.below(5) != 0;
@@ -179,7 +181,7 @@ fn case_of(steps: &[Step]) -> Case {
         .map(|(name, text)| (name.to_owned(), text.into()))
         .collect();
     files.insert("shop/src/note.rs".to_owned(), "\"n0\"\n".into());
-    files.insert("shop/tag.txt".to_owned(), "0\n".into());
+    files.insert("shop/src/tag.rs".to_owned(), "0\n".into());
     let price = Says::default().price();
     let expected = format!("pub const EXPECTED: &str = \"{price}\";\n");
     files.insert("shop/src/expected.rs".to_owned(), expected.into());
