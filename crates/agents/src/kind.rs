@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts::{Facts, Family};
 use crate::parser::Dialect;
+use crate::renewal::Renewal;
 use crate::spec::{CommandSpec, Task};
 use crate::{acp, claude, codex, command, gemini, opencode, pi};
 
@@ -81,6 +82,15 @@ impl Kind {
             Self::Gemini => gemini::command(task),
             Self::Acp => acp::command(task),
             Self::Command => command::command(task),
+        }
+    }
+
+    /// How the login that the CLI keeps in a file is renewed from outside, where that is known.
+    pub fn renewal(self) -> Option<Renewal> {
+        match self {
+            Self::Codex => Some(Renewal::Codex),
+            Self::Claude => Some(Renewal::Claude),
+            Self::Pi | Self::Opencode | Self::Gemini | Self::Acp | Self::Command => None,
         }
     }
 

@@ -39,6 +39,21 @@ pub enum Fault {
         /// What they can do.
         remedy: String,
     },
+    /// An agent is not logged in any more, and only a person can change that.
+    #[error("{question}")]
+    NotLoggedIn {
+        /// What they are asked.
+        question: String,
+    },
+    /// A host outside cannot be reached, without which an agent cannot begin. It may pass.
+    #[error("cannot {attempt}")]
+    Unreachable {
+        /// What was tried.
+        attempt: String,
+        /// Why it failed.
+        #[source]
+        source: io::Error,
+    },
     /// What stands in the way is known and recorded; the deed is tried again, less and less often.
     #[error("{why}")]
     Delayed {
@@ -118,7 +133,9 @@ impl Fault {
             Self::NeedsPerson { what, remedy } => {
                 Some(format!("{what}; {remedy}, then answer `retry`"))
             }
+            Self::NotLoggedIn { question } => Some(question.clone()),
             Self::Transient { .. }
+            | Self::Unreachable { .. }
             | Self::BadTree { .. }
             | Self::DiskFull
             | Self::Delayed { .. }

@@ -108,6 +108,12 @@ impl Home {
         self.root.join("tasks").join(format!("{hash:016x}"))
     }
 
+    /// Held by whoever renews a login of the person's, by the file that it is.
+    pub fn login_lock(&self, login: &Path) -> PathBuf {
+        let name = format!("{:016x}.lock", hash(login.as_os_str().as_encoded_bytes()));
+        self.root.join("logins").join(name)
+    }
+
     /// Everything of one loop.
     pub fn loop_folder(&self, loop_id: &str) -> PathBuf {
         self.loops().join(loop_id)

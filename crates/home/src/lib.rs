@@ -45,7 +45,9 @@ pub use retention::{Expiry, expiry};
 pub use role_settings::{RoleSettings, Roles};
 pub use sandbox_settings::{NetworkPolicy, SandboxKind, SandboxLimits, SandboxSettings};
 pub use scrap::remove_folder;
-pub use secrets::{Found, Known, Redacting, Redactor, Secret, Token, secrets_seen};
+pub use secrets::{
+    Found, Known, Redacting, Redactor, Secret, Token, keep_tokens_in_mind, secrets_seen,
+};
 pub use settings::{
     AgentSettings, CheckSettings, FlagSettings, Policies, Policy, Settings, TREES_MB, Trees, Warm,
 };

@@ -5,7 +5,21 @@
 
 use std::path::Path;
 
-use crate::{ExitOutcome, KeeperError, Layers, ProcessMark, RunSpec, RunView, Watch};
+use crate::{ExitOutcome, KeeperError, Layers, ProcessMark, ProxySpec, RunSpec, RunView, Watch};
+
+/// What a host answered.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// The status.
+    pub status: u16,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// Refuses, because there are no jails on this system for which anything would have to be asked.
+pub fn ask(_ways: &ProxySpec, _url: &str, _body: &str) -> std::io::Result<Answered> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}
 
 /// Refuses, because a keeper could not end its process tree on this system.
 pub fn launch(_loopwright: &Path, _run_dir: &Path) -> Result<(), KeeperError> {

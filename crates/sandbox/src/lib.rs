@@ -48,8 +48,8 @@ mod linux;
 
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::{
-    enter_namespace, is_alive, is_at_work, keep, launch, layers_command, look, mount_layers,
-    our_mark, shim, sweep, try_layers, unmount_layers,
+    Answered, ask, enter_namespace, is_alive, is_at_work, keep, launch, layers_command, look,
+    mount_layers, our_mark, shim, sweep, try_layers, unmount_layers,
 };
 pub use error::KeeperError;
 pub use jail::{
@@ -67,7 +67,7 @@ pub use moments::watch_writes;
 pub use output::{Output, Piece, Stream, output, output_from};
 pub use ports::{OWN_NETWORK_PORT_BASE, PORT_BASE_VARIABLE, PORTS_PER_RUN};
 #[cfg(target_os = "linux")]
-pub use proxy::{TestHost, use_test_hosts};
+pub use proxy::{Answered, TestHost, ask, use_test_hosts};
 pub use records::{
     ExitCause, ExitOutcome, ExitRecord, JailRecord, KeeperRecord, ProcessMark, REFUSED_MAX,
     RUN_DIR_VARIABLE, RunSpec, RunView, StopSignal, Watch,

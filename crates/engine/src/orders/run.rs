@@ -155,7 +155,16 @@ pub(crate) fn end_by_fault(run: &RunOrder, fault: &Fault) -> Option<Event> {
         )),
         Fault::Transient { .. } => RunOutcome::fault(FaultCause::Ours, fault.words()),
         Fault::BadTree { why } => RunOutcome::Failed { why: why.clone() },
-        Fault::NeedsPerson { .. } => ask(fault.question().unwrap_or_default()),
+        Fault::NeedsPerson { .. } | Fault::NotLoggedIn { .. } => {
+            ask(fault.question().unwrap_or_default())
+        }
+        // As where the agent itself finds no network: the second time somebody else may go on.
+        Fault::Unreachable { .. } => RunOutcome::Infrastructure {
+            why: fault.words(),
+            until_ms: None,
+            elsewhere: run.faults > 0,
+            cause: FaultCause::Network,
+        },
         Fault::DiskFull | Fault::Aborted | Fault::Delayed { .. } => return None,
     };
     // Only an author can be blamed for files that cannot be used.

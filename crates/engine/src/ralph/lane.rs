@@ -386,6 +386,7 @@ impl<'a, 's> Lane<'a, 's> {
                 let why = format!("{what}; {remedy}");
                 return Ended::Impossible { why };
             }
+            Err(Fault::NotLoggedIn { question }) => return Ended::Impossible { why: question },
             Err(fault) => return Ended::Failed { why: fault.words() },
         };
         told.exit_code = exit.exit_code;

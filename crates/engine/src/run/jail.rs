@@ -175,10 +175,7 @@ impl<'a> Ground<'a> {
         ProxySpec {
             allow: own.chain(named).collect(),
             routes: self.bridges().map(|(_, route)| route).collect(),
-            upstream_proxy: upstream_proxy(),
-            direct: direct(),
-            extra_ca: extra_ca(),
-            ..ProxySpec::default()
+            ..ways_out()
         }
     }
 
@@ -259,6 +256,16 @@ fn allowed(name: &str, privacy: Privacy) -> Vec<Allowed> {
 fn is_address(name: &str) -> bool {
     let host = name.rsplit_once(':').map_or(name, |(host, _)| host);
     host == "localhost" || host.parse::<std::net::Ipv4Addr>().is_ok()
+}
+
+/// How the person's own programs get out of this machine.
+pub(crate) fn ways_out() -> ProxySpec {
+    ProxySpec {
+        upstream_proxy: upstream_proxy(),
+        direct: direct(),
+        extra_ca: extra_ca(),
+        ..ProxySpec::default()
+    }
 }
 
 /// The proxy that the person's own programs go through.

@@ -24,6 +24,7 @@ pub(crate) mod needed;
 pub(crate) mod outcome;
 pub(crate) mod preparing;
 pub(crate) mod project_tree;
+pub(crate) mod renewal;
 pub(crate) mod roots;
 pub(crate) mod run_spec;
 pub(crate) mod shown_tests;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use home::Settings;
-use kernel::{FaultCause, Order, RunOrder, RunOutcome, RunUsage, Stage};
+use kernel::{FaultCause, InterruptCause, Order, RunOrder, RunOutcome, RunUsage, Stage};
 use sandbox::{ExitCause, ExitRecord, Stream};
 use workspace::TreeId;
 
@@ -14,6 +14,7 @@ use crate::run::check_gate::{baseline_outcome, check_outcome, surface_of};
 use crate::run::files::RunFiles;
 use crate::run::login;
 use crate::run::measurement::{CheckPlan, PLAN_FILE, REPORT_FILE, Report, known};
+use crate::run::renewal::LOGIN_ENDS;
 use crate::run::test_rules::TestRules;
 use crate::run::trees::commit_id;
 use crate::run::walls::limit_words;
@@ -119,6 +120,13 @@ impl EndedRun<'_> {
             let said = summary.answer.unwrap_or_default();
             return (self.answer_in(&said), used);
         };
+        let outcome = match summary.outcome {
+            agents::Outcome::NotLoggedIn if self.login_has_ended(now_ms) => {
+                let why = "the copy of its login ended, which is renewed for the next try";
+                RunOutcome::interrupted(InterruptCause::CutOff, why)
+            }
+            _ => outcome,
+        };
         let is_cut_short = matches!(
             outcome,
             RunOutcome::Interrupted { .. }
@@ -137,6 +145,14 @@ impl EndedRun<'_> {
             }
             None => (outcome, used),
         }
+    }
+
+    /// Whether the login that the run began with, of which it had a copy that cannot be renewed, has
+    /// ended by now.
+    fn login_has_ended(&self, now_ms: i64) -> bool {
+        let text = fs::read_to_string(self.files.folder.join(LOGIN_ENDS));
+        let ends_ms = text.ok().and_then(|text| text.parse::<i64>().ok());
+        ends_ms.is_some_and(|ends_ms| ends_ms <= now_ms)
     }
 
     /// What the proxy counted of a run that tells nothing itself.

@@ -23,6 +23,7 @@ use crate::run::jail::Ground;
 use crate::run::layered::{Layered, can_layer};
 use crate::run::measurement::PLAN_FILE;
 use crate::run::preparing::Preparing;
+use crate::run::renewal::{LOGIN_ENDS, Renewing};
 use crate::run::roots::{Root, downloads_beside, is_ignored, loop_root};
 use crate::run::shown_tests::shown_tree;
 use crate::run::trees::commit_id;
@@ -113,6 +114,9 @@ impl Preparing<'_> {
         };
         let seen = agent_home.seen(checkout, &folder, &self.ports.program)?;
         let keys = self.keys()?;
+        if agent_home.ground.is_some() {
+            self.renew_login(&agent, &keys)?;
+        }
         let command = equip(&agent, &turn, &agent_home, &seen, &keys)?;
         if let Some(command) = command {
             put_command(&command, &agent, &mut spec);
@@ -141,6 +145,29 @@ impl Preparing<'_> {
             cell.confine(&mut spec)?;
         }
         Ok(spec)
+    }
+
+    /// Renews the operator's login, of which the run is about to get a copy. When that copy ends is
+    /// remembered: a run that ends with it is not at fault.
+    fn renew_login(&self, agent: &AgentSettings, keys: &PersonsVariables) -> Result<(), Fault> {
+        let role = self.settings.roles.get(self.run.row.role.word());
+        let renewing = Renewing {
+            home: &self.ports.home,
+            agent,
+            variables: keys,
+            wall_secs: role
+                .and_then(|role| role.timeout_secs)
+                .unwrap_or(agent.timeout_secs),
+        };
+        let name = self.agent_name()?;
+        let ends_ms = renewing
+            .renew()
+            .map_err(|why| why.fault(name.as_str(), agent, keys))?;
+        if let Some(ends_ms) = ends_ms {
+            self.files
+                .write(LOGIN_ENDS, ends_ms.to_string().as_bytes())?;
+        }
+        Ok(())
     }
 
     /// Gives an agent a folder for temporary files that no other run has. A jail has its own `/tmp`.

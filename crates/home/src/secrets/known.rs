@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 
 use super::secret::Secret;
-use super::seen::seen;
+use super::seen::{note_spent, seen, spent};
 use super::tokens::is_random;
 use crate::folder::Home;
 use crate::keys::{Keys, read_keys};
@@ -112,7 +112,16 @@ impl Known {
                 self.add(&name, token);
             }
         }
+        for (name, token) in spent() {
+            self.add(&name, token);
+        }
     }
+}
+
+/// Keeps the tokens in mind that a login has now, before new ones take their place.
+pub fn keep_tokens_in_mind(login: &Path) {
+    let name = login.file_name().unwrap_or_default().to_string_lossy();
+    note_spent(&name, tokens_in(login));
 }
 
 /// Whether a variable's value is to be hidden.
@@ -238,6 +247,25 @@ mod tests {
         fs::write(&file, "no JSON").expect("written");
         assert_eq!(tokens_in(&file), []);
         assert_eq!(tokens_in(folder.path()), []);
+    }
+
+    /// Runs that began with them may still print them.
+    #[test]
+    fn tokens_that_were_replaced_stay_known() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("auth.json");
+        fs::write(&file, r#"{"access":"z8Fk29sLq0ZxVb71QmTeW3"}"#).expect("written");
+        let home = Home::at(folder.path());
+        let is_known = || {
+            let known = Known::of_loop(&home, "L").expect("known");
+            known.all().any(|(name, token)| {
+                name == "auth.json" && token.expose() == "z8Fk29sLq0ZxVb71QmTeW3"
+            })
+        };
+        assert!(!is_known());
+        keep_tokens_in_mind(&file);
+        fs::remove_file(&file).expect("removed");
+        assert!(is_known());
     }
 
     #[test]

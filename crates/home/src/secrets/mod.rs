@@ -12,7 +12,7 @@ mod seen;
 mod stream;
 mod tokens;
 
-pub use known::{Known, secrets_seen};
+pub use known::{Known, keep_tokens_in_mind, secrets_seen};
 pub use redactor::{Found, Redactor};
 pub use secret::Secret;
 pub use stream::Redacting;

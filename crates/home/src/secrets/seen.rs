@@ -1,4 +1,5 @@
-//! Every key that this process has read. Its log must not show any of them, whichever loop they are of.
+//! Every key that this process has read, and every token that it replaced. Its log must not show any of
+//! them, whichever loop they are of.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{PoisonError, RwLock};
@@ -23,4 +24,18 @@ pub(crate) fn note_seen(keys: &BTreeMap<String, Secret>) {
 /// All of them, with the names of their variables.
 pub(super) fn seen() -> BTreeSet<(String, Secret)> {
     SEEN.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+static SPENT: RwLock<BTreeSet<(String, Secret)>> = RwLock::new(BTreeSet::new());
+
+/// Notes tokens of a login that are about to be replaced: runs that began with them may still print
+/// them, and no file has them any more.
+pub(super) fn note_spent(name: &str, tokens: Vec<Secret>) {
+    let mut spent = SPENT.write().unwrap_or_else(PoisonError::into_inner);
+    spent.extend(tokens.into_iter().map(|token| (name.to_owned(), token)));
+}
+
+/// All of those, with the names of their files.
+pub(super) fn spent() -> BTreeSet<(String, Secret)> {
+    SPENT.read().unwrap_or_else(PoisonError::into_inner).clone()
 }

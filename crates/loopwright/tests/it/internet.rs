@@ -15,11 +15,13 @@ use crate::support::TestEnv;
 /// An address that counts as public. It exists in the namespace only.
 const ADDRESS: &str = "11.22.33.44";
 
-/// The makers' hosts, as the real CLIs know them.
-const HOSTS: [&str; 3] = [
+/// The makers' hosts, as the real CLIs know them: those of models, and those that give tokens.
+const HOSTS: [&str; 5] = [
     "api.openai.com",
     "api.anthropic.com",
     "generativelanguage.googleapis.com",
+    "auth.openai.com",
+    "platform.claude.com",
 ];
 
 /// Sets the network and the names up, and becomes the front.

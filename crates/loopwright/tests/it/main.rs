@@ -42,6 +42,7 @@ mod keeping;
 mod keys;
 mod laws;
 mod leaving;
+mod logins;
 mod loops;
 mod many;
 mod old_journals;

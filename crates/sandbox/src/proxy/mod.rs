@@ -4,6 +4,7 @@
 //! to fixed upstreams to which it adds the key that the jailed program never sees.
 
 mod address;
+mod ask;
 mod head;
 mod hello;
 mod log;
@@ -18,6 +19,7 @@ mod tests;
 mod tls;
 mod world;
 
+pub use ask::{Answered, ask};
 pub(crate) use log::Traffic;
 pub(crate) use serve::Proxy;
 pub(crate) use world::world;

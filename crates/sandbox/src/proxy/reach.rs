@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::time::Duration;
 
 use super::address::{is_host, is_public};
 use super::head::{Buffered, Head};
@@ -15,6 +16,8 @@ use crate::Refusal;
 pub(super) struct Reach {
     pub(super) rules: Rules,
     pub(super) world: Box<dyn World>,
+    /// How long an upstream may say nothing. A model may think for as long as it likes.
+    pub(super) patience: Option<Duration>,
 }
 
 impl Reach {
@@ -88,7 +91,9 @@ impl Reach {
             match self.world.dial(address) {
                 Ok(stream) => {
                     let _ = stream.set_nodelay(true);
-                    return Ok(stream);
+                    let timed = stream.set_read_timeout(self.patience);
+                    let timed = timed.and_then(|()| stream.set_write_timeout(self.patience));
+                    return timed.map(|()| stream).map_err(Denied::Unreachable);
                 }
                 Err(error) => last = Denied::Unreachable(error),
             }

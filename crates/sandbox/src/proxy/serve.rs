@@ -73,6 +73,7 @@ impl Proxy {
             reach: Reach {
                 rules: Rules::new(spec, key)?,
                 world,
+                patience: None,
             },
             log: Log::open(log)?,
             n_open: AtomicUsize::new(0),

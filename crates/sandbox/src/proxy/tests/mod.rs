@@ -2,6 +2,7 @@
 //! connections are given, so that nothing leaves the machine and everything that would have been
 //! dialled is seen.
 
+mod asked;
 mod table;
 
 use std::collections::BTreeMap;
