@@ -55,8 +55,8 @@ pub struct CommandSpec {
     pub stdin: String,
     /// Files that must be in the config home before the program starts.
     pub files: Vec<HomeFile>,
-    /// The operator's credentials, to be linked into the config home and never copied. A CLI that
-    /// refreshes a copied token either loses the new one or leaves the operator with a spent one.
+    /// The operator's credentials, of which the config home gets a copy. A CLI that refreshes its copy
+    /// leaves the operator with a spent one, so what it wrote must go back.
     pub links: Vec<HomeLink>,
     /// The signal that makes the program end cleanly.
     pub stop_signal: StopSignal,
@@ -86,16 +86,16 @@ pub enum Keep {
     Theirs,
 }
 
-/// A link in the config home to one of the operator's files.
+/// A file of the config home that is one of the operator's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HomeLink {
-    /// The link's path, relative to the config home.
+    /// Its path, relative to the config home.
     pub at: String,
     /// The environment variable that names the file's folder, if the CLI has one.
     pub folder_variable: Option<&'static str>,
     /// The file's folder while that variable is not set, relative to the operator's home.
     pub folder: &'static str,
-    /// The file's name in that folder. If the file does not exist, no link is made.
+    /// The file's name in that folder. If the file does not exist, there is none in the config home either.
     pub file: &'static str,
 }
 

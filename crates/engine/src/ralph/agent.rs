@@ -103,16 +103,14 @@ impl Run<'_> {
             schema: None,
             session: Session::Fresh,
         };
-        if agent_home.ground.is_some() {
-            let renewing = Renewing {
-                home: &plan.home,
-                agent: &plan.agent,
-                variables: &keys,
-                wall_secs: plan.task_timeout_secs.unwrap_or(plan.agent.timeout_secs),
-            };
-            let renewed = renewing.renew();
-            renewed.map_err(|why| why.fault(&plan.agent_name, &plan.agent, &keys))?;
-        }
+        let renewing = Renewing {
+            home: &plan.home,
+            agent: &plan.agent,
+            variables: &keys,
+            wall_secs: plan.task_timeout_secs.unwrap_or(plan.agent.timeout_secs),
+        };
+        let renewed = renewing.renew();
+        renewed.map_err(|why| why.fault(&plan.agent_name, &plan.agent, &keys))?;
         if let Some(command) = equip(&plan.agent, &turn, &agent_home, &seen, &keys)? {
             put_command(&command, &plan.agent, &mut spec);
             fs::write(&prompt_file, &command.stdin).map_err(|error| self.io("write", error))?;

@@ -1,4 +1,4 @@
-//! A known agent CLI as a run: a config home of ours, the operator's credentials by link, and the
+//! A known agent CLI as a run: a config home of ours, a copy of the operator's credentials, and the
 //! CLI's own command line.
 
 use std::fs;
@@ -67,15 +67,15 @@ impl AgentHome<'_> {
         })
     }
 
-    /// Gives the agent the operator's credentials: on the host the one file that they are, so that a
-    /// refreshed token is the operator's too; in a jail a copy that cannot be refreshed.
+    /// Gives the agent a copy of the operator's credentials: on the host one that goes back if it is
+    /// refreshed, in a jail one that cannot be refreshed.
     fn give_credentials(
         &self,
         links: &[HomeLink],
         variables: &PersonsVariables,
     ) -> Result<(), Fault> {
         match &self.ground {
-            None => credentials::link(&self.host, links, variables),
+            None => credentials::copy(&self.host, links, variables),
             Some(_) => jailed_login::copy(&self.host, links, variables),
         }
     }

@@ -22,9 +22,9 @@ pub(crate) fn copy(
     links: &[HomeLink],
     variables: &PersonsVariables,
 ) -> Result<(), Fault> {
-    // A list of links from a run on the host would put what a jailed agent writes into the operator's
+    // A list of copies from a run on the host would put what a jailed agent writes into the operator's
     // own file.
-    credentials::forget_links(home);
+    credentials::forget_copies(home);
     for link in links {
         let Some(target) = credentials::operators_file(link, variables) else {
             continue;

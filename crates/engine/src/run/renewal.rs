@@ -1,7 +1,8 @@
-//! Renews a login of the operator's on the host, before a run in a jail gets a copy of it.
+//! Renews a login of the operator's on the host, before a run gets a copy of it.
 //!
-//! The refresh token never enters a jail, so nobody inside can renew a login that ends in the night.
-//! Makers rotate refresh tokens: each is good for one renewal. So a renewal is made under a lock, by
+//! The refresh token never enters a jail, so nobody inside can renew a login that ends in the night. On
+//! the host several CLIs with copies of one login would renew it one after the other, and all but the
+//! first would be logged out. Makers rotate refresh tokens: each is good for one renewal. So a renewal is made under a lock, by
 //! whoever comes first, and its answer is on the disk before anything else is done with it. If this
 //! process dies between the maker's answer and the file, that login is lost, and a person logs in again.
 
@@ -17,7 +18,7 @@ use home::{AgentSettings, Home, Keys};
 use serde_json::Value;
 
 use crate::fault::Fault;
-use crate::run::credentials::{PersonsVariables, operators_file, read_credentials};
+use crate::run::credentials::{PersonsVariables, give_all_back, operators_file, read_credentials};
 use crate::run::jail::ways_out;
 use crate::run::login::question;
 
@@ -116,6 +117,10 @@ impl Renewing<'_> {
             ask: &ask,
             between_looks: BETWEEN_LOOKS,
         };
+        if login.read().is_some_and(|before| login.is_due(&before)) {
+            // A CLI on the host may have renewed its copy in a run that goes on.
+            give_all_back(self.home);
+        }
         login.renew(&self.home.login_lock(&file))
     }
 

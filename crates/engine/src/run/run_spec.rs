@@ -114,9 +114,7 @@ impl Preparing<'_> {
         };
         let seen = agent_home.seen(checkout, &folder, &self.ports.program)?;
         let keys = self.keys()?;
-        if agent_home.ground.is_some() {
-            self.renew_login(&agent, &keys)?;
-        }
+        self.renew_login(&agent, &keys)?;
         let command = equip(&agent, &turn, &agent_home, &seen, &keys)?;
         if let Some(command) = command {
             put_command(&command, &agent, &mut spec);

@@ -114,7 +114,7 @@ if [ "$LOOPWRIGHT_STORY_ID" = a ]; then
 else
   echo '{"OPENAI_API_KEY":null,"tokens":null}' > "$CODEX_HOME/new"
 fi
-mv "$CODEX_HOME/new" "$CODEX_HOME/auth.json"
+PUTS
 echo work > "$LOOPWRIGHT_STORY_ID.txt"
 echo '{"type":"thread.started","thread_id":"s1"}'
 echo '{"type":"turn.started"}'
@@ -123,12 +123,23 @@ echo '{"type":"item.completed","item":{"id":"i1","type":"agent_message","text":"
 echo '{"type":"turn.completed","usage":{"input_tokens":5,"cached_input_tokens":0,"output_tokens":1}}'
 "#;
 
+/// How CLIs put a login where it belongs: by renaming a new file, or by writing in place.
+const PUTS: [&str; 2] = [
+    "mv \"$CODEX_HOME/new\" \"$CODEX_HOME/auth.json\"",
+    "cat \"$CODEX_HOME/new\" > \"$CODEX_HOME/auth.json\"",
+];
+
 #[test]
 fn stories_at_once_have_config_homes_of_their_own_and_no_stub_is_given_back() {
+    PUTS.into_iter().for_each(no_stub_is_given_back);
+}
+
+fn no_stub_is_given_back(puts: &str) {
     let scene = Scene::with_agents(&["a", "b"], "", JUDGE);
-    scene
-        .env
-        .write("agents/codex", format!("#!/bin/sh\n{CODEX}"));
+    scene.env.write(
+        "agents/codex",
+        format!("#!/bin/sh\n{}", CODEX.replace("PUTS", puts)),
+    );
     let program = scene.env.path("agents/codex");
     let rights = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(&program, rights).expect("set");
