@@ -94,6 +94,12 @@ impl Kind {
         }
     }
 
+    /// The files of its config home that log it in.
+    pub fn login_files(self) -> Vec<String> {
+        let links = self.command(&Task::default()).links.into_iter();
+        links.map(|link| link.at).collect()
+    }
+
     /// The variables by which the CLI can be logged in.
     pub fn key_variables(self) -> Vec<String> {
         let mut names = self.command(&Task::default()).pass_env;

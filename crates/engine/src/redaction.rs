@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use home::{Home, Known, Redactor, Settings};
@@ -16,9 +16,14 @@ use crate::fault::Fault;
 /// places in an output are known by their distance from its beginning.
 const MASK: u8 = b'*';
 
+/// What is looked through of a config home at the end of every run: so many files and folders, and so
+/// many bytes. Sessions are far smaller.
+const FILES_MAX: usize = 20_000;
+const BYTES_MAX: u64 = 256 * 1024 * 1024;
+
 /// Members of an event that name something of ours: a decision depends on them, and no agent wrote
-/// them.
-const NAMES: [&str; 16] = [
+/// them. Settings are the person's own, and an agent's `env` must reach it as it is written there.
+const NAMES: [&str; 17] = [
     "type",
     "story",
     "attempt",
@@ -35,6 +40,7 @@ const NAMES: [&str; 16] = [
     "judge",
     "cast",
     "cause",
+    "settings",
 ];
 
 /// What is known of a loop's secrets.
@@ -123,6 +129,63 @@ pub(crate) fn mask_run(home: &Home, loop_id: &str, folder: &Path) {
     }
 }
 
+/// Overwrites the known values in what a CLI keeps in its config home, such as its sessions. It may be
+/// resumed there, so nothing is removed, and what is `spared` stays as it is.
+pub(crate) fn mask_home(home: &Home, loop_id: &str, folder: &Path, spared: &[PathBuf]) {
+    let known = known_or_seen(home, loop_id);
+    let mut masking = Masking {
+        redactor: &Redactor::new(&known),
+        spared,
+        files_left: FILES_MAX,
+        bytes_left: BYTES_MAX,
+    };
+    if let Err(error) = masking.folder(folder)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        tracing::warn!(loop_id, %error, "keys may be left in what an agent keeps");
+    }
+}
+
+/// Goes through a folder that an agent wrote. The agent is gone, but not what it planted: links are
+/// passed over, and so is a file that is also elsewhere.
+struct Masking<'a> {
+    redactor: &'a Redactor,
+    spared: &'a [PathBuf],
+    files_left: usize,
+    bytes_left: u64,
+}
+
+impl Masking<'_> {
+    fn folder(&mut self, folder: &Path) -> io::Result<()> {
+        let too_much = || io::Error::from(io::ErrorKind::FileTooLarge);
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let (path, found) = (entry.path(), entry.metadata()?);
+            if self.spared.contains(&path) {
+                continue;
+            }
+            self.files_left = self.files_left.checked_sub(1).ok_or_else(too_much)?;
+            if found.is_dir() {
+                self.folder(&path)?;
+            } else if found.is_file() && found.nlink() == 1 {
+                let left = self.bytes_left.checked_sub(found.len());
+                self.bytes_left = left.ok_or_else(too_much)?;
+                mask_file(path, self.redactor)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn mask_file(path: PathBuf, redactor: &Redactor) -> io::Result<()> {
+    let bytes = fs::read(&path)?;
+    // A database has sums over its pages, and would be broken.
+    if bytes.contains(&0) {
+        return Ok(());
+    }
+    mask(&[(0, path, bytes)], redactor)
+}
+
 fn mask_output(folder: &Path, redactor: &Redactor) -> io::Result<()> {
     for stream in [Stream::Stdout, Stream::Stderr] {
         // Neighbours are looked at together: a value may be half in each.
@@ -194,6 +257,75 @@ mod tests {
     use home::Secret;
 
     use super::*;
+
+    /// A secret that stands in the configuration is known, and its agent needs it as it is.
+    #[test]
+    fn settings_stay_as_the_person_wrote_them() {
+        let known = Known::default().with("agents.a.env.TOKEN", Secret::new("hunter-start"));
+        let redactor = Redactor::new(&known);
+        let mut value = serde_json::json!({
+            "type": "settings_changed",
+            "settings": "{\"env\":\"hunter-start\"}",
+            "why": "it says hunter-start",
+        });
+        redact(&mut value, &redactor);
+        assert_eq!(value["settings"], "{\"env\":\"hunter-start\"}");
+        assert_eq!(value["why"], "it says [redacted: agents.a.env.TOKEN]");
+    }
+
+    #[test]
+    fn known_values_in_a_config_home_are_overwritten_and_nothing_outside_is() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        let (home, outside) = (scratch.path().join("home"), scratch.path().join("outside"));
+        fs::create_dir_all(home.join("sessions/2026")).expect("made");
+        fs::create_dir(&outside).expect("made");
+        let text = "it said hunter-start twice: hunter-start";
+        for path in ["sessions/2026/one.jsonl", "auth.json"] {
+            fs::write(home.join(path), text).expect("written");
+        }
+        fs::write(home.join("state.sqlite"), format!("{text}\0")).expect("written");
+        for name in ["linked", "hard", "folder"] {
+            let path = outside.join(name);
+            if name == "folder" {
+                fs::create_dir(&path).expect("made");
+                fs::write(path.join("inner"), text).expect("written");
+                std::os::unix::fs::symlink(&path, home.join(name)).expect("linked");
+                continue;
+            }
+            fs::write(&path, text).expect("written");
+            if name == "hard" {
+                fs::hard_link(&path, home.join(name)).expect("linked");
+            } else {
+                std::os::unix::fs::symlink(&path, home.join(name)).expect("linked");
+            }
+        }
+        let known = Known::default().with("TOKEN", Secret::new("hunter-start"));
+        let redactor = Redactor::new(&known);
+        let spared = [home.join("auth.json")];
+        let masking = |files_left: usize, bytes_left: u64| {
+            let mut masking = Masking {
+                redactor: &redactor,
+                spared: &spared,
+                files_left,
+                bytes_left,
+            };
+            masking.folder(&home)
+        };
+        masking(FILES_MAX, BYTES_MAX).expect("masked");
+        let read = |path: PathBuf| fs::read_to_string(path).expect("read");
+        assert_eq!(
+            read(home.join("sessions/2026/one.jsonl")),
+            "it said ************ twice: ************"
+        );
+        assert_eq!(read(home.join("auth.json")), text, "a login is still one");
+        assert_eq!(read(home.join("state.sqlite")), format!("{text}\0"));
+        for name in ["linked", "hard", "folder/inner"] {
+            assert_eq!(read(outside.join(name)), text, "{name}");
+        }
+        for (files, bytes) in [(1, BYTES_MAX), (FILES_MAX, 1)] {
+            assert!(masking(files, bytes).is_err(), "too much is told");
+        }
+    }
 
     #[test]
     fn known_values_in_output_are_overwritten_in_their_place() {

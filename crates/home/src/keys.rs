@@ -42,12 +42,14 @@ pub fn keep_keys(
         .values()
         .flat_map(AgentSettings::variables)
         .collect();
-    if names.is_empty() {
+    let written = written_secrets(settings);
+    if names.is_empty() && written.is_empty() {
         return Ok(());
     }
     let before = read_keys(home, loop_id)?;
     let mut keys = before.clone().unwrap_or_default();
     keys.retain(|name, _| names.contains(name));
+    keys.extend(written);
     for name in names {
         // An empty variable is how some shells say that there is none.
         if let Some(value) = variable(&name).filter(|value| !value.is_empty()) {
@@ -59,6 +61,40 @@ pub fn keep_keys(
         return Ok(());
     }
     write(home, loop_id, &keys)
+}
+
+/// Secrets that stand in the configuration itself, as values of an agent's `env`. They are kept beside
+/// the others so that they are known wherever those are. No variable has such a name, so that nobody is
+/// given them by it.
+fn written_secrets(settings: &Settings) -> Keys {
+    let agents = settings.agents.iter();
+    let each = agents.flat_map(|(agent, told)| told.env.iter().map(move |pair| (agent, pair)));
+    let secret = each.filter(|(_, (name, _))| is_named_as_secret(name));
+    secret
+        .map(|(agent, (name, value))| {
+            (
+                format!("agents.{agent}.env.{name}"),
+                Secret::new(value.as_str()),
+            )
+        })
+        .collect()
+}
+
+/// Whether a variable is called as secrets are: `OPENAI_API_KEY`, `DB_PASSWORD`, `githubToken`.
+fn is_named_as_secret(name: &str) -> bool {
+    const ENDS: [&str; 8] = [
+        "KEY",
+        "TOKEN",
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "PASSPHRASE",
+        "CREDENTIAL",
+        "CREDENTIALS",
+    ];
+    let name = name.to_ascii_uppercase();
+    let mut words = name.split(['_', '-', '.']);
+    words.any(|word| ENDS.iter().any(|end| word.ends_with(end)))
 }
 
 /// What is kept for a loop; none where nothing ever was, as for loops of an earlier version.
@@ -120,6 +156,47 @@ mod tests {
             "prd_in_repository": null, "patterns": null,
         }))
         .expect("settings")
+    }
+
+    #[test]
+    fn secrets_that_configuration_spells_out_are_known_and_nobody_is_given_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::at(folder.path());
+        let mut settings = settings(&[]);
+        let env = [
+            ("SERVICE_TOKEN", "hunter-configured"),
+            ("DB_PASSWORD_OLD", "hunter-former"),
+            ("githubToken", "hunter-camel"),
+            ("LOG_LEVEL", "hunter-debugging"),
+            ("KEYBOARD", "hunter-layout"),
+        ];
+        let env = env.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let agent = settings.agents.get_mut("a").expect("an agent");
+        agent.env = BTreeMap::from(env);
+        keep_keys(&home, "L", &settings, shell(&[])).expect("kept");
+        let known = crate::Known::of_loop(&home, "L").expect("known");
+        let names = known.all().map(|(name, _)| name.as_str());
+        let names: Vec<&str> = names.filter(|name| name.starts_with("agents.")).collect();
+        assert_eq!(
+            names,
+            [
+                "agents.a.env.DB_PASSWORD_OLD",
+                "agents.a.env.SERVICE_TOKEN",
+                "agents.a.env.githubToken"
+            ]
+        );
+        let redacted = crate::Redactor::new(&known)
+            .text("it says hunter-configured and hunter-debugging")
+            .into_owned();
+        assert_eq!(
+            redacted,
+            "it says [redacted: agents.a.env.SERVICE_TOKEN] and hunter-debugging"
+        );
+        // What the configuration does not say any more is forgotten.
+        settings.agents.get_mut("a").expect("an agent").env.clear();
+        settings.agents.get_mut("a").expect("an agent").pass_env = vec!["X".to_owned()];
+        keep_keys(&home, "L", &settings, shell(&[])).expect("kept");
+        assert_eq!(read_keys(&home, "L").expect("read"), Some(Keys::new()));
     }
 
     fn shell<'a>(values: &'a [(&str, &str)]) -> impl Fn(&str) -> Option<String> + 'a {

@@ -9,12 +9,12 @@ use kernel::{
 
 use crate::fault::Fault;
 use crate::ports::{Look, Ports};
-use crate::redaction::mask_run;
-use crate::run::credentials;
+use crate::redaction::{mask_home, mask_run};
 use crate::run::files::{RunFiles, config_home, discard};
 use crate::run::outcome::EndedRun;
 use crate::run::preparing::Preparing;
 use crate::run::walls::walls_of;
+use crate::run::{credentials, downloads};
 use crate::settings_of::settings_of;
 
 /// How many faults of ours in a row a run may meet before a person is asked. The waits between them
@@ -106,7 +106,7 @@ fn cut_short(
 /// Clears up after a run and gives the record of its end.
 fn end(ended: &EndedRun<'_>, outcome: RunOutcome, usage: Option<RunUsage>, walls: Walls) -> Event {
     let (order, run, ports) = (ended.order, ended.run, ended.ports);
-    give_credentials_back(ended);
+    clear_config_home(ended);
     // A prover's work counts although it says nothing usable of it.
     let is_mute = matches!(outcome, RunOutcome::BadAnswer { .. }) && run.row.writes == Writes::Code;
     let has_written = is_mute
@@ -129,13 +129,20 @@ fn end(ended: &EndedRun<'_>, outcome: RunOutcome, usage: Option<RunUsage>, walls
     }
 }
 
-/// A token that the agent refreshed is the operator's.
-fn give_credentials_back(ended: &EndedRun<'_>) {
+/// A token that the agent refreshed is the operator's, and a key that its session repeats is nobody's.
+fn clear_config_home(ended: &EndedRun<'_>) {
     if ended.cli().is_some()
         && let Some(agent) = &ended.run.agent
     {
         let (home, place) = (&ended.ports.home, &ended.run.place);
-        credentials::give_back(&config_home(home, ended.order, place, agent));
+        let folder = config_home(home, ended.order, place, agent);
+        credentials::give_back(&folder);
+        // A login must stay one, and what was fetched is other people's.
+        let logins = ended.cli().map(agents::Kind::login_files);
+        let spared = logins.unwrap_or_default().into_iter();
+        let spared = spared.chain([downloads::FOLDER.to_owned()]);
+        let spared: Vec<_> = spared.map(|name| folder.join(name)).collect();
+        mask_home(home, &ended.order.loop_id, &folder, &spared);
     }
 }
 
