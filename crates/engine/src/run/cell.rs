@@ -11,7 +11,7 @@ use crate::fault::Fault;
 use crate::run::credentials::PersonsVariables;
 use crate::run::held_keys::HeldKeys;
 use crate::run::jail::{CLIENT, Ground, program_mounts};
-use crate::run::needed::needed;
+use crate::run::needed::{needed, unreachable_service};
 
 /// Everything that confining an agent's run looks at.
 pub(crate) struct Cell<'a> {
@@ -48,6 +48,9 @@ impl Cell<'_> {
             spec.env.extend(sandbox::proxy_environment());
         }
         self.bridge(spec);
+        if let Network::Proxy(_) = &network {
+            self.check_service(spec)?;
+        }
         let mut mounts = self.ground.mounts(&mut spec.env)?;
         mounts.extend(program_mounts(&spec.program));
         mounts.extend(self.own_mounts());
@@ -62,6 +65,20 @@ impl Cell<'_> {
             jail.layers.clone_from(&self.layers);
         }
         Ok(())
+    }
+
+    /// An agent whose model is a service of this machine that nobody allows could not begin.
+    fn check_service(&self, spec: &RunSpec) -> Result<(), Fault> {
+        let Some(service) = unreachable_service(self.agent, spec, self.ground) else {
+            return Ok(());
+        };
+        Err(Fault::NeedsPerson {
+            what: format!("the sandbox does not let the agent reach its model at `{service}`"),
+            remedy: format!(
+                "add it to your own configuration (`[sandbox] allow = [\"{service}\"]`), run \
+                 `loopwright resume --reload`"
+            ),
+        })
     }
 
     /// Whoever only looks gets nothing to write to but its home.
@@ -190,7 +207,7 @@ mod tests {
         RunSpec {
             run_id: "run".to_owned(),
             program: "agent".to_owned(),
-            args: vec!["exec".to_owned()],
+            args: [vec!["exec".to_owned()], agent.args.clone()].concat(),
             cwd: PathBuf::from(sandbox::WORKSPACE),
             env: agent.env.clone(),
             pass_env: keys.iter().map(|name| (*name).to_owned()).collect(),
@@ -374,6 +391,60 @@ mod tests {
         assert_eq!(spec.pass_env, ["OPENAI_API_KEY"]);
         let made = fs::read_to_string(scene.at("home/models.json")).expect("read");
         assert!(made.contains("https://models.corp/v1"), "{made}");
+    }
+
+    #[test]
+    fn a_model_on_this_machine_is_asked_about_unless_it_is_allowed() {
+        let told = r#"model_providers.own={base_url="http://127.0.0.1:11434/v1"}"#;
+        let in_args = |scene: &mut Scene, url: &str| {
+            scene.agent.args = vec!["-c".to_owned(), told.replace("http://127.0.0.1:11434", url)];
+        };
+        for (url, allowed, expected) in [
+            (
+                "http://127.0.0.1:11434",
+                "127.0.0.1:11434",
+                "127.0.0.1:11434",
+            ),
+            (
+                "http://localhost:11434",
+                "127.0.0.1:11434",
+                "localhost:11434",
+            ),
+            (
+                "http://localhost:11434",
+                "localhost:11434",
+                "localhost:11434",
+            ),
+        ] {
+            for place in ["env", "args", "files"] {
+                let mut scene = Scene::of("codex");
+                match place {
+                    "env" => {
+                        let name = "OPENAI_BASE_URL".to_owned();
+                        scene.agent.env.insert(name, format!("{url}/v1"));
+                    }
+                    "args" => in_args(&mut scene, url),
+                    _ => {
+                        let text = format!("base_url = \"{url}/v1\"\n");
+                        fs::write(scene.at("own.toml"), text).expect("written");
+                        let from = scene.at("own.toml").display().to_string();
+                        scene.agent.files.insert("config.toml".to_owned(), from);
+                    }
+                }
+                let refused = scene.confine().expect_err("nobody allows it");
+                let question = refused.question().expect("a question");
+                let line = format!("[sandbox] allow = [\"{expected}\"]");
+                assert!(question.contains(&line), "{place}: {question}");
+                scene.settings.allow = vec![allowed.to_owned()];
+                scene.confine().expect("it is allowed");
+                scene.settings.allow.clear();
+                scene.settings.network = NetworkPolicy::Open;
+                scene.confine().expect("everything can be reached");
+            }
+        }
+        let mut scene = Scene::of("codex");
+        in_args(&mut scene, "https://models.example");
+        scene.confine().expect("another host is the proxy's affair");
     }
 
     /// A configuration that may be the repository's must not send the key elsewhere.

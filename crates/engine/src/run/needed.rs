@@ -7,6 +7,7 @@ use home::AgentSettings;
 use sandbox::RunSpec;
 
 use crate::run::held_keys::host_of;
+use crate::run::jail::Ground;
 
 /// How configurations call the address of a model, without case and separators.
 const ADDRESS: &str = "baseurl";
@@ -15,24 +16,54 @@ const ADDRESS: &str = "baseurl";
 pub(crate) fn needed(agent: &AgentSettings, spec: &RunSpec) -> Vec<String> {
     let makers = agent.cli().facts().hosts.iter();
     let mut hosts: Vec<String> = makers.map(|host| (*host).to_owned()).collect();
-    for (name, value) in &spec.env {
-        if plain(name).ends_with(ADDRESS) {
-            hosts.extend(host_of(value).map(|(host, _)| host));
-        }
-    }
-    let files = agent.files.values();
-    let files = files.filter_map(|file| fs::read_to_string(file).ok());
-    for text in spec.args.iter().cloned().chain(files) {
-        hosts.extend(named_in(&text));
-    }
+    let named = addresses(agent, spec, str::to_owned);
+    let named = named.iter().filter_map(|url| host_of(url));
+    hosts.extend(named.map(|(host, _)| host));
     hosts.sort();
     hosts.dedup();
-    // The proxy itself is no host of a model.
-    hosts.retain(|host| host != "127.0.0.1" && host != "localhost");
+    // What is on a loopback is never asked of the proxy.
+    hosts.retain(|host| !is_loopback(host));
     hosts
 }
 
-/// The hosts of the addresses in a text: `base_url="https://host/v1"`, `"baseURL": "https://host"`.
+/// A service of this machine that the agent takes for its model, and that nobody allows it to reach: as
+/// `allow` would name it. In the jail the address leads to a loopback of its own, where nobody answers,
+/// and some CLIs would ask there for ever.
+pub(crate) fn unreachable_service(
+    agent: &AgentSettings,
+    spec: &RunSpec,
+    ground: &Ground<'_>,
+) -> Option<String> {
+    let named = addresses(agent, spec, |text| ground.bridged(text));
+    // Only plain HTTP can be led out of a jail, so that only there an entry of `allow` helps.
+    let named = named.iter().filter(|url| url.starts_with("http://"));
+    let mut services = named.filter_map(|url| host_of(url));
+    services
+        .find(|(host, port)| is_loopback(host) && *port != sandbox::PROXY_PORT)
+        .map(|(host, port)| format!("{host}:{port}"))
+}
+
+fn is_loopback(host: &str) -> bool {
+    let address = host.parse::<std::net::Ipv4Addr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
+/// Every address of a model that the configuration names. `seen` makes of a file's text what the agent
+/// sees of it.
+fn addresses(agent: &AgentSettings, spec: &RunSpec, seen: impl Fn(&str) -> String) -> Vec<String> {
+    let is_address = |name: &str| plain(name).ends_with(ADDRESS);
+    let variables = spec.env.iter().filter(|(name, _)| is_address(name));
+    let mut found: Vec<String> = variables.map(|(_, value)| value.clone()).collect();
+    let files = agent.files.values();
+    let files = files.filter_map(|file| fs::read_to_string(file).ok());
+    let files = files.map(|text| seen(&text));
+    for text in spec.args.iter().cloned().chain(files) {
+        found.extend(named_in(&text));
+    }
+    found
+}
+
+/// The addresses in a text: `base_url="https://host/v1"`, `"baseURL": "https://host"`.
 fn named_in(text: &str) -> Vec<String> {
     let is_told = |before: &str| {
         let end = before.trim_end_matches([' ', '"', '\'', ':', '=', '\\']);
@@ -48,7 +79,7 @@ fn named_in(text: &str) -> Vec<String> {
         let rest = &text[at..];
         let end = rest.find(['"', '\'', ' ', '\\', ',', '}', '\n']);
         let url = format!("{scheme}{}", &rest[..end.unwrap_or(rest.len())]);
-        is_told(before).then(|| host_of(&url).map(|(host, _)| host))?
+        is_told(before).then_some(url)
     });
     found.collect()
 }
@@ -76,7 +107,11 @@ mod tests {
             ("--homepage=https://docs.example", vec![]),
             ("", vec![]),
         ] {
-            assert_eq!(named_in(text), expected, "{text}");
+            let hosts: Vec<String> = named_in(text)
+                .iter()
+                .filter_map(|url| host_of(url).map(|(host, _)| host))
+                .collect();
+            assert_eq!(hosts, expected, "{text}");
         }
     }
 }
