@@ -9,6 +9,7 @@ use agents::{Kind, LoginCheck, LoginState, Version, VersionVerdict};
 use serde_json::Value;
 
 use super::finding::Finding;
+use super::image::{Inside, Presence};
 use super::programs::{Probe, find_program, probe};
 use crate::config::{AgentConfig, Config};
 
@@ -102,8 +103,13 @@ fn entries_used(config: &Config) -> Vec<Entry> {
 
 /// What is found of the agents that a loop would use; of all of them where nobody knows which.
 ///
-/// For a loop, which somebody waits for, a package's own word for a version is enough.
-pub(super) fn findings(config: &Config, wanted: Option<&BTreeSet<String>>) -> Vec<Finding> {
+/// For a loop, which somebody waits for, a package's own word for a version is enough. Of a loop in
+/// containers the image is looked at, and not this machine.
+pub(super) fn findings(
+    config: &Config,
+    wanted: Option<&BTreeSet<String>>,
+    inside: Option<&Inside>,
+) -> Vec<Finding> {
     let who = if wanted.is_some() {
         Asked::Package
     } else {
@@ -115,13 +121,25 @@ pub(super) fn findings(config: &Config, wanted: Option<&BTreeSet<String>>) -> Ve
     std::thread::scope(|scope| {
         let asked: Vec<_> = entries
             .iter()
-            .map(|entry| (entry, scope.spawn(move || entry.finding(who))))
+            .map(|entry| {
+                (
+                    entry,
+                    scope.spawn(move || entry.finding_where_it_runs(who, inside)),
+                )
+            })
             .collect();
         asked
             .into_iter()
             .map(|(entry, asked)| asked.join().unwrap_or_else(|_| entry.unknown()))
             .collect()
     })
+}
+
+/// The programs of the agents that a loop would use.
+pub(super) fn programs(config: &Config, wanted: Option<&BTreeSet<String>>) -> BTreeSet<String> {
+    let entries = entries_used(config).into_iter();
+    let entries = entries.filter(|entry| wanted.is_none_or(|wanted| wanted.contains(&entry.name)));
+    entries.map(|entry| entry.program).collect()
 }
 
 /// A known CLI that this machine has.
@@ -135,7 +153,7 @@ pub(super) struct OnMachine {
 pub(super) fn on_machine() -> Vec<OnMachine> {
     let config = Config::default();
     let entries = entries(&config);
-    let findings = findings(&config, None);
+    let findings = findings(&config, None, None);
     let one = |(entry, finding): (Entry, Finding)| OnMachine {
         name: entry.name,
         trouble: finding.is_bad().then(|| match finding.remedy {
@@ -163,6 +181,47 @@ enum Told {
 }
 
 impl Entry {
+    fn finding_where_it_runs(&self, asked: Asked, inside: Option<&Inside>) -> Finding {
+        let (name, program) = (&self.name, &self.program);
+        let Some((inside, presence)) =
+            inside.and_then(|inside| Some((inside, inside.has(program)?)))
+        else {
+            return self.finding(asked);
+        };
+        let image = &inside.image.name;
+        match presence {
+            Presence::There if self.kind.is_any_program() => self.finding_of_variables(),
+            Presence::There => self.finding_of_files(&format!("{name}: `{image}` has `{program}`")),
+            Presence::Missing => Finding::bad(
+                "agent",
+                format!("{name}: the image `{image}` has no program `{program}`"),
+                "build an image that has it, and name it: [sandbox] image = \"...\"",
+            ),
+            Presence::Unknown => Finding::warning(
+                "agent",
+                format!("{name}: the image `{image}` cannot be looked into for `{program}`"),
+                "see that it is there and has a shell; `image/build.sh` builds the default one",
+            ),
+        }
+    }
+
+    /// A CLI that cannot be asked is logged in if this machine has what logs it in.
+    fn finding_of_files(&self, found: &str) -> Finding {
+        let AgentConfig {
+            args, env, files, ..
+        } = &self.config;
+        let is_plain = args.is_empty() && env.is_empty() && files.is_empty();
+        let has_key = self.key_variables().iter().any(|name| is_set(name));
+        self.judged_login(
+            found,
+            match () {
+                () if has_key || self.has_credentials() => LoginState::LoggedIn,
+                () if is_plain => LoginState::NotLoggedIn,
+                () => LoginState::Unknown,
+            },
+        )
+    }
+
     fn finding(&self, asked: Asked) -> Finding {
         let (name, program) = (&self.name, &self.program);
         if self.kind.is_any_program() {
@@ -218,7 +277,11 @@ impl Entry {
     }
 
     fn finding_of_login(&self, found: &str) -> Finding {
-        match self.login() {
+        self.judged_login(found, self.login())
+    }
+
+    fn judged_login(&self, found: &str, login: LoginState) -> Finding {
+        match login {
             LoginState::LoggedIn => Finding::well("agent", format!("{found}, logged in")),
             LoginState::Unknown => {
                 Finding::well("agent", format!("{found}; a login cannot be seen"))

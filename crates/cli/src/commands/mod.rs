@@ -7,6 +7,7 @@ pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod explain;
 mod finding;
+mod image;
 pub(crate) mod init;
 mod jail;
 pub(crate) mod loops;

@@ -10,6 +10,7 @@ use home::{CheckSettings, Home};
 
 use super::agent_entries;
 use super::finding::Finding;
+use super::image::{Inside, Presence};
 use super::programs::{find_program, runs};
 use crate::config::Config;
 
@@ -63,7 +64,12 @@ pub(crate) fn of_configuration(config: &Config) -> Vec<Finding> {
 
 /// What this loop needs: its agents and its checks.
 pub(crate) fn of_loop(needs: &Needs<'_>) -> Vec<Finding> {
-    let mut findings = agent_entries::findings(needs.config, needs.agents);
+    let mut programs = agent_entries::programs(needs.config, needs.agents);
+    let of_checks = needs.checks.iter();
+    programs.extend(of_checks.filter_map(|check| checks::program_of(&check.command)));
+    let inside = Inside::look(needs.config, programs);
+    let inside = inside.as_ref();
+    let mut findings = agent_entries::findings(needs.config, needs.agents, inside);
     if needs.checks.is_empty() {
         findings.push(Finding::warning(
             "checks",
@@ -72,7 +78,7 @@ pub(crate) fn of_loop(needs: &Needs<'_>) -> Vec<Finding> {
         ));
     }
     let has_setup = needs.checks.iter().any(|check| check.name == "setup");
-    let check = |check: &CheckSettings| check_finding(check, needs.project, has_setup);
+    let check = |check: &CheckSettings| check_finding(check, needs.project, has_setup, inside);
     findings.extend(needs.checks.iter().map(check));
     findings
 }
@@ -103,16 +109,22 @@ pub(crate) fn unknown_agents(config: &Config, known: &BTreeSet<String>) -> Vec<U
 }
 
 /// A check whose program is not there fails on every commit, unless `setup` brings it.
-fn check_finding(check: &CheckSettings, project: &Path, has_setup: bool) -> Finding {
+fn check_finding(
+    check: &CheckSettings,
+    project: &Path,
+    has_setup: bool,
+    inside: Option<&Inside>,
+) -> Finding {
     let (name, command) = (&check.name, &check.command);
     let found = format!("{name}: `{command}`");
     let Some(program) = checks::program_of(command) else {
         return Finding::well("check", found);
     };
-    let is_there = if program.contains('/') {
-        runs(&project.join(&program))
-    } else {
-        find_program(&program).is_some()
+    let is_there = match inside.and_then(|inside| inside.has(&program)) {
+        // What cannot be looked into is told of the agents already.
+        Some(presence) => presence != Presence::Missing,
+        None if program.contains('/') => runs(&project.join(&program)),
+        None => find_program(&program).is_some(),
     };
     if is_there {
         return Finding::well("check", found);
@@ -297,7 +309,7 @@ mod tests {
             ("test", "cd sub && ./gone.sh", false, "ok"),
             ("test", "$RUNNER all", false, "ok"),
         ] {
-            let found = check_finding(&check(name, command), project.path(), has_setup);
+            let found = check_finding(&check(name, command), project.path(), has_setup, None);
             assert_eq!(found.text().split(' ').next(), Some(expected), "{command}");
         }
     }

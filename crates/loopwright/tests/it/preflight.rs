@@ -143,3 +143,53 @@ fn an_agent_that_takes_no_part_keeps_nobody_from_starting() {
     let doctor = scene.env.run(&["doctor", "--project", "project"]);
     assert_eq!(doctor.exit, 3, "{}", doctor.whole());
 }
+
+/// Speaks as podman does, and has an image with these programs.
+fn podman(programs: &str) -> String {
+    format!(
+        "[ \"$1\" = version ] && echo 4.3.1 && exit\n[ \"$1\" = run ] || exit 1\n\
+         case \"$*\" in *\" --pull never --network none --entrypoint sh own:7 -c \"*) ;; *) exit 1 ;; esac\n\
+         for program; do case \" {programs} \" in *\" $program \"*) echo \"has $program\" ;; esac; done\necho looked"
+    )
+}
+
+#[test]
+fn in_containers_programs_are_those_of_the_image() {
+    let scene = Scene::new(&["one"]);
+    let config = scene.env.read("project/loopwright.toml");
+    // Nobody has this one here.
+    let config = config.replacen("\"sh\"", "\"only-in-image\"", 1);
+    let config = config.replace("test -f README", "image-runner --all");
+    let more = "[sandbox]\nkind = \"podman\"\nimage = \"own:7\"\n";
+    scene.env.write("project/loopwright.toml", config + more);
+    let start = [&START[..], &["--dry-run", "--sandbox", "podman"]].concat();
+    program(&scene, "podman", &podman("only-in-image sh image-runner"));
+    let started = run(&scene, &start);
+    assert_eq!(started.exit, 0, "{}", started.whole());
+    assert!(
+        !started.stderr.contains("only-in-image"),
+        "{}",
+        started.whole()
+    );
+    program(&scene, "podman", &podman("sh image-runner"));
+    let refused = run(&scene, &start);
+    assert_eq!(refused.exit, 3, "{}", refused.whole());
+    for expected in [
+        "agent: builder: the image `own:7` has no program `only-in-image`",
+        "help: build an image that has it, and name it: [sandbox] image = \"...\"",
+    ] {
+        assert!(refused.stderr.contains(expected), "{}", refused.whole());
+    }
+    program(&scene, "podman", &podman("only-in-image sh"));
+    let refused = run(&scene, &start);
+    let said = "check: test: `image-runner --all`, and there is no program `image-runner`";
+    assert_eq!(refused.exit, 3, "{}", refused.whole());
+    assert!(refused.stderr.contains(said), "{}", refused.whole());
+    // An image that cannot be looked into keeps nobody from starting.
+    program(&scene, "podman", "[ \"$1\" = version ] && echo 4.3.1");
+    let started = run(&scene, &start);
+    assert_eq!(started.exit, 0, "{}", started.whole());
+    let said =
+        "warning: agent: builder: the image `own:7` cannot be looked into for `only-in-image`";
+    assert!(started.stderr.contains(said), "{}", started.whole());
+}
