@@ -26,11 +26,23 @@ pub struct Instrumented {
 
 /// Makes a project's own test command readable. `report_path` is a file that may be written.
 pub fn instrument(command: &str, tree: &dyn Tree, report_path: &str) -> Instrumented {
+    instrument_some(command, tree, report_path, &[])
+}
+
+/// The same for the tests of some files, where the runner can be told; else for all. Which tests are
+/// heard then tells which were run.
+pub fn instrument_some(
+    command: &str,
+    tree: &dyn Tree,
+    report_path: &str,
+    files: &[String],
+) -> Instrumented {
     let command = &without_fail_fast(command);
     let plan = Plan {
         command,
         report_path,
         stops_early: stops_early(command, tree),
+        files: plain_names(files),
     };
     let line = parse(command);
     let found = runners(&line, tree);
@@ -64,6 +76,24 @@ fn without_fail_fast(command: &str) -> String {
     out
 }
 
+/// The names of files without their folders, which runners find them by wherever they are started. None
+/// where one of them would mean something else to a runner or a shell.
+fn plain_names(files: &[String]) -> Vec<&str> {
+    let names: Vec<&str> = files
+        .iter()
+        .map(|file| file.rsplit('/').next().unwrap_or(file))
+        .collect();
+    let is_plain = |name: &&str| {
+        let is_safe = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+        !name.starts_with('-') && name.chars().all(is_safe) && !name.is_empty()
+    };
+    if names.iter().all(is_plain) {
+        names
+    } else {
+        Vec::new()
+    }
+}
+
 /// Says whether the project's files tell a runner to stop at the first red test. Only then it is told
 /// otherwise, since old runners do not know the option.
 fn stops_early(command: &str, tree: &dyn Tree) -> bool {
@@ -87,6 +117,8 @@ struct Plan<'a> {
     command: &'a str,
     report_path: &'a str,
     stops_early: bool,
+    /// The files to run, by their bare names; none where everything is run.
+    files: Vec<&'a str>,
 }
 
 impl Plan<'_> {
@@ -121,8 +153,13 @@ impl Plan<'_> {
     /// pytest takes arguments from the environment, through whatever calls it. The older family of
     /// reports names files; a file that cannot be collected must not keep the others from running.
     fn pytest(&self, runner: Runner) -> Instrumented {
+        let some = if self.files.is_empty() {
+            String::new()
+        } else {
+            format!("-k {} ", quote(&self.files.join(" or ")))
+        };
         let options = format!(
-            "{}--junitxml={} -o junit_family=xunit1 --continue-on-collection-errors",
+            "{some}{}--junitxml={} -o junit_family=xunit1 --continue-on-collection-errors",
             if self.stops_early { "--maxfail=0 " } else { "" },
             quote(self.report_path)
         );
@@ -184,6 +221,9 @@ impl Plan<'_> {
         }
         let mut arguments = arguments_of(reached.runner(), self.report_path);
         arguments.splice(0..0, self.stop_late(reached.runner()));
+        if matches!(reached.runner(), Runner::Vitest | Runner::Jest) {
+            arguments.extend(self.files.iter().map(|name| (*name).to_owned()));
+        }
         let words = unwrapped(&call.words);
         let at = match reached {
             Reached::Within(_)

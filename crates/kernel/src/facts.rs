@@ -37,6 +37,9 @@ pub struct Facts {
     /// New tests that are red on the base and green on the candidate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub proven: Vec<String>,
+    /// New tests that are green on the candidate and not surely red on the base. They prove nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub doubted: Vec<Doubted>,
     /// Whether tests are known only by an exit code that is red anyway, so that no test can prove
     /// anything.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -75,6 +78,25 @@ pub struct Facts {
     pub for_writer: String,
     /// The whole comparison as JSON. The kernel does not look inside.
     pub evidence: String,
+}
+
+/// A test that would prove a story, were it surely red before.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Doubted {
+    /// The test's name.
+    pub test: String,
+    /// Why it proves nothing.
+    pub doubt: Doubt,
+}
+
+/// Why a test that was red on the base proves nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Doubt {
+    /// It is green there in another run.
+    RedByChance,
+    /// No other run there says that it is red.
+    NotSeenAgain,
 }
 
 /// Something that the measurements cannot settle: a PASS must name the criterion that asks for it.

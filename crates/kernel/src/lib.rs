@@ -51,7 +51,9 @@ pub use commit::{Commit, NotACommit};
 pub use criterion::{criteria_left_out, criterion_named, quotes_criterion};
 pub use decide::{decide, needs_person};
 pub use event::{EndReason, Event, PublishResult, RunKey, Stamped, WriteBack};
-pub use facts::{Facts, Flag, FlagKind, Mutants, Obligation, ObligationKind, Setup, StoredGate};
+pub use facts::{
+    Doubt, Doubted, Facts, Flag, FlagKind, Mutants, Obligation, ObligationKind, Setup, StoredGate,
+};
 pub use failover::StandIn;
 pub use flow::{Answer, Base, Flow, FlowStep, Role, Stage, StageRow, Writes};
 pub use gate::{Closed, Finding, Gate, Situation, gate};

@@ -402,6 +402,9 @@ fn test_results(report: &str, facts: Option<&kernel::Facts>) -> Value {
     let mut results = json!({ "summary": report });
     if let Some(facts) = facts.filter(|facts| facts.measured) {
         results["proven"] = json!(facts.proven);
+        if !facts.doubted.is_empty() {
+            results["doubted"] = json!(facts.doubted);
+        }
         results["broken"] = json!(facts.broken);
         results["failing"] = json!(facts.failing);
         results["failedChecks"] = json!(facts.failed_checks);

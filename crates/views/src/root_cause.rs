@@ -62,6 +62,11 @@ fn of_facts(facts: &Facts) -> Option<String> {
         .filter(|(_, names)| !names.is_empty())
         .map(|(words, names)| format!("{words}: {}", listed(names)))
         .collect();
+    if facts.demands_proof && facts.proven.is_empty() && !facts.doubted.is_empty() {
+        let tests: Vec<String> = facts.doubted.iter().map(|each| each.test.clone()).collect();
+        let what = "not surely red before the story";
+        parts.push(format!("{what}: {}", listed(&tests)));
+    }
     if facts.unfit_tests {
         parts.push("the story's tests do not fit the change".to_owned());
     }
@@ -181,5 +186,29 @@ mod tests {
             assert_eq!(found, expected);
         }
         assert_eq!(one_line(&"word ".repeat(100)).chars().count(), 240);
+    }
+
+    #[test]
+    fn tests_that_are_red_by_chance_are_named_where_nothing_else_proves_the_story() {
+        let doubted = kernel::Doubted {
+            test: "now and then".to_owned(),
+            doubt: kernel::Doubt::RedByChance,
+        };
+        for (proven, expected) in [
+            (
+                names(&[]),
+                "not surely red before the story: `now and then`",
+            ),
+            (names(&["each time"]), "first"),
+        ] {
+            let facts = Facts {
+                measured: true,
+                demands_proof: true,
+                doubted: vec![doubted.clone()],
+                proven,
+                ..Facts::default()
+            };
+            assert_eq!(cause(Some(&facts), None, "first\nsecond"), expected);
+        }
     }
 }

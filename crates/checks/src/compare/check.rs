@@ -2,14 +2,12 @@
 
 use kernel::ObligationKind;
 
+use super::again::Again;
 use super::draft::{Draft, Strength, said_by};
-use super::evidence::{Measured, Measurement, Side};
+use super::evidence::{Measured, Measurement, Side, has_tests};
 use super::facts::{Comparison, Wanted};
 use super::measure;
-use crate::results::stands_in;
-
-/// Checks that run no tests: their exit code can fail a candidate, and never prove one.
-const WITHOUT_TESTS: [&str; 6] = ["setup", "typecheck", "lint", "format", "fmt", "build"];
+use crate::results::{Results, fits, stands_in};
 
 /// Compares one tree of a candidate with the base.
 pub(super) fn compare_side(evidence: &Side<'_>) -> Comparison {
@@ -63,6 +61,8 @@ pub(super) struct Check<'a> {
     pub(super) base: Option<&'a Measured>,
     pub(super) base_reruns: Vec<&'a Measured>,
     pub(super) base_with_tests: Option<&'a Measured>,
+    /// The base with the new tests, each time that it was run.
+    pub(super) again: Again<'a>,
     /// The old form's runs.
     pub(super) old_forms: Vec<&'a Measured>,
     /// The candidate's own run and its repetitions.
@@ -80,6 +80,13 @@ impl<'a> Check<'a> {
             base: evidence.base.check(name),
             base_reruns: all(evidence.base_reruns).collect(),
             base_with_tests: find(evidence.base_with_tests),
+            again: Again {
+                base: evidence.base.check(name),
+                first: find(evidence.base_with_tests),
+                looks: all(evidence.red_looks).collect(),
+                reruns: all(evidence.red_reruns).collect(),
+                files: evidence.files,
+            },
             old_forms: find(evidence.old_form)
                 .into_iter()
                 .chain(all(evidence.old_form_reruns))
@@ -94,7 +101,7 @@ impl<'a> Check<'a> {
     }
 
     pub(super) fn has_tests(&self) -> bool {
-        !WITHOUT_TESTS.contains(&self.name)
+        has_tests(self.name)
     }
 
     fn compare(&self, draft: &mut Draft) {
@@ -170,7 +177,7 @@ impl<'a> Check<'a> {
     /// An exit code proves something only where tests run and all runs agree.
     fn prove(&self, draft: &mut Draft, strength: Strength) {
         if self.has_tests() && !self.is_flaky() {
-            draft.proven_by_exit_code(self.name, strength);
+            draft.proven_by_exit_code(self.name, self.again.whole_redness(), strength);
         }
     }
 
@@ -227,4 +234,28 @@ pub(super) fn why_red(measured: &Measured) -> String {
         Some(code) => format!("exit code {code}"),
         None => "ended by a signal".to_owned(),
     }
+}
+
+/// What a red candidate has in a list and the base has not.
+pub(super) fn new_among(
+    check: &Check<'_>,
+    seen: &Measured,
+    list: impl Fn(&Results) -> &[String],
+) -> Vec<String> {
+    if seen.is_green() {
+        return Vec::new();
+    }
+    let before = check.base.map_or(&[][..], |base| list(&base.results));
+    let is_new = |file: &&String| !before.iter().any(|old| fits(old, file));
+    list(&seen.results).iter().filter(is_new).cloned().collect()
+}
+
+/// What a program prints can look like another runner's report, and would then hide the real one.
+pub(super) fn speaks_otherwise(before: &Measured, now: &Measured) -> bool {
+    let are_known = before.results.is_per_test() && now.results.is_per_test();
+    are_known
+        && before
+            .format
+            .zip(now.format)
+            .is_some_and(|(before, now)| before != now)
 }

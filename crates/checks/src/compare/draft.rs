@@ -2,13 +2,16 @@
 
 use kernel::{Obligation, ObligationKind};
 
-use super::evidence::{Measured, RERUNS_MAX, Side};
+use super::again::Redness;
+use super::evidence::{Measured, RED_RERUNS_MAX, RERUNS_MAX, Side};
 use super::facts::{Comparison, Failing, NAMES_MAX, SetupFailed, Wanted};
 use crate::text::{EXCERPT_BYTES_MAX, MESSAGE_BYTES_MAX, NAME_BYTES_MAX, clip};
 
 pub(super) struct Draft {
     facts: Comparison,
     n_strong: usize,
+    /// What would make the proof surer, if nothing else is red.
+    wanted_for_proof: Vec<Wanted>,
 }
 
 impl Draft {
@@ -16,6 +19,7 @@ impl Draft {
         Self {
             facts: Comparison::default(),
             n_strong: 0,
+            wanted_for_proof: Vec::new(),
         }
     }
 
@@ -23,18 +27,36 @@ impl Draft {
         self.facts.pass_to_pass += 1;
     }
 
-    pub(super) fn proven(&mut self, name: &str, strength: Strength) {
-        self.n_strong += usize::from(strength == Strength::Strong);
-        push(
-            &mut self.facts.fail_to_pass,
-            clip(name, NAME_BYTES_MAX),
-            &mut self.facts.n_left_out,
-        );
+    /// A test that is red on the base and green on the candidate: it proves the story if it is surely
+    /// red.
+    pub(super) fn proven(&mut self, name: &str, redness: Redness, strength: Strength) {
+        self.proven_unless(name, redness, strength, Wanted::RedAgain);
     }
 
-    pub(super) fn proven_by_exit_code(&mut self, name: &str, strength: Strength) {
-        self.facts.by_exit_code = true;
-        self.proven(name, strength);
+    /// The same of an existing test, which further runs of the base tell about.
+    pub(super) fn proven_by_old(&mut self, name: &str, redness: Redness) {
+        self.proven_unless(name, redness, Strength::Strong, Wanted::BaseRerun);
+    }
+
+    fn proven_unless(&mut self, name: &str, redness: Redness, strength: Strength, wanted: Wanted) {
+        let list = match redness {
+            Redness::Sure => {
+                self.n_strong += usize::from(strength == Strength::Strong);
+                &mut self.facts.fail_to_pass
+            }
+            Redness::Unsure => {
+                self.wanted_for_proof.push(wanted);
+                &mut self.facts.unconfirmed
+            }
+            Redness::Chance => &mut self.facts.by_chance,
+        };
+        let name = clip(name, NAME_BYTES_MAX);
+        push(list, name, &mut self.facts.n_left_out);
+    }
+
+    pub(super) fn proven_by_exit_code(&mut self, name: &str, redness: Redness, strength: Strength) {
+        self.facts.by_exit_code |= redness == Redness::Sure;
+        self.proven(name, redness, strength);
     }
 
     pub(super) fn vacuous(&mut self, name: &str) {
@@ -167,6 +189,23 @@ impl Draft {
         self.facts
     }
 
+    /// What would not be green even if everything that may prove it did needs no surer proof.
+    fn want_surer_proof(&mut self, evidence: &Side<'_>) {
+        let mut proven = self.facts.facts();
+        proven.proven.extend(self.facts.unconfirmed.iter().cloned());
+        let is_worth_it =
+            evidence.files.demands_tests && proven.finding() == kernel::Finding::Green;
+        for wanted in std::mem::take(&mut self.wanted_for_proof) {
+            let n_made = match wanted {
+                Wanted::BaseRerun => evidence.base_reruns.len(),
+                _ => evidence.red_reruns.len(),
+            };
+            if is_worth_it && n_made < RED_RERUNS_MAX {
+                self.want(wanted);
+            }
+        }
+    }
+
     pub(super) fn finish(mut self, evidence: &Side<'_>) -> Comparison {
         let facts = &mut self.facts;
         facts.weak = !facts.fail_to_pass.is_empty() && self.n_strong == 0;
@@ -179,13 +218,13 @@ impl Draft {
         if is_red && may_be_chance && evidence.reruns.len() < RERUNS_MAX {
             self.want(Wanted::Rerun);
         }
-        let facts = &mut self.facts;
-        facts.wanted.sort();
+        self.want_surer_proof(evidence);
+        self.facts.wanted.sort();
         self.facts
     }
 }
 
-/// How surely a test was red on the base.
+/// How a test was red on the base.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Strength {
     /// It ran there and failed.

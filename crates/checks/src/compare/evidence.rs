@@ -4,8 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::results::{Format, Results};
 
+/// Checks that run no tests: their exit code can fail a candidate, and never prove one.
+const WITHOUT_TESTS: [&str; 6] = ["setup", "typecheck", "lint", "format", "fmt", "build"];
+
 /// How often a red candidate is run again at most.
 pub const RERUNS_MAX: usize = 2;
+
+/// How often a base with new tests is run again in fresh checkouts at most, to learn whether what is red
+/// there is so each time.
+pub const RED_RERUNS_MAX: usize = 3;
 
 /// One check, run once.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
@@ -63,6 +70,11 @@ impl Measured {
     }
 }
 
+/// Says whether a check of this name runs tests.
+pub(super) fn has_tests(name: &str) -> bool {
+    !WITHOUT_TESTS.contains(&name)
+}
+
 /// All checks of one tree, in their order.
 #[derive(Serialize, Deserialize, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measurement {
@@ -89,6 +101,11 @@ pub struct Evidence<'a> {
     pub base_reruns: &'a [Measurement],
     /// The base with the writer's tests laid over it.
     pub base_with_tests: Option<&'a Measurement>,
+    /// Its red checks once more in the same checkout, with the tests in question alone where the runner
+    /// can.
+    pub red_looks: &'a [Measurement],
+    /// The same tree again, in fresh checkouts, because something may be red by chance.
+    pub red_reruns: &'a [Measurement],
     /// The candidate as it would land.
     pub candidate: &'a Measurement,
     /// The same tree again, in fresh checkouts, because something was red.
@@ -132,6 +149,8 @@ pub struct ChangedFiles {
     pub edited_code: Vec<String>,
     /// Test paths that the implementor changed or added.
     pub support: Vec<String>,
+    /// Files of the writer's that decide by chance or by the time.
+    pub shaky: Vec<String>,
     /// All test files of the tree that proves.
     pub tests: Vec<String>,
     /// Product files that the implementor changed or added.
@@ -155,6 +174,8 @@ impl<'a> Evidence<'a> {
             base,
             base_reruns: &[],
             base_with_tests: None,
+            red_looks: &[],
+            red_reruns: &[],
             candidate,
             candidate_reruns: &[],
             proof: None,
@@ -178,6 +199,8 @@ pub(super) struct Side<'a> {
     pub(super) base: &'a Measurement,
     pub(super) base_reruns: &'a [Measurement],
     pub(super) base_with_tests: Option<&'a Measurement>,
+    pub(super) red_looks: &'a [Measurement],
+    pub(super) red_reruns: &'a [Measurement],
     pub(super) tree: &'a Measurement,
     pub(super) reruns: &'a [Measurement],
     pub(super) old_form: Option<&'a Measurement>,
@@ -219,6 +242,8 @@ impl<'a> Evidence<'a> {
             base: self.base,
             base_reruns: self.base_reruns,
             base_with_tests: self.base_with_tests,
+            red_looks: self.red_looks,
+            red_reruns: self.red_reruns,
             tree: self.candidate,
             reruns: self.candidate_reruns,
             old_form: self.old_form,

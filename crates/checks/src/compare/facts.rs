@@ -34,6 +34,8 @@ pub enum Wanted {
     RerunAsIs,
     /// The base once more, since a test that was stable there is not on the candidate.
     BaseRerun,
+    /// The base with the new tests once more, since what is red there may be so by chance.
+    RedAgain,
     /// The candidate's code with the base's tests alone, to tell whose fault it is that something
     /// does not build.
     OldForm,
@@ -53,6 +55,10 @@ pub struct Comparison {
     pub demands_tests: bool,
     /// New tests that are red on the base and green on the candidate.
     pub fail_to_pass: Vec<String>,
+    /// New tests that were red on the base once and were not yet seen so again. They prove nothing.
+    pub unconfirmed: Vec<String>,
+    /// New tests that are red in one run of the base and green in another. They prove nothing.
+    pub by_chance: Vec<String>,
     /// None of them was red by what it asserts: on the base they did not build, or a whole command
     /// was red anyway.
     pub weak: bool,
@@ -111,11 +117,26 @@ impl Comparison {
             failed_checks: names(&self.failed_checks),
             demands_proof: self.demands_tests,
             proven: self.fail_to_pass.clone(),
+            doubted: self.doubted(),
             obligations: self.obligations.clone(),
             not_gating: self.not_gating.clone(),
             unstable: self.unstable.clone(),
             ..kernel::Facts::default()
         }
+    }
+
+    fn doubted(&self) -> Vec<kernel::Doubted> {
+        let doubted = |doubt| {
+            move |test: &String| kernel::Doubted {
+                test: test.clone(),
+                doubt,
+            }
+        };
+        let by_chance = self.by_chance.iter();
+        let by_chance = by_chance.map(doubted(kernel::Doubt::RedByChance));
+        let unconfirmed = self.unconfirmed.iter();
+        let unconfirmed = unconfirmed.map(doubted(kernel::Doubt::NotSeenAgain));
+        by_chance.chain(unconfirmed).collect()
     }
 
     /// What was found, in one word.

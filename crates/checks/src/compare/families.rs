@@ -68,6 +68,13 @@ impl Families {
     }
 }
 
+/// How many tests of a run are of a test's family and went in one way.
+pub(super) fn n_alike(results: &Results, like: Test<'_>, status: TestStatus) -> usize {
+    let key = key_of(like);
+    let is_alike = |test: &Test<'_>| test.1.status == status && key_of(*test) == key;
+    tests_of(results).into_iter().filter(is_alike).count()
+}
+
 fn counted(tests: &[Test<'_>]) -> BTreeMap<Key, usize> {
     let mut counts = BTreeMap::new();
     for test in tests

@@ -2,14 +2,15 @@
 
 use kernel::ObligationKind;
 
+use super::again::{Redness, Retried};
 use super::align::{Aligned, Test, align, tests_of};
-use super::check::{Check, why_red};
+use super::check::{Check, new_among, speaks_otherwise, why_red};
 use super::draft::{Draft, Strength, said_by};
 use super::evidence::{BASE_RERUNS_MAX, Measured, RERUNS_MAX};
 use super::facts::Wanted;
 use super::families::{Families, Fate};
 use super::names::Names;
-use crate::results::{Occurrence, Results, TestStatus, fits, stands_in};
+use crate::results::{Occurrence, Results, TestStatus, stands_in};
 
 pub(super) fn by_tests(check: &Check<'_>, candidate: &Measured, draft: &mut Draft) {
     let nothing = Results::default();
@@ -59,6 +60,7 @@ pub(super) fn by_tests(check: &Check<'_>, candidate: &Measured, draft: &mut Draf
         reruns: runs.into_iter().skip(1).collect(),
         old_forms: check.old_forms.iter().map(aligned).collect(),
         base_again: check.base_reruns.iter().map(aligned).collect(),
+        retried: check.again.retried(&known),
         on_base,
         known,
         n_olds: olds.len(),
@@ -98,6 +100,8 @@ struct View<'a> {
     old_forms: Vec<Vec<Option<TestStatus>>>,
     /// How they went in each further run of the base.
     base_again: Vec<Vec<Option<TestStatus>>>,
+    /// How they went in further runs of the base with the new tests.
+    retried: Retried,
     families: Families,
     families_of_news: Families,
 }
@@ -145,12 +149,7 @@ impl<'a> View<'a> {
             match self.known[index].1.status {
                 TestStatus::Passed => self.compare_green(index, draft),
                 TestStatus::Failed => match self.now(index) {
-                    Now::Green => {
-                        draft.fixed(&label);
-                        if self.is_named(index, &self.check.evidence.files.acceptance) {
-                            draft.proven(&label, Strength::Strong);
-                        }
-                    }
+                    Now::Green => self.compare_fixed(index, &label, draft),
                     Now::Flaky => draft.flaky(&label),
                     Now::Red(found) if self.base_again_has(index, TestStatus::Passed) => {
                         self.compare_sometimes_red(index, found, draft);
@@ -163,6 +162,32 @@ impl<'a> View<'a> {
                     Now::Green | Now::Skipped | Now::Gone => {}
                 },
             }
+        }
+    }
+
+    /// A test that was red on the base and is green now. It may be the story's own.
+    fn compare_fixed(&self, index: usize, label: &str, draft: &mut Draft) {
+        let is_own = self.is_named(index, &self.check.evidence.files.acceptance);
+        let with_tests = self.on_base.as_ref().and_then(|run| run.matched[index]);
+        let is_green_with_tests =
+            with_tests.is_some_and(|found| found.status == TestStatus::Passed);
+        let is_by_chance = self.base_again_has(index, TestStatus::Passed);
+        if is_by_chance {
+            draft.flaky(label);
+        } else {
+            draft.fixed(label);
+        }
+        if is_own && is_green_with_tests {
+            draft.vacuous(label);
+        } else if is_own {
+            let is_red = |run: &&Vec<Option<TestStatus>>| run[index] == Some(TestStatus::Failed);
+            let n_red = self.base_again.iter().filter(is_red).count();
+            let redness = match (is_by_chance, n_red) {
+                (true, _) => Redness::Chance,
+                (false, 0) => Redness::Unsure,
+                (false, _) => Redness::Sure,
+            };
+            draft.proven_by_old(label, redness);
         }
     }
 
@@ -191,7 +216,10 @@ impl<'a> View<'a> {
             Now::Green => {
                 draft.stayed_green();
                 if was_edited_by_writer {
-                    draft.proven(&label, Strength::Strong);
+                    // Nobody changed the text of a test that stands elsewhere.
+                    let is_doubtful = !self.is_in_writers_file(index) || self.is_shaky(index);
+                    let redness = self.retried.redness(index, is_doubtful);
+                    draft.proven(&label, redness, Strength::Strong);
                 }
                 if self.is_in_writers_file(index) && !self.old_form_is_green(index) {
                     draft.obliged(ObligationKind::OldTestRed, &label);
@@ -330,7 +358,9 @@ impl<'a> View<'a> {
             let label = self.label(index);
             let was_red = self.known[index].1.status == TestStatus::Failed;
             match self.now(index) {
-                Now::Green if was_red => draft.proven(&label, Strength::Strong),
+                Now::Green if was_red => {
+                    draft.proven(&label, self.redness(index), Strength::Strong);
+                }
                 Now::Red(found) => draft.new_failing(&label, message(found)),
                 // Nobody knows such a test but by this candidate: it must hold.
                 Now::Flaky => draft.unstable(&label),
@@ -341,7 +371,9 @@ impl<'a> View<'a> {
                 // A runner may list a failing test twice, as with an error while it is torn down.
                 Now::Gone if self.has_green_twin(index) => {}
                 Now::Gone => match self.families_of_news.fate(self.known[index]) {
-                    Fate::Whole if was_red => draft.proven(&label, Strength::Weak),
+                    Fate::Whole if was_red => {
+                        draft.proven(&label, self.redness(index), Strength::Weak);
+                    }
                     Fate::Whole => {}
                     Fate::Smaller | Fate::Gone => {
                         draft.new_failing(&label, "it did not run on the candidate");
@@ -353,6 +385,17 @@ impl<'a> View<'a> {
                 Now::Green | Now::Skipped => draft.vacuous(&label),
             }
         }
+    }
+
+    /// How surely a new test is red on the base.
+    fn redness(&self, index: usize) -> Redness {
+        self.retried.redness(index, self.is_shaky(index))
+    }
+
+    fn is_shaky(&self, index: usize) -> bool {
+        self.check
+            .again
+            .is_shaky(self.known[index].1.place.as_deref())
     }
 
     /// Says whether another entry of the same test, name and place, is green.
@@ -389,6 +432,7 @@ impl<'a> View<'a> {
             .map(|run| align(others, &run.results, &[]))
             .collect();
         let names = Names::of(others);
+        let retried = self.check.again.retried(others);
         for (index, (name, found)) in others.iter().enumerate() {
             let label = names.label((name, found));
             let has = |status| {
@@ -410,7 +454,11 @@ impl<'a> View<'a> {
                 {
                     draft.new_failing(&label, "it ended without any of its tests having run");
                 }
-                TestStatus::Passed if is_weak => draft.proven(&label, Strength::Weak),
+                TestStatus::Passed if is_weak => {
+                    let is_doubtful = self.check.again.is_shaky(found.place.as_deref());
+                    let redness = retried.redness(index, is_doubtful);
+                    draft.proven(&label, redness, Strength::Weak);
+                }
                 TestStatus::Skipped if is_weak => {
                     draft.new_failing(&label, "it is skipped on the candidate");
                 }
@@ -421,34 +469,8 @@ impl<'a> View<'a> {
 
     /// Says whether a test of this place is the writer's and could not be loaded on the base.
     fn was_unloadable_on_base(&self, place: Option<&str>) -> bool {
-        let Some(found) = self.check.base_with_tests.filter(|found| !found.is_green()) else {
-            return false;
-        };
-        let is_writers = place.is_none_or(|place| self.check.is_writers(place));
-        let silent = found
-            .results
-            .broken_files
-            .iter()
-            .chain(&found.results.crashed);
-        let is_it = |file: &String| {
-            place.is_none_or(|place| fits(place, file)) && self.check.is_writers(file)
-        };
-        // A runner that dies of the first exception, as tape does, lists neither that test nor
-        // those after it.
-        let broke_off = found.is_red_without_reason()
-            && self
-                .check
-                .base
-                .is_some_and(|base| !base.is_red_without_reason() && !base.timed_out);
-        // Where a base has no tests at all, new ones cannot even be looked for.
-        let was_mute = !found.results.is_per_test()
-            && self
-                .check
-                .base
-                .is_none_or(|base| !base.is_green() && !base.results.is_per_test());
-        let was_broken =
-            found.did_not_build() || broke_off || was_mute || silent.into_iter().any(is_it);
-        is_writers && was_broken
+        let found = self.check.base_with_tests;
+        found.is_some_and(|found| self.check.again.is_unloadable(found, place))
     }
 
     /// What the command as a whole says beyond its tests.
@@ -560,30 +582,6 @@ impl<'a> View<'a> {
             draft.known_red(file);
         }
     }
-}
-
-/// What a red candidate has in a list and the base has not.
-fn new_among(
-    check: &Check<'_>,
-    seen: &Measured,
-    list: impl Fn(&Results) -> &[String],
-) -> Vec<String> {
-    if seen.is_green() {
-        return Vec::new();
-    }
-    let before = check.base.map_or(&[][..], |base| list(&base.results));
-    let is_new = |file: &&String| !before.iter().any(|old| fits(old, file));
-    list(&seen.results).iter().filter(is_new).cloned().collect()
-}
-
-/// What a program prints can look like another runner's report, and would then hide the real one.
-fn speaks_otherwise(before: &Measured, now: &Measured) -> bool {
-    let are_known = before.results.is_per_test() && now.results.is_per_test();
-    are_known
-        && before
-            .format
-            .zip(now.format)
-            .is_some_and(|(before, now)| before != now)
 }
 
 fn is_red(found: Option<&Occurrence>) -> bool {

@@ -3,7 +3,8 @@
 //! A row says what was measured on which tree: `base` and `again` (the base once more), `tests` (base
 //! with the new tests), `cand` (what would land) and `rerun`, `proof` (the candidate's code with the
 //! base's harness and the writer's tests) and `rerun-proof`, `old` (the code with the base's tests
-//! alone); `writer`, `rewrote` (older files of the writer's), `suites`, `edited`, `support`,
+//! alone), `look` (what is red with the new tests once more in the same checkout; the same as `tests`
+//! where nothing is said) and `red` (the base with the new tests in a fresh checkout again); `writer`, `rewrote` (older files of the writer's), `suites`, `edited`, `shaky`, `support`,
 //! `suspects` name files, `changed`, `acceptance` and `preserving` name tests. A measurement is an exit code and its tests:
 //! `a+` passed, `a-` failed, `a~` was skipped, `a@f+` stands in `f`. `BUILD` did not build,
 //! `BROKEN=f` could not load one file, `CRASHED=f` ended early, `CUT` is a cut output, `AS=tap`
@@ -11,7 +12,8 @@
 //! `lint=1 | 0 a+`.
 
 use checks::compare::{
-    ChangedFiles, Comparison, Evidence, Measured, Measurement, SetupFailed, compare,
+    ChangedFiles, Comparison, Evidence, Measured, Measurement, RedLook, SetupFailed, Wanted,
+    compare, red_looks,
 };
 use checks::results::{Format, Occurrence, TestStatus};
 use kernel::{Finding, ObligationKind};
@@ -20,6 +22,8 @@ use kernel::{Finding, ObligationKind};
 struct Given {
     base: Measurement,
     tests: Option<Measurement>,
+    looks: Option<Vec<Measurement>>,
+    red: Vec<Measurement>,
     again: Vec<Measurement>,
     cand: Measurement,
     reruns: Vec<Measurement>,
@@ -37,6 +41,10 @@ pub(crate) fn facts_of(row: &str) -> Comparison {
         match key {
             "base" => given.base = measurement(value),
             "tests" => given.tests = Some(measurement(value)),
+            "look" if value.is_empty() => given.looks = Some(Vec::new()),
+            "look" => given.looks.get_or_insert_default().push(measurement(value)),
+            "red" => given.red.push(measurement(value)),
+            "shaky" => given.files.shaky = files(),
             "cand" => given.cand = measurement(value),
             "rerun" => given.reruns.push(measurement(value)),
             "again" => given.again.push(measurement(value)),
@@ -60,7 +68,11 @@ pub(crate) fn facts_of(row: &str) -> Comparison {
     files.writer.extend(files.writer_edited.clone());
     files.demands_tests =
         given.tests.is_some() || !files.writer.is_empty() || !files.acceptance.is_empty();
+    let looks = given.looks.take();
+    let looks = looks.unwrap_or_else(|| given.tests.iter().cloned().collect());
     compare(&Evidence {
+        red_looks: &looks,
+        red_reruns: &given.red,
         base_reruns: &given.again,
         base_with_tests: given.tests.as_ref(),
         candidate_reruns: &given.reruns,
@@ -169,6 +181,8 @@ pub(crate) fn line(facts: &Comparison) -> String {
             },
             facts.fail_to_pass.clone(),
         ),
+        ("unconfirmed", facts.unconfirmed.clone()),
+        ("by chance", facts.by_chance.clone()),
         ("vacuous", facts.vacuous.clone()),
         ("broken", failing(&facts.broken)),
         ("new failing", failing(&facts.new_failing)),
@@ -187,6 +201,15 @@ pub(crate) fn line(facts: &Comparison) -> String {
     }
     if facts.pass_to_pass > 0 {
         parts.push(format!("kept {}", facts.pass_to_pass));
+    }
+    let wanted = [
+        (Wanted::RedAgain, "wants red again"),
+        (Wanted::BaseRerun, "wants base again"),
+    ];
+    for (wanted, words) in wanted {
+        if facts.wants(wanted) && facts.finding() != Finding::Red {
+            parts.push(words.to_owned());
+        }
     }
     parts.join(", ")
 }
@@ -257,7 +280,7 @@ fn i08_new_tests_prove_a_change() {
         ),
         // The writer may change an old test so that it demands the new behaviour.
         (
-            "base: 0 a+ b+; tests: 1 a+ b-; cand: 0 a+ b+",
+            "base: 0 a+ b+; tests: 1 a+ b-; red: 1 a+ b-; red: 1 a+ b-; red: 1 a+ b-; cand: 0 a+ b+",
             "green, proven b, kept 2",
         ),
         (
@@ -697,8 +720,25 @@ fn i08_with_and_without() {
 fn existing_tests_may_be_those_of_a_story() {
     check(&[
         (
-            "base: 1 a+ n-; cand: 0 a+ n+; acceptance: n",
+            "base: 1 a+ n-; again: 1 a+ n-; cand: 0 a+ n+; acceptance: n",
             "green, proven n, fixed n, kept 1",
+        ),
+        (
+            "base: 1 a+ n-; cand: 0 a+ n+; acceptance: n",
+            "nothing-proven, unconfirmed n, fixed n, kept 1, wants base again",
+        ),
+        (
+            "base: 1 a+ n-; again: 1 a+; again: 1 a+; again: s; cand: 0 a+ n+; acceptance: n",
+            "nothing-proven, unconfirmed n, fixed n, kept 1",
+        ),
+        (
+            "base: 1 a+ n-; again: 1 a+ n-; again: 0 a+ n+; cand: 0 a+ n+; acceptance: n",
+            "nothing-proven, by chance n, flaky n, kept 1",
+        ),
+        // Green with the new tests alone: whatever made it so, the candidate's code did not.
+        (
+            "base: 1 a+ n-; again: 1 a+ n-; tests: 1 a+ n+ m-; cand: 0 a+ n+ m+; acceptance: n",
+            "green, proven m, vacuous n, fixed n, kept 1",
         ),
         (
             "base: 0 a+ n+; cand: 0 a+ n+; acceptance: n",
@@ -731,4 +771,168 @@ fn i08_a_run_that_hides_its_tests_proves_nothing() {
             "red, proven n, checks test, known red b, kept 1",
         ),
     ]);
+}
+
+#[test]
+fn i08_what_is_red_by_chance_on_the_base_proves_nothing() {
+    check(&[
+        // Nobody has looked yet.
+        (
+            "base: 0 a+; tests: 1 a+ n-; look:; cand: 0 a+ n+",
+            "nothing-proven, unconfirmed n, kept 1, wants red again",
+        ),
+        // Green in a second look says nothing yet: what ran before it may be the reason.
+        (
+            "base: 0 a+; tests: 1 a+ n-; look: 0 n+; cand: 0 a+ n+",
+            "nothing-proven, unconfirmed n, kept 1, wants red again",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; look: 0 n+; red: 0 a+ n+; cand: 0 a+ n+",
+            "nothing-proven, by chance n, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; look: 0 n+; red: 1 a+ n-; red: 1 a+ n-; cand: 0 a+ n+",
+            "nothing-proven, unconfirmed n, kept 1, wants red again",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; look: 0 n+; red: 1 a+ n-; red: 1 a+ n-; red: 0 a+ n+; cand: 0 a+ n+",
+            "nothing-proven, by chance n, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; look: 0 n+; red: 1 a+ n-; red: 1 a+ n-; red: 1 a+ n-; cand: 0 a+ n+",
+            "green, proven n, kept 1",
+        ),
+        // A run that says nothing of a test does not say that it is red.
+        (
+            "base: 0 a+; tests: 1 a+ n-; look: s; cand: 0 a+ n+",
+            "nothing-proven, unconfirmed n, kept 1, wants red again",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; look: 1 n~; red: t; red: s; red: 1 a+; cand: 0 a+ n+",
+            "nothing-proven, unconfirmed n, kept 1",
+        ),
+        // Others may prove the story meanwhile, and what is red needs no surer proof.
+        (
+            "base: 0 a+; tests: 1 a+ n- m-; look: 1 m- n+; red: 1 a+ m- n+; cand: 0 a+ n+ m+",
+            "green, proven m, by chance n, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n- m-; look:; cand: 1 a+ n+ m-",
+            "red, unconfirmed n, new failing m, kept 1",
+        ),
+        // An older test that nobody changed, red only now.
+        (
+            "base: 0 a@f+ b@f+; tests: 1 a@f+ b@f-; cand: 0 a@f+ b@f+; writer: g",
+            "nothing-proven, unconfirmed b, kept 2, wants red again",
+        ),
+        (
+            "base: 0 a@f+ b@f+; tests: 1 a@f+ b@f-; red: 0 a@f+ b@f+; cand: 0 a@f+ b@f+; writer: g",
+            "nothing-proven, by chance b, kept 2",
+        ),
+        // A text that decides by chance must be red each time.
+        (
+            "base: 0 a+; tests: 1 a+ n@t-; cand: 0 a+ n@t+; writer: t; shaky: t",
+            "nothing-proven, unconfirmed n, kept 1, wants red again",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n@t- m@u-; cand: 0 a+ n@t+ m@u+; writer: t u; shaky: t",
+            "green, proven m, unconfirmed n, kept 1, wants red again",
+        ),
+        // Names that vary from run to run.
+        (
+            "base: 0 a+; tests: 1 a+ n[1]-; look: 1 n[2]-; cand: 0 a+ n[3]+",
+            "green, weakly proven n[1], kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n[1]-; look: 0 n[2]+; red: 0 a+ n[2]+; cand: 0 a+ n[3]+",
+            "nothing-proven, by chance n[1], kept 1",
+        ),
+        // Where no tests are demanded nothing is asked.
+        ("base: 0 a+; cand: 0 a+", "green, kept 1"),
+    ]);
+}
+
+#[test]
+fn i08_what_does_not_load_by_chance_on_the_base_proves_nothing() {
+    check(&[
+        (
+            "base: 0 a+; tests: 101 BUILD; look: 101 BUILD; cand: 0 a+ n@t+; writer: t",
+            "green, weakly proven n, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 101 BUILD; look: t; cand: 0 a+ n@t+; writer: t",
+            "nothing-proven, unconfirmed n, kept 1, wants red again",
+        ),
+        (
+            "base: 0 a@o+; tests: 2 a@o+ BROKEN=t; look: 0 n@t+; red: 0 a@o+ n@t+; cand: 0 a@o+ n@t+; writer: t",
+            "nothing-proven, by chance n, kept 1",
+        ),
+        // Loaded the second time, and red.
+        (
+            "base: 0 a@o+; tests: 2 a@o+ BROKEN=t; look: 1 n@t-; cand: 0 a@o+ n@t+; writer: t",
+            "green, weakly proven n, kept 1",
+        ),
+        // A runner that dies of an exception ends in the same way each time.
+        (
+            "base: 0 a+; tests: 1 a+; look: 1 a+; cand: 0 a+ n+; writer: t",
+            "green, weakly proven n, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+; look: 137 a+; cand: 0 a+ n+; writer: t",
+            "nothing-proven, unconfirmed n, kept 1, wants red again",
+        ),
+        // Exit codes alone.
+        (
+            "base: 0; tests: 1; look: 0; cand: 0",
+            "nothing-proven, unconfirmed test, kept 1, wants red again",
+        ),
+        (
+            "base: 0; tests: 1; look: 0; red: 0; cand: 0",
+            "nothing-proven, by chance test, kept 1",
+        ),
+        (
+            "base: 0; tests: 1; look: s; red: 127; red: t; red: s; cand: 0",
+            "nothing-proven, unconfirmed test, kept 1",
+        ),
+        (
+            "base: 1; tests: 1; look: 0; red: 0; cand: 0",
+            "nothing-proven, by chance test, fixed test",
+        ),
+    ]);
+}
+
+#[test]
+fn what_may_prove_a_story_is_looked_at_again() {
+    let look = |files: &[&str]| {
+        vec![RedLook {
+            check: "test".to_owned(),
+            files: files.iter().map(|file| (*file).to_owned()).collect(),
+        }]
+    };
+    for (base, tests, expected) in [
+        ("0 a@f+", "1 a@f+ n@t-", look(&["t"])),
+        ("0 a@f+", "1 a@f+ n@t- m@u- k@t-", look(&["t", "u"])),
+        ("0 a@f+", "1 a@f- n@t+", look(&["f"])),
+        ("0 a@f+", "2 a@f+ BROKEN=t", look(&["t"])),
+        // Only the whole command can tell.
+        ("0 a+", "1 a+ n-", look(&[])),
+        ("0 a@f+", "101 BUILD", look(&[])),
+        ("0", "1", look(&[])),
+        ("0 a@f+", "1 a@f+", look(&[])),
+        // What was red before, what is green and what ran out of time.
+        ("1 a@f-", "1 a@f- n@t+", vec![]),
+        ("2 BROKEN=f a@o+", "2 BROKEN=f a@o+", vec![]),
+        ("0 a@f+", "0 a@f+ n@t+", vec![]),
+        ("0 a@f+", "t", vec![]),
+        ("lint=0 | 0 a@f+", "lint=1 | 0 a@f+", vec![]),
+    ] {
+        let files = ChangedFiles {
+            demands_tests: true,
+            ..ChangedFiles::default()
+        };
+        let (base, tests) = (measurement(base), measurement(tests));
+        assert_eq!(red_looks(&base, &tests, &files), expected, "{tests:?}");
+        let nobody_asks = ChangedFiles::default();
+        assert_eq!(red_looks(&base, &tests, &nobody_asks), vec![]);
+    }
 }

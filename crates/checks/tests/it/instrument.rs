@@ -1,7 +1,7 @@
 //! Which commands are made readable, and how.
 
 use checks::MapTree;
-use checks::instrument::instrument;
+use checks::instrument::{instrument, instrument_some};
 
 fn project() -> MapTree {
     MapTree::new()
@@ -111,4 +111,42 @@ fn commands_become_readable() {
 fn a_path_with_spaces_stays_one_word() {
     let plan = instrument("npx jest", &MapTree::new(), "/r/a b.json");
     assert_eq!(plan.command, "npx jest --json '--outputFile=/r/a b.json'");
+}
+
+#[test]
+fn some_files_are_run_alone_where_the_runner_can_be_told() {
+    let shown = |command: &str, files: &[&str]| {
+        let files: Vec<String> = files.iter().map(|file| (*file).to_owned()).collect();
+        let plan = instrument_some(command, &project(), "/r", &files);
+        let env = plan.env.into_iter().map(|(_, value)| value + " ");
+        env.collect::<String>() + &plan.command
+    };
+    let pytest = "--junitxml=/r -o junit_family=xunit1 --continue-on-collection-errors";
+    for (command, files, expected) in [
+        ("pytest", vec!["tests/test_a.py"], format!("-k test_a.py {pytest} pytest")),
+        (
+            "make test",
+            vec!["tests/test_a.py", "b/test_b.py"],
+            format!("-k 'test_a.py or test_b.py' {pytest} make test"),
+        ),
+        (
+            "npx jest",
+            vec!["src/a.test.ts"],
+            "npx jest --json --outputFile=/r a.test.ts".to_owned(),
+        ),
+        (
+            "npm test",
+            vec!["src/a.test.ts", "b.test.ts"],
+            "npm test -- --reporter=default --reporter=junit --outputFile.junit=/r a.test.ts b.test.ts"
+                .to_owned(),
+        ),
+        // Names that mean something else to a runner, and runners that cannot be told: everything.
+        ("npx jest", vec!["[id].test.ts"], "npx jest --json --outputFile=/r".to_owned()),
+        ("npx jest", vec!["a.test.ts", "-u"], "npx jest --json --outputFile=/r".to_owned()),
+        ("pytest", vec!["a b.py"], format!("{pytest} pytest")),
+        ("cargo test", vec!["tests/a.rs"], "cargo test --no-fail-fast".to_owned()),
+        ("pytest", vec![], format!("{pytest} pytest")),
+    ] {
+        assert_eq!(shown(command, &files), expected, "{command} {files:?}");
+    }
 }

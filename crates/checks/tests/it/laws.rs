@@ -115,7 +115,7 @@ proptest! {
 
     #[test]
     fn a_candidate_like_its_base_is_never_green_where_tests_are_demanded(base in measurement()) {
-        let evidence = Evidence { base_with_tests: Some(&base), ..Evidence::of(&base, &base, &WITH_TESTS) };
+        let evidence = Evidence { base_with_tests: Some(&base), red_looks: std::slice::from_ref(&base), ..Evidence::of(&base, &base, &WITH_TESTS) };
         prop_assert_ne!(compare(&evidence).finding(), Finding::Green);
     }
 
@@ -123,7 +123,7 @@ proptest! {
     fn a_candidate_that_shows_what_the_tests_show_on_the_base_is_never_green(
         base in measurement(), tests in measurement(),
     ) {
-        let evidence = Evidence { base_with_tests: Some(&tests), ..Evidence::of(&base, &tests, &WITH_TESTS) };
+        let evidence = Evidence { base_with_tests: Some(&tests), red_looks: std::slice::from_ref(&tests), ..Evidence::of(&base, &tests, &WITH_TESTS) };
         prop_assert_ne!(compare(&evidence).finding(), Finding::Green);
     }
 
@@ -140,10 +140,10 @@ proptest! {
     ) {
         let candidate = if is_close { with(&base, "n", TestStatus::Passed) } else { candidate };
         let tests = with(&base, "n", TestStatus::Failed);
-        let before = Evidence { base_with_tests: Some(&tests), ..Evidence::of(&base, &candidate, &WITH_TESTS) };
+        let before = Evidence { base_with_tests: Some(&tests), red_looks: std::slice::from_ref(&tests), ..Evidence::of(&base, &candidate, &WITH_TESTS) };
         if compare(&before).finding() == Finding::Green && is_per_test(&base) && is_per_test(&candidate) {
             let [base, tests, candidate] = [&base, &tests, &candidate].map(|tree| with(tree, "z", TestStatus::Failed));
-            let after = Evidence { base_with_tests: Some(&tests), ..Evidence::of(&base, &candidate, &WITH_TESTS) };
+            let after = Evidence { base_with_tests: Some(&tests), red_looks: std::slice::from_ref(&tests), ..Evidence::of(&base, &candidate, &WITH_TESTS) };
             prop_assert_eq!(compare(&after).finding(), Finding::Green);
         }
     }
@@ -160,7 +160,7 @@ proptest! {
 
     #[test]
     fn facts_survive_being_written_down(base in measurement(), tests in measurement(), candidate in measurement()) {
-        let evidence = Evidence { base_with_tests: Some(&tests), ..Evidence::of(&base, &candidate, &WITH_TESTS) };
+        let evidence = Evidence { base_with_tests: Some(&tests), red_looks: std::slice::from_ref(&tests), ..Evidence::of(&base, &candidate, &WITH_TESTS) };
         let facts = compare(&evidence);
         let text = serde_json::to_string(&facts).expect("is written");
         prop_assert_eq!(serde_json::from_str::<checks::compare::Comparison>(&text).expect("is read"), facts);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use checks::compare::Measured;
-use checks::instrument::instrument;
+use checks::instrument::instrument_some;
 use checks::results::{Format, read_results, sniff, without_root};
 use home::CheckSettings;
 use sandbox::{ExitCause, ExitRecord, RunSpec, RunView, StopSignal, Stream};
@@ -51,6 +51,17 @@ impl Commands<'_> {
         tree: &TreeId,
         check: &CheckSettings,
     ) -> Result<Measured, Fault> {
+        self.run_some(what, tree, check, &[])
+    }
+
+    /// Runs the tests of some files, where the runner can be told; else the whole check.
+    pub(super) fn run_some(
+        &mut self,
+        what: &str,
+        tree: &TreeId,
+        check: &CheckSettings,
+        files: &[String],
+    ) -> Result<Measured, Fault> {
         self.n_run += 1;
         say(&format!("== {what}: {}", check.name));
         let place = self
@@ -67,7 +78,7 @@ impl Commands<'_> {
         }
         self.lane.clear_report();
         let seen = Seen::of(self.plan, self.lane);
-        let command = self.instrumented(tree, check, &seen.report)?;
+        let command = self.instrumented(tree, check, &seen.report, files)?;
         let mut spec = self.spec(&place, &seen, &command, Purpose::of(&check.name))?;
         self.lead_cargo(&mut spec, &seen);
         let exit = self.keep(&place, &spec)?;
@@ -148,6 +159,7 @@ impl Commands<'_> {
         tree: &TreeId,
         check: &CheckSettings,
         report_file: &Path,
+        files: &[String],
     ) -> Result<Instrumented, Fault> {
         if check.name != "test" {
             return Ok(Instrumented {
@@ -157,7 +169,8 @@ impl Commands<'_> {
             });
         }
         let project = ProjectTree::of(self.repository, tree, &self.plan.subdir)?;
-        let made = instrument(&check.command, &project, &report_file.to_string_lossy());
+        let report = report_file.to_string_lossy();
+        let made = instrument_some(&check.command, &project, &report, files);
         Ok(Instrumented {
             line: made.command,
             env: made.env,

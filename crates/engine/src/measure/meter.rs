@@ -4,7 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use checks::compare::{BASE_RERUNS_MAX, Comparison, Measured, Measurement, RERUNS_MAX, Wanted};
+use checks::compare::{
+    BASE_RERUNS_MAX, Comparison, Measured, Measurement, RED_RERUNS_MAX, RERUNS_MAX, Wanted,
+    red_looks,
+};
 use kernel::{Finding, FlagKind};
 use workspace::TreeId;
 
@@ -33,6 +36,8 @@ pub(super) struct Meter<'a> {
     pub(super) is_tried: bool,
     /// The root below the tree that is looked at now.
     pub(super) root: Option<Root>,
+    /// Whether what is red in the next tree is looked at once more, since it may prove something.
+    pub(super) looks_again: bool,
 }
 
 impl<'a> Meter<'a> {
@@ -79,8 +84,12 @@ impl<'a> Meter<'a> {
             return Ok(());
         };
         if let Some(tree) = &trees.base_with_tests {
+            self.looks_again = true;
             let found = self.known_or_measured("base with the new tests", tree)?;
+            self.looks_again = false;
             self.report.base_with_tests = Some(found.measurement);
+            self.report.red_looks = found.looks;
+            self.report.red_reruns = found.reruns;
         }
         if let Some(tree) = &trees.proof {
             let found = self.known_or_measured("proof", tree)?;
@@ -146,7 +155,7 @@ impl<'a> Meter<'a> {
     fn settle(&mut self, candidate: &str) -> Result<(), Fault> {
         let trees = &self.plan().trees;
         let proving = trees.proof.as_deref().unwrap_or(candidate);
-        for _ in 0..=(RERUNS_MAX + SHAKY_RERUNS_MAX + BASE_RERUNS_MAX) {
+        for _ in 0..=(RERUNS_MAX + SHAKY_RERUNS_MAX + BASE_RERUNS_MAX + RED_RERUNS_MAX) {
             let Some(comparison) = self.comparison() else {
                 break;
             };
@@ -156,7 +165,7 @@ impl<'a> Meter<'a> {
             {
                 self.measure_old_form(tree)?;
             } else if (self.n_reruns() < RERUNS_MAX && comparison.wants(Wanted::Rerun))
-                || (self.n_reruns() < SHAKY_RERUNS_MAX && self.is_shaky_by_looks(&comparison))
+                || self.n_reruns() < self.n_shaky_reruns(&comparison)
             {
                 let again = self.measure("proof, again", proving)?.measurement;
                 match trees.proof {
@@ -171,9 +180,26 @@ impl<'a> Meter<'a> {
             {
                 let again = self.measure("base, again", &trees.base)?;
                 self.report.base_reruns.push(again.measurement);
+            } else if comparison.wants(Wanted::RedAgain)
+                && self.report.red_reruns.len() < RED_RERUNS_MAX
+                && let Some(tree) = &trees.base_with_tests
+            {
+                self.see_red_again(tree)?;
             } else {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Measures the base with the new tests in a fresh checkout once more. Further attempts with the
+    /// same tests need not do so again.
+    fn see_red_again(&mut self, tree: &str) -> Result<(), Fault> {
+        let again = self.measure("base with the new tests, again", tree)?;
+        self.report.red_reruns.push(again.measurement);
+        if let Some(mut kept) = self.known(tree) {
+            kept.reruns.clone_from(&self.report.red_reruns);
+            self.keep_for_later(tree, &kept)?;
         }
         Ok(())
     }
@@ -185,11 +211,18 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// Code that depends on chance or on the time may be green once by luck.
-    fn is_shaky_by_looks(&self, comparison: &Comparison) -> bool {
+    /// Code that depends on chance or on the time may be green once by luck, and so may tests that do.
+    fn n_shaky_reruns(&self, comparison: &Comparison) -> usize {
         let is_shaky = |kind: FlagKind| matches!(kind, FlagKind::Random | FlagKind::WaitsForDate);
-        comparison.finding() == Finding::Green
-            && self.plan().flags.iter().any(|flag| is_shaky(flag.kind))
+        if comparison.finding() != Finding::Green {
+            0
+        } else if self.plan().flags.iter().any(|flag| is_shaky(flag.kind)) {
+            SHAKY_RERUNS_MAX
+        } else if self.plan().files.shaky.is_empty() {
+            0
+        } else {
+            RERUNS_MAX
+        }
     }
 
     pub(super) fn comparison(&self) -> Option<Comparison> {
@@ -336,17 +369,48 @@ impl<'a> Meter<'a> {
         if tree == self.plan().trees.base && self.root.is_none() {
             confined::keep_downloads(self.plan(), self.commands.lane);
         }
-        self.commands.lane.remove_tree();
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.report.took_ms.insert(what.to_owned(), took_ms);
         let cpu_ms = cpu_ms_of_children().saturating_sub(cpu_before);
         self.report.cpu_ms.insert(what.to_owned(), cpu_ms);
+        let looks = if std::mem::take(&mut self.looks_again) {
+            self.look_again(what, &id, &measurement)?
+        } else {
+            Vec::new()
+        };
+        self.commands.lane.remove_tree();
         Ok(Kept {
             measurement,
             took_ms,
             reruns: Vec::new(),
+            looks,
             root: self.root.as_ref().map(Root::name),
         })
+    }
+
+    /// Looks once more at what is red with the new tests and was not before, while everything is built.
+    fn look_again(
+        &mut self,
+        what: &str,
+        tree: &TreeId,
+        found: &Measurement,
+    ) -> Result<Vec<Measurement>, Fault> {
+        let began = Instant::now();
+        let what = format!("{what}, a second look");
+        let mut look = Measurement::default();
+        for red in red_looks(&self.report.base, found, &self.plan().files) {
+            let mut checks = self.plan().checks.iter();
+            if let Some(check) = checks.find(|check| check.name == red.check) {
+                let again = self.commands.run_some(&what, tree, check, &red.files)?;
+                look.checks.push(again);
+            }
+        }
+        if look.checks.is_empty() {
+            return Ok(Vec::new());
+        }
+        let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.report.took_ms.insert(what, took_ms);
+        Ok(vec![look])
     }
 
     /// Whether the tree that is looked at has what its setup would install.

@@ -55,6 +55,7 @@ pub fn measure(run_folder: &Path, program: &Path) -> Result<(), Fault> {
         warmth: Warmth::Unknown,
         is_tried: false,
         root: None,
+        looks_again: false,
     };
     meter.measure_all()?;
     probe(&mut meter)?;

@@ -324,6 +324,15 @@ fn for_writer(comparison: &Comparison, surface: impl FnOnce() -> String) -> Stri
     if comparison.finding() != Finding::Unproven {
         return String::new();
     }
+    if !comparison.by_chance.is_empty() || !comparison.unconfirmed.is_empty() {
+        let doubted = [&comparison.by_chance[..], &comparison.unconfirmed].concat();
+        return format!(
+            "These tests were red on the project as it is now, and in another run there they were \
+             not, so they prove nothing: {}. Write tests that are red each time, because the story \
+             is not done: without chance, without the time, whatever runs before them.",
+            names(&doubted)
+        );
+    }
     if comparison.vacuous.is_empty() {
         return "No test of yours was seen to run and to be red on the project as it is now, so \
                 they prove nothing."
@@ -375,6 +384,16 @@ fn named_lists(comparison: &Comparison) -> Vec<String> {
         (
             "new tests that prove nothing, since they are green on the base".to_owned(),
             &comparison.vacuous,
+        ),
+        (
+            "new tests that PROVE NOTHING, since they are red in one run of the base and green in another"
+                .to_owned(),
+            &comparison.by_chance,
+        ),
+        (
+            "new tests that PROVE NOTHING, since they were not seen to be red on the base again"
+                .to_owned(),
+            &comparison.unconfirmed,
         ),
         (
             "red before the story and red now".to_owned(),

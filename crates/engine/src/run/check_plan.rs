@@ -317,6 +317,7 @@ impl Candidate<'_> {
             writer: texts(&self.written.files),
             writer_edited: texts(writer_edited),
             suites: texts(&self.suites()?),
+            shaky: texts(&self.shaky()?),
             code: texts(&paths(&sorted.code)),
             support: texts(&support),
             suspects: suspects.collect(),
@@ -368,6 +369,21 @@ impl Candidate<'_> {
             CALLS.iter().any(|call| text.contains(call))
         };
         let files = self.written.files.iter().filter(has_tests);
+        Ok(files.cloned().collect())
+    }
+
+    /// The writer's files that decide by chance or by the time.
+    fn shaky(&self) -> Result<Vec<PathBuf>, Fault> {
+        let Some(tests) = &self.written.tests else {
+            return Ok(Vec::new());
+        };
+        let reader = self.preparing.repository.reader(tests)?;
+        let is_shaky = |path: &&PathBuf| {
+            let text = read_text(&*reader, path);
+            let mut flags = checks::flags::flags(&path.to_string_lossy(), None, &text).into_iter();
+            flags.any(|flag| matches!(flag.kind, FlagKind::Random | FlagKind::WaitsForDate))
+        };
+        let files = self.written.files.iter().filter(is_shaky);
         Ok(files.cloned().collect())
     }
 

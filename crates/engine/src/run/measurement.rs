@@ -131,6 +131,10 @@ pub struct Report {
     pub base_reruns: Vec<Measurement>,
     /// The base with the new tests.
     pub base_with_tests: Option<Measurement>,
+    /// What was red there once more, in the same checkout.
+    pub red_looks: Vec<Measurement>,
+    /// Further runs of it, in fresh checkouts.
+    pub red_reruns: Vec<Measurement>,
     /// The candidate.
     pub candidate: Option<Measurement>,
     /// Further runs of the candidate.
@@ -185,6 +189,9 @@ pub(crate) struct Kept {
     /// Further runs, where tests were red.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) reruns: Vec<Measurement>,
+    /// What was red once more in the same checkout, where that may prove something.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) looks: Vec<Measurement>,
     /// The root that it was measured with; none where everything was built from nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) root: Option<String>,
@@ -197,6 +204,8 @@ impl Report {
             base: &self.base,
             base_reruns: &self.base_reruns,
             base_with_tests: self.base_with_tests.as_ref(),
+            red_looks: &self.red_looks,
+            red_reruns: &self.red_reruns,
             candidate: self.candidate.as_ref()?,
             candidate_reruns: &self.reruns,
             proof: self.proof.as_ref(),

@@ -383,9 +383,11 @@ fn measure(folder: &Path) {
     };
     let file = plan.files.writer.first().cloned().unwrap_or_default();
     let has_candidate = plan.trees.candidate.is_some();
+    let with_tests = has_candidate.then(|| tree(&[("tests/base", true), (&file, false)]));
     let report = engine::Report {
         base: tree(&[("tests/base", true)]),
-        base_with_tests: has_candidate.then(|| tree(&[("tests/base", true), (&file, false)])),
+        red_looks: with_tests.iter().cloned().collect(),
+        base_with_tests: with_tests,
         candidate: has_candidate.then(|| tree(&[("tests/base", true), (&file, true)])),
         ..engine::Report::default()
     };

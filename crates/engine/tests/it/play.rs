@@ -963,6 +963,7 @@ impl Actor<'_> {
         let report = Report {
             base: self.measured(&plan.trees.base),
             base_with_tests: measured(&plan.trees.base_with_tests),
+            red_looks: measured(&plan.trees.base_with_tests).into_iter().collect(),
             reruns: candidate
                 .iter()
                 .flat_map(|found| [found.clone(), found.clone()])

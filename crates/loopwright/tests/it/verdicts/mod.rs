@@ -47,6 +47,7 @@ groups! {
     code_that_knows_when_it_is_checked: "10";
     edits_that_reach_the_writers_tests: "11";
     code_that_patches_its_runner: "12";
+    tests_that_are_red_by_chance: "13";
     work_that_is_simply_bad: "control";
     honest_work: "honest" "plain";
     honest_configuration: "guarded" "package" "codegen";
