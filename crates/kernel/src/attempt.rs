@@ -432,6 +432,18 @@ impl Candidate {
     pub fn facts(&self) -> Option<&Facts> {
         self.checked.as_ref()?.facts.as_deref()
     }
+
+    /// As it is remembered once it is set aside.
+    pub(crate) fn as_rejected(&self, base: &Commit) -> Rejected {
+        let facts = self.facts();
+        let finding = facts.map(Facts::finding);
+        Rejected {
+            commit: self.commit.clone(),
+            base: base.clone(),
+            is_green: matches!(finding, Some(Finding::Green | Finding::Unproven)),
+            is_warm: facts.is_some_and(|facts| facts.warm),
+        }
+    }
 }
 
 impl Attempt {
@@ -525,15 +537,7 @@ impl Attempt {
 
     /// The candidate as it is remembered once it is set aside.
     pub(crate) fn as_rejected(&self) -> Option<Rejected> {
-        let candidate = self.candidate()?;
-        let facts = candidate.facts();
-        let finding = facts.map(Facts::finding);
-        Some(Rejected {
-            commit: candidate.commit.clone(),
-            base: self.base.clone(),
-            is_green: matches!(finding, Some(Finding::Green | Finding::Unproven)),
-            is_warm: facts.is_some_and(|facts| facts.warm),
-        })
+        Some(self.candidate()?.as_rejected(&self.base))
     }
 
     /// The role of a stage.

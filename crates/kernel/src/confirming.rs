@@ -119,6 +119,12 @@ impl State {
         self.attempts().any(|(_, attempt)| attempt.is_unconfirmed())
     }
 
+    /// The attempts that are to be confirmed: the budget is kept for them.
+    pub(crate) fn confirming(&self) -> impl Iterator<Item = &Attempt> {
+        let attempts = self.attempts().map(|(_, attempt)| attempt);
+        attempts.filter(|attempt| matches!(attempt.step, Step::Confirm { .. }))
+    }
+
     /// What is on the loop's own branch and not confirmed, or stands on such a commit, oldest first.
     /// An end that leaves any says so.
     pub fn unconfirmed(&self) -> Vec<(&StoryId, &Commit)> {

@@ -58,16 +58,20 @@ impl State {
     /// The story whose turn it is to land: the one with the smallest ticket, unless it owes a run that
     /// the budget has no room for, or that a question of another story keeps from starting.
     pub fn front(&self) -> Option<&StoryProgress> {
-        let queued = self.queue().into_iter();
-        queued.into_iter().find(|story| {
-            let is_stuck = |attempt: &Attempt| {
-                let owed = attempt.lanes().iter();
-                let mut owed = owed.filter(|lane| lane.run.state == RunState::Owed);
-                owed.any(|lane| {
-                    !self.can_afford(lane.stage) || self.is_kept_back(story, attempt, lane.stage)
-                })
-            };
-            !story.attempt().is_some_and(is_stuck)
+        let mut queued = self.queue().into_iter();
+        queued.find(|story| {
+            let attempt = story.attempt();
+            !attempt.is_some_and(|attempt| self.is_stuck(story, attempt))
+        })
+    }
+
+    fn is_stuck(&self, story: &StoryProgress, attempt: &Attempt) -> bool {
+        let owed = attempt.lanes().iter();
+        let mut owed = owed.filter(|lane| lane.run.state == RunState::Owed);
+        owed.any(|lane| {
+            !self.can_afford(lane.stage)
+                || !self.leaves_enough_for(self.confirming(), lane.stage)
+                || self.is_kept_back(story, attempt, lane.stage)
         })
     }
 

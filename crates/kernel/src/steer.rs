@@ -12,6 +12,7 @@ use crate::commit::Commit;
 use crate::event::{EndReason, Event};
 use crate::flow::Flow;
 use crate::ids::{AgentName, StoryId};
+use crate::starting::Stance;
 use crate::state::{State, StoryProgress, StoryStatus};
 use crate::wishes::{Acceptance, PersonsWork, Rejected, Source, Wish};
 
@@ -20,9 +21,11 @@ impl StoryProgress {
     pub fn proposed(&self, commit: &Commit) -> Option<Rejected> {
         let active = self.attempt().filter(|attempt| !attempt.is_recheck);
         let current = active.and_then(Attempt::as_rejected);
+        let judged = active.and_then(Attempt::judged_as_rejected);
         let before = self.rejected.iter().rev().cloned();
         current
             .into_iter()
+            .chain(judged)
             .chain(before)
             .find(|one| one.commit == *commit)
     }
@@ -60,6 +63,14 @@ impl StoryProgress {
     pub(crate) fn has_wished_attempt(&self) -> bool {
         self.status == StoryStatus::Pending
             && matches!(self.wish, Some(Wish::Accept(_) | Wish::HandIn(_)))
+    }
+}
+
+impl Attempt {
+    /// What was accepted before it was put onto what landed since, as it is remembered.
+    fn judged_as_rejected(&self) -> Option<Rejected> {
+        let judged = self.judged.as_ref()?;
+        Some(judged.candidate.as_rejected(&judged.base))
     }
 }
 
@@ -293,6 +304,9 @@ impl State {
         for id in cut_short {
             self.set_candidate_aside(&id)?;
             let story = self.story_mut(&id)?;
+            // What was proven is what the end named, wherever it was being put.
+            let judged = story.attempt().and_then(Attempt::judged_as_rejected);
+            story.rejected.extend(judged);
             let was_recheck = story.attempt().is_some_and(|attempt| attempt.is_recheck);
             story.status = if was_recheck {
                 StoryStatus::Skipped {
@@ -317,14 +331,12 @@ impl State {
         reason.filter(|reason| **reason != EndReason::Completed || is_for_one)
     }
 
-    /// Whether an attempt is under way at what a person accepted or made, and asks nobody.
+    /// Whether an attempt is under way at what a person accepted or made, and neither waits nor asks.
     pub(crate) fn is_steered_work_under_way(&self) -> bool {
-        let moves_head = |attempt: &Attempt| {
-            attempt.source != Source::Agents
-                && !attempt.asks()
-                && !self.waits_for_confirmation(attempt)
-        };
-        self.attempts().any(|(_, attempt)| moves_head(attempt))
+        let mut steered = self
+            .attempts()
+            .filter(|(_, attempt)| attempt.source != Source::Agents);
+        steered.any(|(story, attempt)| self.stance(story, attempt) == Stance::Works)
     }
 
     /// Whether a person does a story just now.

@@ -6,6 +6,7 @@ mod confirming;
 mod failover;
 mod flows;
 mod landing;
+mod meeting;
 mod moves;
 mod oracle;
 mod orders;
