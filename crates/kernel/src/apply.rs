@@ -149,7 +149,7 @@ impl State {
     /// Takes over how many stories are worked on at once, where a reload says so.
     fn work_together(&mut self, together: Option<&Together>) {
         if let Some(together) = together {
-            self.spec.together = together.clone();
+            Arc::make_mut(&mut self.spec).together = together.clone();
         }
     }
 
@@ -264,7 +264,7 @@ impl State {
     /// The attempt that is under way at a story.
     pub(crate) fn attempt_mut(&mut self, id: &StoryId) -> Result<&mut Attempt, Refused> {
         match &mut self.story_mut(id)?.status {
-            StoryStatus::Active(attempt) => Ok(attempt),
+            StoryStatus::Active(attempt) => Ok(Arc::make_mut(attempt)),
             _ => Err(format!("story `{id}` is not being worked on").into()),
         }
     }
@@ -331,7 +331,7 @@ impl State {
         story.tried_on = Some(attempt.base.clone());
         story.began_at_ms.get_or_insert(at_ms);
         story.is_recalled = false;
-        story.status = StoryStatus::Active(Box::new(attempt));
+        story.status = StoryStatus::Active(Arc::new(attempt));
         if moves_tests {
             return self.step(id, Step::MoveTests { drafts });
         }
@@ -371,7 +371,7 @@ impl State {
         story.rechecked_as = number;
         let mut attempt = Attempt::new(number, flow, cast, head.clone(), at_ms);
         attempt.is_recheck = true;
-        story.status = StoryStatus::Active(Box::new(attempt));
+        story.status = StoryStatus::Active(Arc::new(attempt));
         let candidate = Candidate::new(head.clone(), Vec::new(), None);
         self.enter(id, 0, Material::Candidate(Box::new(candidate)))
     }

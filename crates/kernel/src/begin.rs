@@ -24,7 +24,7 @@ impl State {
     pub(crate) fn of_spec(spec: &LoopSpec, at_ms: i64) -> Result<Self, Refused> {
         refuse_doubles(&spec.stories)?;
         let mut state = Self {
-            spec: spec.clone(),
+            spec: Arc::new(spec.clone()),
             prepared: false,
             stories: spec.stories.iter().map(StoryProgress::of_spec).collect(),
             head: spec.base.clone(),

@@ -1,13 +1,14 @@
 //! A commit's id.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// A commit's id: 40 or 64 lower-case hexadecimal digits.
+/// A commit's id: 40 or 64 lower-case hexadecimal digits. Copies share them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Commit(String);
+pub struct Commit(Arc<str>);
 
 /// A word that is not a commit's id.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +27,7 @@ impl Commit {
     pub fn new(id: &str) -> Result<Self, NotACommit> {
         let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         if matches!(id.len(), 40 | 64) && id.bytes().all(is_hex) {
-            Ok(Self(id.to_owned()))
+            Ok(Self(id.into()))
         } else {
             Err(NotACommit(id.to_owned()))
         }
@@ -48,7 +49,7 @@ impl TryFrom<String> for Commit {
 
 impl From<Commit> for String {
     fn from(commit: Commit) -> Self {
-        commit.0
+        commit.0.as_ref().to_owned()
     }
 }
 

@@ -1,9 +1,11 @@
 //! Names that must not be mixed up: a story's id and an agent's name are both words, and neither is
-//! ever used where the other belongs.
+//! ever used where the other belongs. They stand in every order and every state, so copies share their
+//! text.
 
 use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +15,7 @@ macro_rules! word {
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
         #[derive(Serialize, Deserialize)]
         #[serde(transparent)]
-        pub struct $name(String);
+        pub struct $name(Arc<str>);
 
         impl $name {
             /// The word itself.
@@ -39,25 +41,25 @@ macro_rules! word {
 
         impl From<&str> for $name {
             fn from(word: &str) -> Self {
-                Self(word.to_owned())
+                Self(word.into())
             }
         }
 
         impl From<String> for $name {
             fn from(word: String) -> Self {
-                Self(word)
+                Self(word.into())
             }
         }
 
         impl PartialEq<str> for $name {
             fn eq(&self, other: &str) -> bool {
-                self.0 == other
+                *self.0 == *other
             }
         }
 
         impl PartialEq<&str> for $name {
             fn eq(&self, other: &&str) -> bool {
-                self.0 == *other
+                *self.0 == **other
             }
         }
 

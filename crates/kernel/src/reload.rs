@@ -20,7 +20,7 @@ impl State {
         let spec = LoopSpec {
             stories: stories.to_vec(),
             settings: Arc::clone(settings),
-            ..self.spec.clone()
+            ..LoopSpec::clone(&self.spec)
         };
         for story in Self::of_spec(&spec, at_ms)?.stories {
             let known = self
@@ -34,7 +34,7 @@ impl State {
                 None => self.stories.push(story),
             }
         }
-        self.spec.settings = Arc::clone(settings);
+        Arc::make_mut(&mut self.spec).settings = Arc::clone(settings);
         Ok(())
     }
 }

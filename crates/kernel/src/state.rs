@@ -23,7 +23,8 @@ use crate::wishes::{Rejected, Wish};
 /// A loop, as its journal says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
-    pub(crate) spec: LoopSpec,
+    /// Shared, as are attempts: copies of a state are made at every step.
+    pub(crate) spec: Arc<LoopSpec>,
     pub(crate) prepared: bool,
     pub(crate) stories: Vec<StoryProgress>,
     pub(crate) head: Commit,
@@ -144,7 +145,7 @@ pub enum StoryStatus {
     /// Its turn has not come.
     Pending,
     /// Is being worked on.
-    Active(Box<Attempt>),
+    Active(Arc<Attempt>),
     /// Accepted; the commit is on the branch. Without one it had passed before the loop.
     Passed(Option<Commit>),
     /// Set aside after its last attempt.

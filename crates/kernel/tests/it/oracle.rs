@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use kernel::{
     Attempt, Commit, Deed, Event, Flow, LoopSpec, OnQuestion, Order, Rejudge, RestackClass,
-    RestackOrder, Restackable, RunKey, RunOutcome, Stage, Stamped, State, StoryProgress,
+    RestackOrder, Restackable, RunOrder, RunOutcome, Stage, Stamped, State, StoryProgress,
     StoryStatus, Together, Verdict, decide,
 };
 use testkit::{Random, number};
@@ -278,6 +278,8 @@ struct World {
     random: Random,
     seed: u64,
     n_requests: u32,
+    /// What is owed after the last record, until somebody has looked at it.
+    owed: Option<Vec<Order>>,
 }
 
 impl World {
@@ -291,6 +293,7 @@ impl World {
             random,
             seed,
             n_requests: 6,
+            owed: None,
         }
     }
 
@@ -307,7 +310,9 @@ impl World {
         if self.played.state.is_paused() && self.random.chance(40) {
             return self.record(Event::ResumeRequested);
         }
-        let owed = decide(&self.played.state);
+        // Where an order was lost, it is asked for again.
+        let owed = self.owed.take();
+        let owed = owed.unwrap_or_else(|| decide(&self.played.state));
         let asks = !self.played.state.questions().is_empty();
         if asks && (owed.is_empty() || self.random.chance(5)) {
             return self.answer();
@@ -337,8 +342,7 @@ impl World {
     }
 
     fn record(&mut self, event: Event) {
-        let before = self.played.state.clone();
-        self.played.record(event);
+        let before = self.played.advance(event);
         let Stamped { event, .. } = self.played.journal.last().expect("a record").clone();
         self.check(&before, &event);
     }
@@ -414,10 +418,9 @@ impl World {
             Deed::Run(run) if run.place.run.stage == Stage::Confirm && random.chance(90) => {
                 return None;
             }
-            Deed::Run(run) => {
-                let run = run.place.run.clone();
-                let outcome = self.run_outcome(&run);
-                ended(run, outcome)
+            Deed::Run(order) => {
+                let outcome = self.run_outcome(order);
+                ended(order.place.run.clone(), outcome)
             }
             Deed::MakeCandidate(make) if random.chance(5) => Event::NothingNew {
                 story: make.story.id.clone(),
@@ -463,11 +466,8 @@ impl World {
                 }
             },
             _ => {
-                let before = self.played.state.clone();
-                self.played.carry_out(order);
-                let last = self.played.journal.last().expect("a record");
-                let event = last.event.clone();
-                self.check(&before, &event);
+                let event = self.played.outcome_of(order);
+                self.record(event);
                 return None;
             }
         })
@@ -482,7 +482,8 @@ impl World {
         crate::support::restacked(order, commit, RestackClass::Disjoint)
     }
 
-    fn run_outcome(&mut self, run: &RunKey) -> RunOutcome {
+    fn run_outcome(&mut self, order: &RunOrder) -> RunOutcome {
+        let run = &order.place.run;
         let roll = self.random.below::<u32>(40);
         match (run.stage, roll) {
             (_, 0) => limit(None),
@@ -496,8 +497,8 @@ impl World {
             (Stage::Implement | Stage::Prove, _) => worked(),
             (Stage::WriteTests, _) => written(),
             (Stage::Review, _) => reviewed(),
-            (Stage::Check, roll) => self.measured(run, roll),
-            (Stage::Confirm, _) => self.confirmed(run),
+            (Stage::Check, roll) => self.measured(order, roll),
+            (Stage::Confirm, _) => self.confirmed(order),
             (Stage::Arbitrate, roll) => RunOutcome::Ruled {
                 fresh_tests: roll > 20,
                 reason: String::new(),
@@ -510,12 +511,12 @@ impl World {
 
     /// The oracle measures: a tree in which two works clash is red. A candidate may also be wrong by
     /// itself, which is seen where it was made.
-    fn measured(&mut self, run: &RunKey, roll: u32) -> RunOutcome {
+    fn measured(&mut self, order: &RunOrder, roll: u32) -> RunOutcome {
+        let run = &order.place.run;
         let attempt = self.played.state.attempt(&run.story).expect("an attempt");
         let commit = &attempt.candidate().expect("a candidate").commit;
         let is_first = attempt.judged.is_none();
-        let warm =
-            self.oracle.is_warm && !is_cold(&self.played.state, run) && self.random.chance(80);
+        let warm = self.oracle.is_warm && !order.cold && self.random.chance(80);
         let is_green = if warm {
             self.oracle.seems_green(commit)
         } else {
@@ -539,10 +540,10 @@ impl World {
     }
 
     /// What landed is measured again, with everything built anew.
-    fn confirmed(&mut self, run: &RunKey) -> RunOutcome {
-        let seed = self.seed;
+    fn confirmed(&mut self, order: &RunOrder) -> RunOutcome {
+        let (seed, run) = (self.seed, &order.place.run);
         let state = &self.played.state;
-        assert!(is_cold(state, run), "seed {seed}: {run} reuses a build");
+        assert!(order.cold, "seed {seed}: {run} reuses a build");
         let attempt = state.attempt(&run.story).expect("an attempt");
         let commit = &attempt.candidate().expect("a candidate").commit;
         let is_green = self.oracle.is_green(commit);
@@ -568,6 +569,7 @@ impl World {
             "seed {seed}: q5: nothing is owed and nobody is asked"
         );
         self.check_shown(before, &owed);
+        self.owed = Some(owed);
         let after = &self.played.state;
         check_others(before, after, event, seed);
         check_bounds(after, seed);
@@ -784,14 +786,6 @@ fn is_stuck(state: &State, story: &StoryProgress) -> bool {
     let mut asking = state.questions().into_iter();
     story.attempt().is_some_and(|one| !one.lanes().is_empty())
         && (owes_much || asking.any(|one| !one.free))
-}
-
-/// Whether the run of an order may not reuse a build.
-fn is_cold(state: &State, run: &RunKey) -> bool {
-    let mut orders = decide(state).into_iter();
-    orders.any(
-        |order| matches!(&order.deed, Deed::Run(order) if order.place.run == *run && order.cold),
-    )
 }
 
 /// Q6: what happens to one story changes nothing of another.

@@ -94,8 +94,19 @@ impl Played {
     }
 
     pub(crate) fn record(&mut self, event: Event) {
-        self.try_record(event)
-            .unwrap_or_else(|illegal| panic!("{illegal}"));
+        drop(self.advance(event));
+    }
+
+    /// Records an event and gives the state before it.
+    pub(crate) fn advance(&mut self, event: Event) -> State {
+        let record = Stamped {
+            at_ms: self.clock_ms,
+            event,
+        };
+        let after = self.state.clone().after(&record);
+        let after = after.unwrap_or_else(|illegal| panic!("{illegal}"));
+        self.journal.push(record);
+        std::mem::replace(&mut self.state, after)
     }
 
     /// Records an event that must be refused, and gives the reason.
@@ -140,11 +151,17 @@ impl Played {
 
     /// Carries out an order that needs no outcome from outside.
     pub(crate) fn carry_out(&mut self, order: &Order) {
+        let event = self.outcome_of(order);
+        self.record(event);
+    }
+
+    /// What comes of such an order.
+    pub(crate) fn outcome_of(&mut self, order: &Order) -> Event {
         if let Some(decision) = order.deed.decision() {
-            return self.record(decision);
+            return decision;
         }
         let number = self.journal.len() as u64;
-        let event = match order.deed.clone() {
+        match order.deed.clone() {
             Deed::Prepare { .. } => Event::LoopPrepared,
             Deed::MakeTests(order) => Event::TestsMade {
                 story: order.place.run.story,
@@ -191,8 +208,7 @@ impl Played {
                 wait.event(self.clock_ms).expect("its time has come")
             }
             other => panic!("{other:?} needs an outcome"),
-        };
-        self.record(event);
+        }
     }
 
     /// Ends the run that is under way.
