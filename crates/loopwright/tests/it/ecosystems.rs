@@ -13,7 +13,21 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::sample::sample;
 use crate::support::TestEnv;
+
+/// They install everything anew in every tree, which takes long: CI plays one of them. Projects of both kinds
+/// that install nothing are among the verdict cases.
+#[test]
+fn a_project_that_installs_packages() {
+    let all: [(&str, fn()); 2] = [
+        ("python", python::a_python_project),
+        ("typescript", typescript::a_typescript_project),
+    ];
+    for (_, play) in sample("projects that install packages", &all) {
+        play();
+    }
+}
 
 const ANY: &str = r#"ROUND=1
 while [ -f "$SCENE/prompts/$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_STAGE-$ROUND" ]; do ROUND=$((ROUND + 1)); done

@@ -56,8 +56,7 @@ def test_signs_do_not_count() -> None:
     assert total([-1, -1, 2]) == 4
 CODE";
 
-#[test]
-fn a_python_project() {
+pub(super) fn a_python_project() {
     let files = [
         ("pyproject.toml", PYPROJECT),
         ("tally.py", SOURCE),

@@ -65,8 +65,7 @@ CODE"#;
 
 const EXIT_ZERO: &str = "sed -i 's/\"vitest run\"/\"exit 0\"/' package.json";
 
-#[test]
-fn a_typescript_project() {
+pub(super) fn a_typescript_project() {
     let node = NodeTools::install();
     let manifest = format!(
         "{{\n\t\"name\": \"tally\",\n\t\"version\": \"1.0.0\",\n\t\"private\": true,\n\t\"type\": \"module\",\n\t\"scripts\": {{ \"test\": \"vitest run\", \

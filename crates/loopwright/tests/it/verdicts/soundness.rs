@@ -3,7 +3,8 @@
 //! not seen the program, but for those about own packages of a workspace.
 //!
 //! Each must end as it does cold, and no measurement over a root may have differed from a cold one: a
-//! confirmation alone would hide that. CI plays a seeded sample, one case of some tools; the soak (`LOOPWRIGHT_SOAK=1`) plays all. `LOOPWRIGHT_VERDICTS=name,name` plays these only.
+//! confirmation alone would hide that. CI plays a seeded sample, one case of
+//! each test; the soak (`LOOPWRIGHT_SOAK=1`) plays all. `LOOPWRIGHT_VERDICTS=name,name` plays these only.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,34 +31,26 @@ struct Sound {
     file: PathBuf,
 }
 
-/// A test for each tool, and the list of all.
+/// A test for some tools, and the list of all.
 macro_rules! tools {
-    ($($test:ident: $tool:literal;)+) => {
+    ($($test:ident: $($tool:literal),+;)+) => {
         $(#[test]
         fn $test() {
-            show($tool);
+            show(&[$($tool),+]);
         })+
 
-        const TOOLS: &[&str] = &[$($tool,)+];
+        const TOOLS: &[&str] = &[$($($tool,)+)+];
     };
 }
 
+// CI plays one case of each test. Tools that make nothing which is reused stand together, and so do those of
+// which the same outputs are.
 tools! {
-    cargo_reuses_what_nothing_touched: "cargo";
-    packages_of_a_workspace_are_reused_if_nothing_touched_them: "workspace";
-    npm_reuses_what_the_lock_file_names: "npm";
-    a_virtual_environment_is_what_its_lists_say: "pytest";
-    vitest_finds_no_cache: "vitest";
-    jest_finds_no_cache: "jest";
-    tsc_compiles_everything: "tsc";
-    make_builds_from_nothing: "make";
-    cmake_builds_from_nothing: "cmake";
+    cargo_reuses_what_nothing_touched: "cargo", "workspace";
+    npm_reuses_what_the_lock_file_names: "npm", "vitest", "jest";
+    what_other_tools_make_is_made_anew: "pytest", "tsc", "make", "cmake";
     a_tree_has_what_its_commit_has: "tree";
 }
-
-/// Tools of which CI plays one case each: those whose outputs are reused, and those whose cases are quick.
-/// Virtual environments take a minute to make, and of the others nothing is reused but what npm made.
-const PLAYED_IN_CI: [&str; 5] = ["cargo", "workspace", "npm", "tree", "make"];
 
 /// Cases in which something must be reused, and what is then said.
 const KNOWN_WARM: [(&str, &str); 2] = [
@@ -71,11 +64,11 @@ fn known_warm(sound: &Sound) -> Option<&'static str> {
 }
 
 #[expect(clippy::print_stdout, reason = "a table that people read")]
-fn show(tool: &str) {
+fn show(tools: &[&str]) {
     let runners = toolbox::verdict_runners();
     let all = all();
     let mut wrong = Vec::new();
-    let chosen = chosen(tool, &all);
+    let chosen = chosen(tools, &all);
     for sound in &chosen {
         let start = Instant::now();
         let (fault, built) = play(sound, &runners);
@@ -102,27 +95,30 @@ fn show(tool: &str) {
     );
 }
 
-fn chosen<'a>(tool: &str, all: &'a [Sound]) -> Vec<&'a Sound> {
+fn chosen<'a>(tools: &[&str], all: &'a [Sound]) -> Vec<&'a Sound> {
     let has_program = |sound: &&Sound| {
         let needs = sound.needs_program.as_deref();
         needs.is_none_or(is_there)
     };
-    let fitting = all.iter().filter(|sound| sound.ecosystem == tool);
+    let fitting = all
+        .iter()
+        .filter(|sound| tools.contains(&sound.ecosystem.as_str()));
     let fitting = fitting.filter(has_program);
     if let Ok(names) = std::env::var("LOOPWRIGHT_VERDICTS") {
         let is_asked = |sound: &&Sound| names.split(',').any(|name| name == sound.name);
         return fitting.filter(is_asked).collect();
     }
-    if !is_soak() && !PLAYED_IN_CI.contains(&tool) {
-        return Vec::new();
-    }
     let fitting: Vec<&Sound> = fitting.collect();
-    if ["cargo", "workspace"].contains(&tool) && !is_soak() {
-        // Of these it is also seen that something is reused at all.
-        let is_known = |sound: &&&Sound| known_warm(sound).is_some();
-        return fitting.iter().filter(is_known).copied().collect();
+    let known: Vec<&Sound> = fitting
+        .iter()
+        .copied()
+        .filter(|sound| known_warm(sound).is_some())
+        .collect();
+    // Of these it is also seen that something is reused at all.
+    if !known.is_empty() && !is_soak() {
+        return sample("soundness, reused", &known);
     }
-    sample(&format!("soundness {tool}"), &fitting)
+    sample(&format!("soundness {}", tools.join(" ")), &fitting)
 }
 
 fn is_there(program: &str) -> bool {
