@@ -108,6 +108,12 @@ impl Home {
         self.root.join("tasks").join(format!("{hash:016x}"))
     }
 
+    /// The beginning of the names of a claim's runs. Claims are numbered per plan, and the runs of all
+    /// plans of a repository lie in one folder, so that the plan is part of the name.
+    pub fn task_runs(plan_key: &str, claim: u64) -> String {
+        format!("{:016x}-{claim}-", hash(plan_key.as_bytes()))
+    }
+
     /// Held by whoever renews a login of the person's, by the file that it is.
     pub fn login_lock(&self, login: &Path) -> PathBuf {
         let name = format!("{:016x}.lock", hash(login.as_os_str().as_encoded_bytes()));

@@ -26,6 +26,7 @@ mod place;
 mod prompt;
 mod refresh;
 mod refreshing;
+mod runs;
 mod store;
 mod verbs;
 mod words;

@@ -87,16 +87,6 @@ impl Tasks {
         &self.place
     }
 
-    /// The files of one claim's run.
-    pub fn run_folder(&self, claim: u64, run_number: u32) -> PathBuf {
-        self.runs().join(format!("{claim}-{run_number}"))
-    }
-
-    /// The files of all runs.
-    pub fn runs(&self) -> PathBuf {
-        self.folder.join("runs")
-    }
-
     /// The folder of the whole store.
     pub fn folder(&self) -> &Path {
         &self.folder

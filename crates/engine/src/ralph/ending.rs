@@ -8,6 +8,8 @@ use agents::{Outcome, RunSummary};
 use home::now_ms;
 use sandbox::{ExitCause, ExitRecord, RunView};
 
+use crate::fault::Fault;
+
 /// How often a run is looked at.
 pub(super) const LOOK: Duration = Duration::from_millis(15);
 
@@ -61,6 +63,24 @@ pub(super) fn end_run(folder: &Path) {
             Ok(RunView::NotStarted | RunView::Ended(_) | RunView::Rebooted(_)) | Err(_) => return,
         }
         thread::sleep(LOOK);
+    }
+}
+
+/// What it means that an agent could not be started: it has done nothing, so that it costs the task no
+/// attempt.
+pub(super) fn not_started(fault: &Fault) -> Ended {
+    let why = fault.words();
+    match fault {
+        Fault::Unreachable { .. } | Fault::Delayed { .. } => Ended::Limited {
+            why,
+            until_ms: None,
+        },
+        Fault::Transient { .. }
+        | Fault::Aborted
+        | Fault::BadTree { .. }
+        | Fault::DiskFull
+        | Fault::NeedsPerson { .. }
+        | Fault::NotLoggedIn { .. } => Ended::Impossible { why },
     }
 }
 

@@ -1,9 +1,8 @@
 //! One worker of a `ralph`: claim, prompt, agent, log, complete or release, pause, again.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,7 +16,7 @@ use workspace::CommitId;
 
 use super::agent::Run;
 use super::describe::doing;
-use super::ending::{Ended, Kept, LOOK, end_run, meaning, stop};
+use super::ending::{Ended, Kept, LOOK, end_run, meaning, not_started, stop};
 use super::landing::Landing;
 use super::log::{Action, Entry};
 use super::plan::{End, Notice, OnFailure};
@@ -167,14 +166,8 @@ impl<'a, 's> Lane<'a, 's> {
         let Some(stale) = stale else {
             return;
         };
-        let prefix = format!("{}-", stale.number);
-        let Ok(entries) = fs::read_dir(self.tasks.runs()) else {
-            return;
-        };
-        for entry in entries.flatten() {
-            if entry.file_name().to_string_lossy().starts_with(&prefix) {
-                end_run(&entry.path());
-            }
+        for folder in self.tasks.runs_of(stale) {
+            end_run(&folder);
         }
     }
 
@@ -369,7 +362,13 @@ impl<'a, 's> Lane<'a, 's> {
     ) -> Ended {
         // Only where checks decide does it matter whether the agent did anything.
         let before = lease.verify.then(|| self.mark_of_tree());
-        let folder = self.tasks.run_folder(lease.number, 1);
+        let folder = match self.tasks.make_run_folder(lease.number) {
+            Ok(folder) => folder,
+            Err(error) => {
+                let why = home::words_of(&error);
+                return Ended::Impossible { why };
+            }
+        };
         let run = Run {
             plan: self.shared.plan,
             tasks: &self.tasks,
@@ -378,15 +377,14 @@ impl<'a, 's> Lane<'a, 's> {
             lease,
             folder: &folder,
         };
-        let exit = match self.keep_agent(&run, prompt) {
+        let keeper = match run.start(prompt) {
+            Ok(keeper) => keeper,
+            Err(fault) => return not_started(&fault),
+        };
+        let exit = match self.keep_agent(&run, keeper) {
             Ok(Kept::Ended(exit)) => exit,
             Ok(Kept::Lost) => return Ended::Lost,
             Ok(Kept::Interrupted) => return Ended::Interrupted,
-            Err(Fault::NeedsPerson { what, remedy }) => {
-                let why = format!("{what}; {remedy}");
-                return Ended::Impossible { why };
-            }
-            Err(Fault::NotLoggedIn { question }) => return Ended::Impossible { why: question },
             Err(fault) => return Ended::Failed { why: fault.words() },
         };
         told.exit_code = exit.exit_code;
@@ -420,8 +418,7 @@ impl<'a, 's> Lane<'a, 's> {
     }
 
     /// Runs the agent to its end, answers what it asks, and ends it when it must.
-    fn keep_agent(&self, run: &Run<'_>, prompt: &str) -> Result<Kept, Fault> {
-        let mut keeper = run.start(prompt)?;
+    fn keep_agent(&self, run: &Run<'_>, mut keeper: Child) -> Result<Kept, Fault> {
         let mut reader = Reader::new(self.shared.plan.agent.cli());
         let (mut read, mut is_stopped) = (0, None);
         let (mut asked, mut renewed) = (Instant::now(), Instant::now());

@@ -17,9 +17,14 @@ use crate::fault::Fault;
 impl Lane<'_, '_> {
     /// Runs the project's commands; the first that is red decides.
     pub(super) fn verify(&self, lease: &Lease, task: &Task, base: Option<&CommitId>) -> Ended {
-        for (index, check) in self.shared.plan.checks.iter().enumerate() {
-            let number = u32::try_from(index).unwrap_or(u32::MAX).saturating_add(2);
-            let folder = self.tasks.run_folder(lease.number, number);
+        for check in &self.shared.plan.checks {
+            let folder = match self.tasks.make_run_folder(lease.number) {
+                Ok(folder) => folder,
+                Err(error) => {
+                    let why = home::words_of(&error);
+                    return Ended::Impossible { why };
+                }
+            };
             let run = Run {
                 plan: self.shared.plan,
                 tasks: &self.tasks,

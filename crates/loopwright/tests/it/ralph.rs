@@ -338,6 +338,62 @@ fn b4_a_killed_ralph_is_taken_over() {
     assert_eq!(scene.states(), "T-1 complete, T-2 complete");
 }
 
+/// A plan with one task.
+fn one_task(scene: &Scene, file: &str, task: &str) {
+    let text = format!("nodes:\n  - {{id: {task}, title: One, status: ready}}\n");
+    scene.env.write(&format!("repo/{file}"), text);
+}
+
+/// Claims are numbered per plan, and a repository may have several plans: their runs must not meet.
+#[test]
+fn the_second_plan_of_a_repository_runs() {
+    let scene = Scene::new(TWO);
+    let agent = scene.agent("good.sh", GOOD);
+    for (file, task) in [("a.yaml", "T-1"), ("b.yaml", "T-2")] {
+        one_task(&scene, file, task);
+        let answer = scene.ralph(&agent, &["--prd", file]);
+        assert_eq!(answer.exit, 0, "{file}: {}", answer.whole());
+    }
+    // What is left there from a store that was put back is in nobody's way either.
+    let store = std::fs::read_dir(scene.env.path(".local/state/loopwright/tasks"));
+    let store = store.expect("a store").flatten().next().expect("a store");
+    for entry in std::fs::read_dir(store.path()).expect("files").flatten() {
+        if entry.file_name().to_string_lossy().starts_with("journal") {
+            std::fs::remove_file(entry.path()).expect("removed");
+        }
+    }
+    one_task(&scene, "b.yaml", "T-2");
+    let answer = scene.ralph(&agent, &["--prd", "b.yaml"]);
+    assert_eq!(answer.exit, 0, "{}", answer.whole());
+}
+
+/// Whoever takes a task over ends the runs of the dead, and nobody else's of the same number.
+#[test]
+fn two_plans_at_the_same_time_leave_each_other_alone() {
+    let scene = Scene::new(TWO);
+    one_task(&scene, "a.yaml", "T-1");
+    one_task(&scene, "b.yaml", "T-2");
+    let (began, go) = (scene.env.path("began-"), scene.env.path("go"));
+    let script = format!(
+        "echo $$ > {}$LOOPWRIGHT_TASK_ID\nwhile [ ! -f {} ]; do sleep 0.02; done\n{GOOD}",
+        began.display(),
+        go.display()
+    );
+    let slow = scene.agent("slow.sh", &script);
+    let mut first = scene.start(&slow, &["--prd", "a.yaml"]);
+    until(|| pid_in(&scene.env.path("began-T-1")).is_some());
+    let mut second = scene.start(&slow, &["--prd", "b.yaml"]);
+    until(|| pid_in(&scene.env.path("began-T-2")).is_some());
+    second.kill().expect("killed");
+    second.wait().expect("ended");
+    let good = scene.agent("good.sh", GOOD);
+    let answer = scene.ralph(&good, &["--prd", "b.yaml"]);
+    assert_eq!(answer.exit, 0, "{}", answer.whole());
+    std::fs::write(&go, "").expect("written");
+    let status = first.wait().expect("ended");
+    assert_eq!(status.code(), Some(0), "its agent was left alone");
+}
+
 /// The checks decide, not the agent; an agent that worked and forgot to say so is completed by them.
 #[test]
 fn red_checks_complete_nothing() {

@@ -161,3 +161,40 @@ fn a_loop_and_a_ralph_never_hold_one_task() {
     );
     assert!(is_file(&scene.place("one").graph));
 }
+
+/// Older versions named runs after their claims alone, and claims are numbered per plan: a name that fits is
+/// another's run unless it waits for the same process.
+#[test]
+fn the_runs_of_a_claim_are_those_of_its_process() {
+    let scene = Scene::new();
+    let tasks = scene.tree("one", CHAIN);
+    let mut place = scene.place("one");
+    "graph:other.yaml".clone_into(&mut place.key);
+    let other = Tasks::open(&scene.home(), place).expect("a store");
+    let dead = dead_lease(&tasks);
+    let lease = tasks.claim("A", &dead).expect("claimed").lease;
+    let wait_for = |folder: &std::path::Path, lease: &tasks::Lease| {
+        let spec = serde_json::json!({ "ends_with": lease.owner.process });
+        fs::create_dir_all(folder).expect("made");
+        fs::write(folder.join("spec.json"), spec.to_string()).expect("written");
+    };
+    let new = tasks.make_run_folder(lease.number).expect("made");
+    let runs = new.parent().expect("a folder");
+    let second = tasks.make_run_folder(lease.number).expect("made");
+    let others = other.make_run_folder(lease.number).expect("made");
+    let [old, olds_other] = [1, 2].map(|n| runs.join(format!("{}-{n}", lease.number)));
+    let alive = tasks.lease(OwnerKind::Ralph).expect("a lease");
+    for (folder, of) in [
+        (&new, &lease),
+        (&others, &lease),
+        (&old, &lease),
+        (&olds_other, &alive),
+    ] {
+        wait_for(folder, of);
+    }
+    let mut found = tasks.runs_of(&lease);
+    found.sort();
+    let mut expected = [old, new];
+    expected.sort();
+    assert_eq!(found, expected, "{second:?} was never begun");
+}
