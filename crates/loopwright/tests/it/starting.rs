@@ -1,6 +1,6 @@
 //! How a loop is started: where its PRD is looked for, and what a dry run shows.
 
-use crate::scene::Scene;
+use crate::scene::{Scene, wait_until};
 
 #[test]
 fn a_prd_is_looked_for_in_the_project_and_then_here() {
@@ -97,4 +97,34 @@ fn the_verbs_about_loops_have_one_name_too() {
     ] {
         assert_eq!(scene.env.run(words).exit, 0, "{words:?}");
     }
+}
+
+/// The stories that the first loop has done are no reason to refuse a second one: the first loop is.
+#[test]
+fn a_second_loop_on_a_prd_is_refused_for_the_first_one() {
+    let scene = Scene::new(&["one", "two"]);
+    let gate = scene.env.path("gate");
+    let script = scene.env.read("agents/implement.sh");
+    let wait = format!(
+        "while [ \"$LOOPWRIGHT_STORY_ID\" = two ] && [ ! -f {} ]; do sleep 0.05; done\n{script}",
+        gate.display()
+    );
+    scene.env.write("agents/implement.sh", wait);
+    let started = scene.start(&["--json"]).json();
+    let id = started["result"]["loopId"].as_str().expect("an id");
+    wait_until("the first story in the PRD", || {
+        let prd = scene.env.read("project/prd.json");
+        prd.contains("true").then_some(())
+    });
+    let refused = scene.start(&[]);
+    assert_eq!(refused.exit, 2, "{}", refused.whole());
+    let message = format!("error: loop {id} is at work on `");
+    assert!(refused.stderr.starts_with(&message), "{}", refused.whole());
+    assert!(
+        !refused.stderr.contains("passed"),
+        "what it has done does not matter: {}",
+        refused.whole()
+    );
+    std::fs::write(&gate, "").expect("written");
+    scene.wait_for(&["completed"]);
 }

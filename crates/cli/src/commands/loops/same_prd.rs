@@ -7,7 +7,8 @@ use journal::Journal;
 use kernel::LoopSpec;
 use rustix::fs::{FlockOperation, flock};
 
-use super::lookup::load;
+use super::lookup::{load, open};
+use super::start_request::{StartMode, StartRequest};
 use crate::failure::Failure;
 use crate::output::{NextAction, Output};
 
@@ -27,22 +28,36 @@ pub(super) fn record_only_one(
         .map_err(|error| Failure::environment("cannot lock the state folder", &error))?;
     flock(&lock, FlockOperation::LockExclusive)
         .map_err(|error| Failure::environment("cannot lock the state folder", &error))?;
-    refuse_a_second(journal, &spec, output)?;
+    refuse_a_second(journal, &spec.prd_path, output)?;
     record(journal, spec)
 }
 
-/// Says no where another loop is at work on the same PRD.
-pub(super) fn refuse_a_second(
-    journal: &Journal,
-    spec: &LoopSpec,
+/// Says no at once where a loop is at work on the PRD that somebody names. What else stands in the way of
+/// a second one, such as stories that the first has done meanwhile, is no concern of theirs then.
+pub(super) fn refuse_at_once(
+    home: &Home,
+    request: &StartRequest,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    if let Some(other) = loop_on(journal, spec)? {
+    let is_meant = request.again || request.mode == StartMode::Dry;
+    // Nothing is made for a start that may be refused yet.
+    if is_meant || !home.root().join("journal.db").is_file() {
+        return Ok(());
+    }
+    match std::fs::canonicalize(&request.prd) {
+        Ok(prd) => refuse_a_second(&open(home)?, &prd.to_string_lossy(), output),
+        // Whoever reads it says what is wrong.
+        Err(_) => Ok(()),
+    }
+}
+
+/// Says no where another loop is at work on the same PRD.
+fn refuse_a_second(journal: &Journal, prd: &str, output: &mut Output) -> Result<(), Failure> {
+    if let Some(other) = loop_on(journal, prd)? {
         output.next(NextAction::new(
             format!("loopwright watch {other}"),
             "follow the loop that is at work",
         ));
-        let prd = &spec.prd_path;
         return Err(
             Failure::bad_input(format!("loop {other} is at work on `{prd}`"))
                 .hint(format!(
@@ -61,7 +76,7 @@ pub(super) fn record(journal: &Journal, spec: LoopSpec) -> Result<(), Failure> {
 }
 
 /// The loop that is not over and has the same PRD.
-fn loop_on(journal: &Journal, spec: &LoopSpec) -> Result<Option<String>, Failure> {
+fn loop_on(journal: &Journal, prd: &str) -> Result<Option<String>, Failure> {
     let heads = journal
         .heads()
         .map_err(|error| Failure::environment("cannot read the journal", &error))?;
@@ -74,7 +89,7 @@ fn loop_on(journal: &Journal, spec: &LoopSpec) -> Result<Option<String>, Failure
         };
         let state = loaded.state;
         let is_ending = state.ended().is_some() || state.cancel_reason().is_some();
-        if !is_ending && state.spec().prd_path == spec.prd_path {
+        if !is_ending && state.spec().prd_path == prd {
             return Ok(Some(head.row.loop_id));
         }
     }

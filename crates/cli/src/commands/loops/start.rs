@@ -50,6 +50,7 @@ pub(super) fn carry_out(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     let mut interrupt = Interrupt::watch_if(request.mode == StartMode::Foreground)?;
+    same_prd::refuse_at_once(home, request, output)?;
     let planned = plan(home, request, output);
     if planned.is_err() {
         ready::look(home, request, None, output)?;
@@ -63,10 +64,8 @@ pub(super) fn carry_out(
         return Ok(Exit::BadInput);
     };
     let journal = open(home)?;
-    if !request.again && request.mode != StartMode::Dry {
-        // Before the claims, which would only say that somebody has the tasks.
-        same_prd::refuse_a_second(&journal, &spec, output)?;
-    }
+    // Once more before the claims, which would only say that somebody has the tasks.
+    same_prd::refuse_at_once(home, request, output)?;
     others.refuse_if_nothing_is_left(&spec)?;
     if let Some(exit) = ready::nothing_to_do(&spec, output)? {
         return Ok(exit);
