@@ -118,3 +118,50 @@ fn a_reload_that_takes_an_agent_away_is_refused() {
     std::fs::write(&gate, "").expect("written");
     scene.wait_for(&["completed"]);
 }
+
+/// Starts a loop that is over after one story.
+fn trial(scene: &Scene, more: &[&str]) -> String {
+    let words = ["--foreground", "--json", "--max-iterations", "1"];
+    let ended = scene.start(&[&words[..], more].concat());
+    let id = ended.json()["result"]["loopId"].clone();
+    let id = id.as_str().map(str::to_owned);
+    id.unwrap_or_else(|| panic!("{}", ended.whole()))
+}
+
+/// The command that `resume` names for what a loop that is over has left.
+fn named_by_resume(scene: &Scene, id: &str) -> Option<String> {
+    let refused = scene.env.run(&["resume", id]);
+    assert_eq!(refused.exit, 2, "{}", refused.whole());
+    assert!(refused.stderr.contains("is over"), "{}", refused.whole());
+    let hint = "help: a new loop does what is still open: loopwright ";
+    let mut lines = refused.stderr.lines();
+    let command = lines.find_map(|line| line.strip_prefix(hint));
+    command.map(str::to_owned)
+}
+
+#[test]
+fn what_a_loop_has_left_is_done_by_the_command_that_resume_names() {
+    let scene = Scene::new(&["one", "two", "three"]);
+    let first = trial(&scene, &[]);
+    let onto = format!("agent-loop/{first}");
+    let command = named_by_resume(&scene, &first).expect("a command");
+    assert!(command.ends_with(&format!(" --onto {onto}")), "{command}");
+    let second = trial(&scene, &["--onto", &onto]);
+    // The branch of the first one lacks what the second has done.
+    for id in [&first, &second] {
+        let command = named_by_resume(&scene, id).expect("a command");
+        let expected = format!(" --onto agent-loop/{second}");
+        assert!(command.ends_with(&expected), "{command}");
+        let words: Vec<&str> = command.split(' ').chain(["--dry-run"]).collect();
+        let dry = scene.env.run(&words);
+        assert_eq!(dry.exit, 0, "{}", dry.whole());
+        assert!(dry.stdout.starts_with("1. three"), "{}", dry.whole());
+    }
+    // Once it is merged, no branch is needed.
+    scene.git(&["merge", "--quiet", &format!("agent-loop/{second}")]);
+    let command = named_by_resume(&scene, &second).expect("a command");
+    assert!(command.ends_with("prd.json"), "{command}");
+    let whole = scene.start(&["--foreground", "--json"]).json();
+    let id = whole["result"]["loopId"].as_str().expect("an id");
+    assert_eq!(named_by_resume(&scene, id), None, "nothing is left");
+}

@@ -12,10 +12,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use home::Home;
-use kernel::{StorySpec, StoryStart};
+use journal::Journal;
+use kernel::{State, StorySpec, StoryStart};
 use workspace::{BranchTrailers, CommitId, trailers_beyond, trailers_of};
 
-use super::publishing::{Withheld, publish_earlier, removed_since, unpublished_earlier};
+use super::lookup::{load, newest_first};
+use super::publishing::{
+    Withheld, landed, publish_earlier, removed_since, root_of, unpublished_earlier,
+};
 use super::start_request::{Passed, StartMode, StartRequest};
 use crate::failure::Failure;
 use crate::output::{NextAction, Output};
@@ -150,6 +154,25 @@ fn joined(ids: &[&String]) -> String {
     } else {
         format!("{} and {more} more", shown.join(", "))
     }
+}
+
+/// The branch that a new loop on the PRD of this one has to start from, so that it has what was accepted:
+/// that of the last loop on it. None where what is checked out has it, or nothing was accepted.
+pub(super) fn onto(journal: &Journal, state: &State) -> Option<String> {
+    let spec = state.spec();
+    let ids = newest_first(journal).unwrap_or_default().into_iter();
+    let newer = ids.take_while(|id| *id != spec.loop_id);
+    let mut newer = newer.filter_map(|id| Some(load(journal, &id).ok()?.state));
+    let is_on_it =
+        |other: &State| other.spec().prd_path == spec.prd_path && other.published().is_some();
+    let newer = newer.find(is_on_it);
+    let last = newer.as_ref().unwrap_or(state);
+    let root = last.published().and_then(|_| root_of(last))?;
+    let head = workspace::look_at_project(&root, None).ok()?.head;
+    let here = trailers_of(&root, &head, TRAILER).ok()?;
+    let is_absent = landed(last).iter().any(|id| !here.contains(id));
+    // `start` makes a branch again that somebody removed.
+    is_absent.then(|| last.spec().branch.clone())
 }
 
 fn choices(

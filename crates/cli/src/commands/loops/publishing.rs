@@ -226,12 +226,13 @@ fn is_of(state: &State, root: &Path) -> bool {
 }
 
 /// The top of the work tree that a loop was started in.
-fn root_of(state: &State) -> Option<PathBuf> {
+pub(super) fn root_of(state: &State) -> Option<PathBuf> {
     let settings = serde_json::from_str::<home::Settings>(&state.spec().settings);
     settings.ok().map(|settings| settings.root.into())
 }
 
-fn landed(state: &State) -> Vec<String> {
+/// The stories that landed in a loop.
+pub(super) fn landed(state: &State) -> Vec<String> {
     let stories = state.stories().iter();
     let landed =
         stories.filter(|story| matches!(&story.status, kernel::StoryStatus::Passed(Some(_))));
