@@ -48,7 +48,8 @@ pub(crate) enum SteerCommand {
     /// Do a story yourself: a work tree to commit in, then --done hands it in to be checked and judged
     #[command(override_usage = "loopwright take [OPTIONS] [ID] STORY [FOLDER]")]
     Take {
-        /// The loop's id, or the beginning or end of it; needed unless exactly one loop is live here
+        /// The loop's id, or the beginning or end of it; by default the loop here that has the story, the
+        /// newest one if all of them are over
         id: Option<String>,
         /// The story's id, which may also stand alone
         story: Option<String>,
@@ -69,7 +70,8 @@ pub(crate) enum SteerCommand {
 /// A story, and the loop that it is of.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct WhichStory {
-    /// The loop's id, or the beginning or end of it; needed unless exactly one loop is live here
+    /// The loop's id, or the beginning or end of it; by default the loop here that has the story, the
+    /// newest one if all of them are over
     pub(crate) id: Option<String>,
     /// The story's id, which may also stand alone
     pub(crate) story: Option<String>,

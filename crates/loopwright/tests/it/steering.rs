@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::sample::sample;
-use crate::scene::Scene;
-use crate::support::{TestEnv, project};
+use crate::scene::{Scene, wait_until};
+use crate::support::{Answer, TestEnv, project};
 
 /// The scripts whose names begin like this.
 fn cases(group: &str) -> Vec<PathBuf> {
@@ -77,18 +77,66 @@ fn steering_is_explained_and_refused_in_words() {
     play_some("all verbs", &others);
 }
 
+/// Runs the program in the project.
+fn in_project(scene: &Scene, words: &[&str]) -> Answer {
+    let mut command = scene.env.command(words);
+    let output = scene.env.output(command.current_dir(scene.project()));
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8 output");
+    Answer {
+        exit: output.status.code().unwrap_or(-1),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
+}
+
 #[test]
-fn whoever_names_no_loop_is_told_which_one_may_be_meant() {
+fn a_story_is_tried_again_after_its_loop_has_ended() {
     let scene = Scene::new(&["never-one"]);
     let ended = scene.start(&["--foreground"]);
     assert_eq!(ended.exit, 1, "{}", ended.whole());
     let id = scene.status()["loopId"].as_str().expect("an id").to_owned();
-    let mut command = scene.env.command(&["retry", "never-one"]);
-    let output = scene
-        .env
-        .output(command.current_dir(scene.env.path("project")));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    let hint = format!("loopwright retry {id}");
-    assert!(said.contains(&hint), "{said}");
+    // A newer loop that does not have the story is not meant.
+    let other = r#"{"stories": [{"id": "other", "title": "Other", "acceptance_criteria": ["x"]}]}"#;
+    scene.env.write("project/other.json", other);
+    let newer = in_project(&scene, &["start", "other.json", "--foreground"]);
+    assert_eq!(newer.exit, 0, "{}", newer.whole());
+    let answer = in_project(&scene, &["retry", "never-one"]);
+    assert_eq!(answer.exit, 0, "{}", answer.whole());
+    let expected = format!("{id}: `never-one`: it is tried again");
+    assert!(answer.stdout.starts_with(&expected), "{}", answer.whole());
+    let unknown = in_project(&scene, &["retry", "nobody"]);
+    assert!(
+        unknown.exit == 2 && unknown.stderr.contains("has no story `nobody`"),
+        "{}",
+        unknown.whole()
+    );
+    wait_until("the end", || {
+        let view = in_project(&scene, &["status", &id, "--json"]).json();
+        (view["result"]["status"] == "completed").then_some(())
+    });
+}
+
+/// No verb names a command that is refused in turn.
+#[test]
+fn whoever_names_no_loop_is_told_what_can_be_done() {
+    let scene = Scene::new(&["one", "two"]);
+    let ended = scene.start(&["--foreground", "--max-iterations", "1"]);
+    assert_eq!(ended.exit, 0, "{}", ended.whole());
+    let id = scene.status()["loopId"].as_str().expect("an id").to_owned();
+    for verb in ["resume", "cancel", "pause"] {
+        let refused = in_project(&scene, &[verb]);
+        assert_eq!(refused.exit, 2, "{}", refused.whole());
+        let (said, again) = (&refused.stderr, format!("loopwright {verb}"));
+        assert!(!said.contains(&again), "{}", refused.whole());
+        let over = format!("the newest one here, {id}, is over (completed)");
+        assert!(said.contains(&over), "{}", refused.whole());
+        let onto = format!("--onto agent-loop/{id}");
+        assert!(said.contains(&onto), "{}", refused.whole());
+    }
+    scene.git(&["branch", "-D", &format!("agent-loop/{id}")]);
+    let refused = in_project(&scene, &["resume"]);
+    let named = format!("loopwright resume {id}");
+    assert!(refused.stderr.contains(&named), "{}", refused.whole());
+    let resumed = in_project(&scene, &["resume", &id]);
+    assert_eq!(resumed.exit, 0, "{}", resumed.whole());
 }

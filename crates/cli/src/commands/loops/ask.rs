@@ -43,6 +43,13 @@ pub(super) fn resume(id: &str, output: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Whether `resume` has something to do for a loop that is over.
+pub(super) fn has_left(home: &Home, state: &State) -> bool {
+    state.unpublished().is_some()
+        || publishing::lost_branch(home, state).is_some()
+        || marks::fault(state).is_some()
+}
+
 /// Brings back what a loop had given the person and is not there any more; says what it was.
 fn restore(home: &Home, state: &State, output: &mut Output) -> Result<Vec<&'static str>, Failure> {
     let spec = state.spec();

@@ -1,14 +1,17 @@
 //! What the words of a command line name: a loop, a story, a run. Any beginning or end that only one
 //! of them has is enough, and what is left out is found where there is only one to mean.
 //!
-//! A verb that only looks takes the newest loop of this folder. One that changes something takes none
-//! but the only one that is live here.
+//! A verb that only looks takes the newest loop of this folder. One that changes a loop takes none but the
+//! only one that is live here. One that changes a story also takes the newest one here that has it: such a
+//! verb makes a loop go on that is over.
 
 use std::path::{Path, PathBuf};
 
 use home::Home;
 use journal::Journal;
 use kernel::State;
+use tasks::shell_word;
+use views::loop_view;
 use workspace::is_same_repository;
 
 use super::lookup::{
@@ -16,6 +19,7 @@ use super::lookup::{
 };
 use super::story::unknown_story;
 use super::trace::traces;
+use super::{ask, refusal};
 use crate::failure::Failure;
 use crate::state_folder::home;
 
@@ -40,6 +44,39 @@ pub(super) fn to_change(id: Option<String>, verb: &str) -> Result<String, Failur
     match id {
         Some(id) => find(&journal, &id),
         None => only_live_here(&journal, verb),
+    }
+}
+
+/// The loop whose story a verb shall change.
+pub(super) fn to_steer(id: Option<String>, story: &str, verb: &str) -> Result<String, Failure> {
+    let journal = open(&home()?)?;
+    if let Some(id) = id {
+        return find(&journal, &id);
+    }
+    let has = |loop_id: &&String| {
+        let loaded = load(&journal, loop_id);
+        loaded.is_ok_and(|loaded| !stories_like(&loaded.state, story).is_empty())
+    };
+    let live = live_here(&journal)?;
+    let having: Vec<&String> = live.iter().filter(has).collect();
+    if having.len() > 1 {
+        let lines: String = having.iter().map(|id| format!("\n  {id}")).collect();
+        let message = format!("{} live loops here have `{story}`:{lines}", having.len());
+        let story = shell_word(story);
+        return Err(Failure::bad_input(message)
+            .hint(format!("say which one: loopwright {verb} ID {story}")));
+    }
+    if let Some(one) = having.first() {
+        return Ok((*one).clone());
+    }
+    let here = current_folder()?;
+    let ids = newest_first(&journal)?;
+    let is_here = |id: &&String| load(&journal, id).is_ok_and(|found| is_of(&found.state, &here));
+    match (ids.iter().filter(has).find(is_here), live.as_slice()) {
+        (Some(newest), _) => Ok(newest.clone()),
+        // Whoever looks for the story in it says which ones it has.
+        (None, [one]) => Ok(one.clone()),
+        (None, _) => find_or_newest(&journal, None),
     }
 }
 
@@ -165,14 +202,16 @@ pub(super) fn live_here(journal: &Journal) -> Result<Vec<String>, Failure> {
     });
     let is_here = |loop_id: &String| {
         let loaded = load(journal, loop_id);
-        loaded.is_ok_and(|loaded| {
-            let project = &loaded.state.spec().project;
-            // Whoever took a story stands in another work tree of the project.
-            let is_here = is_at(project, &here) || is_same_repository(&here, Path::new(project));
-            loaded.state.ended().is_none() && is_here
-        })
+        loaded.is_ok_and(|loaded| loaded.state.ended().is_none() && is_of(&loaded.state, &here))
     };
     Ok(live.map(|head| head.row.loop_id).filter(is_here).collect())
+}
+
+/// Whether a loop works on this folder, above it or below it. Whoever took a story stands in another work
+/// tree of the project.
+fn is_of(state: &State, here: &Path) -> bool {
+    let project = &state.spec().project;
+    is_at(project, here) || is_same_repository(here, Path::new(project))
 }
 
 fn only_live_here(journal: &Journal, verb: &str) -> Result<String, Failure> {
@@ -183,10 +222,10 @@ fn only_live_here(journal: &Journal, verb: &str) -> Result<String, Failure> {
             let failure = Failure::bad_input(format!(
                 "no loop is live in this folder, so there is none to {verb}"
             ));
-            Err(match find_or_newest(journal, None) {
-                Ok(newest) => failure.hint(format!(
-                    "the newest one here is over; name it if you mean it: loopwright {verb} {newest}"
-                )),
+            let newest = find_or_newest(journal, None);
+            let newest = newest.and_then(|newest| load(journal, &newest));
+            Err(match newest {
+                Ok(newest) => told_of_newest(failure, &newest.state, verb),
                 Err(_) => failure.hint("name one; `loopwright list` shows all loops"),
             })
         }
@@ -199,6 +238,21 @@ fn only_live_here(journal: &Journal, verb: &str) -> Result<String, Failure> {
             .hint(format!("say which one: loopwright {verb} ID")))
         }
     }
+}
+
+/// Says of the newest loop here, which is over, what can be done. Only `resume` may have something left to
+/// do in it.
+fn told_of_newest(failure: Failure, state: &State, verb: &str) -> Failure {
+    let view = loop_view(state);
+    let (id, status) = (&view.loop_id, view.status);
+    let failure = failure.hint(format!("the newest one here, {id}, is over ({status})"));
+    if verb == "resume" && home().is_ok_and(|home| ask::has_left(&home, state)) {
+        return failure.hint(format!(
+            "`loopwright resume {id}` still gives you what it owes: its branch, or states in the PRD"
+        ));
+    }
+    let hints = refusal::instead(state, &view).into_iter();
+    hints.fold(failure, Failure::hint)
 }
 
 /// A story of a loop that is known.

@@ -81,7 +81,7 @@ impl Steering {
         let story = story.ok_or_else(|| {
             Failure::bad_input("which story?").hint(format!("loopwright {verb} [ID] STORY"))
         })?;
-        let loop_id = named::to_change(id, verb)?;
+        let loop_id = named::to_steer(id, &story, verb)?;
         let state = load(&journal, &loop_id)?.state;
         let story = named::story_in(&state, &story)?.into();
         if !home.repository(&loop_id).is_dir() {
