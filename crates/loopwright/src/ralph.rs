@@ -22,7 +22,7 @@ pub(crate) fn run(args: &RalphArgs, output: &mut Output) -> Result<Exit, Failure
     });
     screen.clear();
     let summary = ended.map_err(|fault| failure(&fault))?;
-    tell(&summary, output)
+    tell(&summary, &args.plan.flags(), output)
 }
 
 fn plan(args: &RalphArgs, setup: RalphSetup) -> Result<RalphPlan, Failure> {
@@ -75,8 +75,8 @@ fn failure(fault: &Fault) -> Failure {
     }
 }
 
-/// Says what was done, and gives the exit code.
-fn tell(summary: &Summary, output: &mut Output) -> Result<Exit, Failure> {
+/// Says what was done, and gives the exit code. `plan` is the flags that name the plan.
+fn tell(summary: &Summary, plan: &str, output: &mut Output) -> Result<Exit, Failure> {
     let (words, exit) = match &summary.end {
         End::AllComplete => ("all tasks are complete", Exit::Done),
         End::AllBlocked if summary.failed > 0 => ("no task is ready", Exit::Unfinished),
@@ -108,7 +108,10 @@ fn tell(summary: &Summary, output: &mut Output) -> Result<Exit, Failure> {
         output.data(&format!("the work is on the branch {branch}\n"))?;
     }
     if summary.end == End::AllBlocked {
-        output.talk("`loopwright task status` shows what is blocked and why; `loopwright task reset ID` makes a failed task available again\n");
+        output.talk(&format!(
+            "`loopwright task status{plan}` shows what is blocked and why; \
+             `loopwright task reset ID{plan}` makes a failed task available again\n"
+        ));
     }
     output.ralph_result(
         match &summary.end {

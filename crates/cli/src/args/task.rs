@@ -1,9 +1,10 @@
 //! `loopwright task …` and `loopwright ralph` as people type them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args as ClapArgs, Subcommand};
+use tasks::shell_word;
 
 use super::prd::OrderFormat;
 
@@ -101,6 +102,18 @@ pub struct PlanArgs {
     /// The folder to work in
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     pub project: PathBuf,
+}
+
+impl PlanArgs {
+    /// The flags that name the same plan in another command: nothing, or a text that begins with a space.
+    pub fn flags(&self) -> String {
+        let named =
+            |flag: &str, path: &Path| format!(" {flag} {}", shell_word(&path.to_string_lossy()));
+        let is_elsewhere = self.project != Path::new(".") && !self.project.as_os_str().is_empty();
+        let project = is_elsewhere.then(|| named("--project", &self.project));
+        let plan = self.prd.as_ref().map(|plan| named("--prd", plan));
+        [project, plan].into_iter().flatten().collect()
+    }
 }
 
 /// What a `ralph` is told.

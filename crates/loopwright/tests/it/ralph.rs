@@ -367,6 +367,33 @@ fn the_second_plan_of_a_repository_runs() {
     assert_eq!(answer.exit, 0, "{}", answer.whole());
 }
 
+/// A command that is named addresses the plan that was named, and not the usual one.
+#[test]
+fn hints_carry_the_plan_that_was_named() {
+    let scene = Scene::new(TWO);
+    one_task(&scene, "b.yaml", "T-1");
+    let agent = scene.agent("bad.sh", "cat > /dev/null\nexit 3\n");
+    let plan = ["--prd", "b.yaml"];
+    let answer = scene.ralph(&agent, &plan);
+    let hint = "`loopwright task reset ID --prd b.yaml` makes";
+    assert!(answer.stderr.contains(hint), "{}", answer.whole());
+    let status = scene.run(&[&["task", "status"], &plan[..]].concat());
+    let hint = "`loopwright task reset T-1 --prd b.yaml` makes it available again";
+    assert!(status.stdout.contains(hint), "{}", status.whole());
+    let next = scene.run(&[&["task", "next", "--json"], &plan[..]].concat());
+    let next = next.json()["next_actions"][0]["command"].clone();
+    assert_eq!(next, "loopwright task status --prd b.yaml");
+    let reset = scene.run(&["task", "reset", "T-1", "--prd", "b.yaml"]);
+    assert_eq!(reset.exit, 0, "{}", reset.whole());
+    let good = scene.agent("good.sh", GOOD);
+    assert_eq!(scene.ralph(&good, &plan).exit, 0);
+    let claim = scene.run(&["task", "claim", "T-1", "--prd", "b.yaml"]);
+    let hint = "`loopwright task reset T-1 --prd b.yaml`";
+    assert!(claim.stderr.contains(hint), "{}", claim.whole());
+    let usual = scene.run(&["task", "status"]);
+    assert!(!usual.stdout.contains("--prd"), "{}", usual.whole());
+}
+
 /// Whoever takes a task over ends the runs of the dead, and nobody else's of the same number.
 #[test]
 fn two_plans_at_the_same_time_leave_each_other_alone() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use home::Home;
 use kernel::{LoopSpec, StorySpec, StoryStart};
 use prd::Format;
-use tasks::{LoopShare, Owner, OwnerKind, Place, Tasks};
+use tasks::{LoopShare, Owner, OwnerKind, Place, Tasks, shell_word};
 
 use crate::commands::task::failure_of;
 use crate::failure::{Exit, Failure};
@@ -139,6 +139,9 @@ impl Others {
         if self.held.is_empty() || !open_ids(&spec.stories).is_empty() {
             return Ok(());
         }
+        let named = place_of(&spec.prd_path).filter(|place| !place.is_usual());
+        let plan = named.map(|_| format!(" --prd {}", shell_word(&spec.prd_path)));
+        let plan = plan.unwrap_or_default();
         Err(Failure {
             exit: Exit::BadInput,
             message: format!(
@@ -148,7 +151,9 @@ impl Others {
             ),
             hints: Vec::new(),
         }
-        .hint("wait until they are done, or take a task away: `loopwright task reset ID --force`"))
+        .hint(format!(
+            "wait until they are done, or take a task away: `loopwright task reset ID{plan} --force`"
+        )))
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn unknown(board: &Board, id: &str) -> Failure {
     let ids = board.tasks.iter().map(|task| task.id.as_str());
     let near = ::prd::nearest(id, ids).map(str::to_owned);
     let task = id.to_owned();
-    refused(&Refusal::Unknown { task, near })
+    refused(&Refusal::Unknown { task, near }, "")
 }
 
 /// Prints what an agent is told, and nothing else.
@@ -41,7 +41,12 @@ pub(super) fn show_prompt(
 }
 
 /// Says why there is no task: the word for programs, the reason for people.
-pub(super) fn none_left(board: &Board, none: NoTask, output: &mut Output) -> Result<Exit, Failure> {
+pub(super) fn none_left(
+    plan: &PlanArgs,
+    board: &Board,
+    none: NoTask,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     let counts = counts(board);
     let line = match none {
         NoTask::AllComplete => "all tasks are complete".to_owned(),
@@ -52,7 +57,7 @@ pub(super) fn none_left(board: &Board, none: NoTask, output: &mut Output) -> Res
         || json!({ "task": null, "reason": none.word(), "message": line, "counts": counts_json(&counts) }),
     )?;
     output.next(NextAction::new(
-        "loopwright task status",
+        format!("loopwright task status{}", plan.flags()),
         "see what is blocked, and by whom",
     ));
     Ok(Exit::Unfinished)
@@ -107,6 +112,14 @@ pub(crate) fn failure(error: &TaskError, output: &mut Output) -> Failure {
     failure_of(error)
 }
 
+/// The same for a verb that may be refused: the commands that it names are for the plan that was named.
+pub(super) fn failure_in(plan: &PlanArgs, error: &TaskError, output: &mut Output) -> Failure {
+    match error {
+        TaskError::Refused(refusal) => refused(refusal, &plan.flags()),
+        other => failure(other, output),
+    }
+}
+
 /// The same in one message.
 pub(crate) fn failure_of(error: &TaskError) -> Failure {
     match error {
@@ -118,7 +131,7 @@ pub(crate) fn failure_of(error: &TaskError) -> Failure {
             Failure::bad_input(error.to_string()).hint("`git init` makes a repository")
         }
         TaskError::BadGraph(_) => Failure::bad_input(error.to_string()),
-        TaskError::Refused(refusal) => refused(refusal),
+        TaskError::Refused(refusal) => refused(refusal, ""),
         TaskError::Store(_)
         | TaskError::Read(_)
         | TaskError::Append(_)
@@ -129,7 +142,8 @@ pub(crate) fn failure_of(error: &TaskError) -> Failure {
     }
 }
 
-fn refused(refusal: &Refusal) -> Failure {
+/// `plan` is the flags that name the plan.
+fn refused(refusal: &Refusal, plan: &str) -> Failure {
     let failure = Failure {
         exit: match refusal {
             Refusal::Unknown { .. } => Exit::BadInput,
@@ -140,15 +154,16 @@ fn refused(refusal: &Refusal) -> Failure {
     };
     match refusal {
         Refusal::Held { task, .. } => failure.hint(format!(
-            "wait until it is done, or take it over: `loopwright task reset {} --force`",
+            "wait until it is done, or take it over: `loopwright task reset {}{plan} --force`",
             shell_word(task)
         )),
         Refusal::Output { .. } => {
             failure.hint("create it, or complete the task anyway with --force")
         }
-        Refusal::Complete { task } => {
-            failure.hint(format!("`loopwright task reset {}`", shell_word(task)))
-        }
+        Refusal::Complete { task } => failure.hint(format!(
+            "`loopwright task reset {}{plan}`",
+            shell_word(task)
+        )),
         Refusal::Unknown { .. }
         | Refusal::Waits { .. }
         | Refusal::SetAside { .. }

@@ -7,7 +7,7 @@ use serde_json::json;
 use tasks::{Force, OwnerKind, Place, TICKET_FOLDERS, TaskError, Tasks};
 
 use super::common::{
-    caller, failure, look, none_left, open, show_prompt, state_home, unknown, wanted,
+    caller, failure, failure_in, look, none_left, open, show_prompt, state_home, unknown, wanted,
 };
 use super::request;
 use crate::args::PlanArgs;
@@ -28,7 +28,7 @@ pub(super) fn claim(
 ) -> Result<Exit, Failure> {
     output.command("task claim");
     let tasks = open(plan, output)?;
-    let fail = |error: TaskError, output: &mut Output| failure(&error, output);
+    let fail = |error: TaskError, output: &mut Output| failure_in(plan, &error, output);
     let lease = tasks.lease(OwnerKind::Person);
     let lease = lease.map_err(|error| fail(error, output))?;
     let claimed = match id {
@@ -39,7 +39,7 @@ pub(super) fn claim(
         Ok(claimed) => claimed,
         Err(none) => {
             let board = look(&tasks, output)?.board;
-            return none_left(&board, none, output);
+            return none_left(plan, &board, none, output);
         }
     };
     tell_write_back(&claimed.write_back, output);
@@ -68,7 +68,7 @@ pub(super) fn complete(
     }
     let tasks = open(plan, output)?;
     let done = tasks.complete(id, &caller(&tasks), force);
-    let done = done.map_err(|error| failure(&error, output))?;
+    let done = done.map_err(|error| failure_in(plan, &error, output))?;
     if done.is_submitted {
         output.data(&format!(
             "{id}: submitted; it is complete once the project's checks pass\n"
@@ -111,7 +111,7 @@ pub(super) fn reset(
     output.command("task reset");
     let tasks = open(plan, output)?;
     let reset = tasks.reset(id, &caller(&tasks), force);
-    let write_back = reset.map_err(|error| failure(&error, output))?;
+    let write_back = reset.map_err(|error| failure_in(plan, &error, output))?;
     tell_write_back(&write_back, output);
     output.data(&format!("{id}: reset; anybody can claim it\n"))?;
     output.result(|| json!({ "task": id }))?;
@@ -127,7 +127,7 @@ pub(super) fn release(
     output.command("task release");
     let tasks = open(plan, output)?;
     let released = tasks.release(id, &caller(&tasks), force, "released by hand");
-    released.map_err(|error| failure(&error, output))?;
+    released.map_err(|error| failure_in(plan, &error, output))?;
     output.data(&format!("{id}: released\n"))?;
     output.result(|| json!({ "task": id }))?;
     Ok(Exit::Done)
@@ -165,7 +165,7 @@ pub(super) fn refresh(
     ))?;
     output.result(|| json!({ "graph": graph, "tasks": made.n_tasks }))?;
     output.next(NextAction::new(
-        "loopwright task status",
+        format!("loopwright task status{}", plan.flags()),
         "see where all tasks stand",
     ));
     Ok(Exit::Done)

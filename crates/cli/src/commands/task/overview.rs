@@ -17,7 +17,7 @@ pub(super) fn run(plan: &PlanArgs, output: &mut Output) -> Result<Exit, Failure>
     let tasks = open(plan, output)?;
     let view = look(&tasks, output)?;
     let board = &view.board;
-    output.data(&as_text(&tasks.place().name(), board))?;
+    output.data(&as_text(&tasks.place().name(), &plan.flags(), board))?;
     output.result(|| {
         let all: Vec<Value> = board.tasks.iter().map(as_json).collect();
         json!({
@@ -73,7 +73,8 @@ fn shares(board: &Board, names: impl Fn(&Task) -> Vec<String>) -> BTreeMap<Strin
     shares
 }
 
-fn as_text(name: &str, board: &Board) -> String {
+/// `plan` is the flags that name the plan, for the commands that are named.
+fn as_text(name: &str, plan: &str, board: &Board) -> String {
     let mut out = format!(
         "{name}: {}: {}\n",
         counted(board.tasks.len(), "task", "tasks"),
@@ -98,7 +99,7 @@ fn as_text(name: &str, board: &Board) -> String {
     section(&mut out, "In progress", &in_progress);
     let failed = of(&|task| match &task.status {
         Status::Failed(kept) => Some(format!(
-            "{}\n      {} ({}); `loopwright task reset {}` makes it available again",
+            "{}\n      {} ({}); `loopwright task reset {}{plan}` makes it available again",
             line(task),
             one_line(&kept.why),
             home::local(kept.at_ms),
@@ -131,11 +132,11 @@ fn as_text(name: &str, board: &Board) -> String {
         let differs = task.is_passed_in_file && task.status != Status::Complete;
         differs.then(|| line(task))
     });
-    section(
-        &mut out,
-        "Marked complete in the file only, which does not count; `loopwright task complete ID` completes it",
-        &differing,
+    let title = format!(
+        "Marked complete in the file only, which does not count; `loopwright task complete ID{plan}` \
+         completes it"
     );
+    section(&mut out, &title, &differing);
     out
 }
 

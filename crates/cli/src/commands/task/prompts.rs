@@ -29,7 +29,7 @@ pub(super) fn next(
     }
     match view.board.next(&wanted(story)) {
         Ok(task) => show_prompt(&tasks, &view, task, output),
-        Err(none) => none_left(&view.board, none, output),
+        Err(none) => none_left(plan, &view.board, none, output),
     }
 }
 
