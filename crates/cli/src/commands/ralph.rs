@@ -166,11 +166,13 @@ fn agent(config: &Config, word: &str, root: &Path) -> Result<(String, AgentSetti
         message: format!("the agent's program `{program}` is not there, or cannot be executed"),
         hints: Vec::new(),
     };
-    Err(match known {
+    let failure = match known {
         Some(kind) => failure.hint(format!("install it: {}", kind.facts().install)),
-        None => failure
-            .hint("--agent takes a name of [agents], a known CLI such as codex, or a command line"),
-    })
+        None => failure,
+    };
+    Err(failure
+        .hint("--agent takes a name of [agents] or a known CLI such as codex")
+        .hint("--agent \"COMMAND\" takes any command that reads the prompt from standard input"))
 }
 
 /// Any command: words as they are, or a line for the shell where it has more than words.

@@ -15,7 +15,7 @@ use tasks::{
 use workspace::CommitId;
 
 use super::agent::Run;
-use super::describe::doing;
+use super::describe::{doing, with_output};
 use super::ending::{Ended, Kept, LOOK, end_run, meaning, not_started, stop};
 use super::landing::Landing;
 use super::log::{Action, Entry};
@@ -147,10 +147,17 @@ impl<'a, 's> Lane<'a, 's> {
             },
             _ => false,
         };
-        if !self.shared.plan.waits || !board.tasks.iter().any(is_at_work) {
+        let at_work = || board.tasks.iter().filter(|task| is_at_work(task));
+        if !self.shared.plan.waits || at_work().next().is_none() {
             return Ok(Step::End(End::AllBlocked));
         }
-        if !self.is_told_blocked {
+        // Beside our own agents there may be nobody, and that they work has been said.
+        let ours = sandbox::our_mark().ok();
+        let is_others = |task: &Task| match &task.status {
+            Status::InProgress(lease) => lease.owner.process != ours,
+            _ => false,
+        };
+        if !self.is_told_blocked && at_work().any(is_others) {
             self.is_told_blocked = true;
             let what = "no task is ready; waiting for others who are at work".to_owned();
             self.note(0, None, Action::Blocked, None, &what);
@@ -414,7 +421,9 @@ impl<'a, 's> Lane<'a, 's> {
             (Some(landing), Some(base)) => landing.has_changed(&self.root, base),
             _ => before.is_some_and(|before| before != self.mark_of_tree()),
         };
-        meaning(&exit, &summary, kind.is_any_program(), has_changed)
+        let is_any = kind.is_any_program();
+        let ended = meaning(&exit, &summary, is_any, has_changed);
+        with_output(ended, &exit, &summary, is_any, &folder)
     }
 
     /// Runs the agent to its end, answers what it asks, and ends it when it must.

@@ -468,7 +468,84 @@ fn a_missing_program_is_said_before_anything_is_claimed() {
     let answer = scene.ralph("/no/such/agent", &[]);
     assert_eq!(answer.exit, 3, "{}", answer.whole());
     assert!(answer.stderr.contains("/no/such/agent"));
+    assert!(answer.stderr.contains("--agent \"COMMAND\""));
+    // The usual agent, on a machine that has nothing but git.
+    let path = std::env::var_os("PATH").expect("a PATH");
+    let mut places = std::env::split_paths(&path).map(|folder| folder.join("git"));
+    let git = places.find(|path| path.is_file()).expect("git");
+    std::fs::create_dir(scene.env.path("bin")).expect("made");
+    std::os::unix::fs::symlink(git, scene.env.path("bin/git")).expect("linked");
+    let mut command = scene.env.command(&["ralph", "--dry-run"]);
+    command.env("PATH", scene.env.path("bin"));
+    let usual = scene.env.output(command.current_dir(scene.repo()));
+    let said = String::from_utf8_lossy(&usual.stderr);
+    assert_eq!(usual.status.code(), Some(3), "{said}");
+    for word in ["`claude`", "install it", "--agent \"COMMAND\""] {
+        assert!(said.contains(word), "{said}");
+    }
     assert_eq!(scene.states(), "T-1 ready, T-2 blocked");
+}
+
+/// Whoever reads that an agent failed wants to know what it said.
+#[test]
+fn an_agents_bad_end_is_told_with_its_last_line_and_where_the_rest_is() {
+    for (script, last) in [
+        ("echo working\necho 'I give up'\n", Some("I give up")),
+        (
+            "echo working\necho 'no key' >&2\necho >&2\nexit 3\n",
+            Some("no key"),
+        ),
+        ("echo working\nexit 3\n", Some("working")),
+        ("exit 0\n", None),
+    ] {
+        let scene = Scene::new(TWO);
+        let agent = scene.agent("bad.sh", &format!("cat > /dev/null\n{script}"));
+        let answer = scene.ralph(&agent, &[]);
+        let status = scene.run(&["task", "status"]);
+        for said in [&answer.stderr, &status.stdout] {
+            let line = last.map(|last| format!("its last line: {last};"));
+            let line = line.unwrap_or_else(|| "; its output is in ".to_owned());
+            assert!(said.contains(&line), "{said}");
+            assert_eq!(said.contains("its last line"), last.is_some(), "{said}");
+            let (_, folder) = said.split_once("its output is in ").expect("a folder");
+            let folder = folder.split([';', ' ', '\n']).next().unwrap_or_default();
+            let output = std::fs::read_to_string(Path::new(folder).join("stdout"));
+            let printed = output.unwrap_or_default();
+            assert_eq!(printed.contains("working"), script.contains("working"));
+        }
+    }
+}
+
+/// One that waits for its own agents waits for nobody else.
+#[test]
+fn only_others_are_waited_for_aloud() {
+    let waits = |scene: &Scene| {
+        let log = std::fs::read_to_string(scene.env.path("repo/logs/ralph.jsonl"));
+        log.unwrap_or_default().contains("waiting for others")
+    };
+    let scene = Scene::new(TWO);
+    let script = format!("sleep 1\ntouch \"$LOOPWRIGHT_TASK_ID.txt\"\n{GOOD}");
+    let agent = scene.agent("slow.sh", &script);
+    let answer = scene.ralph(&agent, &["--parallel", "2"]);
+    assert_eq!(answer.exit, 0, "{}", answer.whole());
+    assert!(!answer.stderr.contains("waiting"), "{}", answer.whole());
+    assert!(!waits(&scene));
+
+    let scene = Scene::new(TWO);
+    let go = scene.env.path("go");
+    let script = format!(
+        "while [ ! -f {} ]; do sleep 0.02; done\n{GOOD}",
+        go.display()
+    );
+    let agent = scene.agent("slow.sh", &script);
+    let mut first = scene.start(&agent, &[]);
+    until(|| scene.states().starts_with("T-1 in_progress"));
+    let mut second = scene.start(&agent, &[]);
+    until(|| waits(&scene));
+    std::fs::write(&go, "").expect("written");
+    for ralph in [&mut first, &mut second] {
+        assert_eq!(ralph.wait().expect("ended").code(), Some(0));
+    }
 }
 
 /// What `just prompt` does: under a claim it gives the claimed task, and never another one.
