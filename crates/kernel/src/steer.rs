@@ -325,7 +325,7 @@ impl State {
 
     /// Why a loop that went on for a person's sake ends when that is done; none where it goes on as a
     /// whole.
-    pub(crate) fn ends_again(&self) -> Option<&EndReason> {
+    pub fn ends_again(&self) -> Option<&EndReason> {
         let reason = self.reopened_from.as_ref();
         let is_for_one = self.spec.first.as_ref().is_some_and(|first| first.only);
         reason.filter(|reason| **reason != EndReason::Completed || is_for_one)

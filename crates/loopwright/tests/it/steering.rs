@@ -140,3 +140,52 @@ fn whoever_names_no_loop_is_told_what_can_be_done() {
     let resumed = in_project(&scene, &["resume", &id]);
     assert_eq!(resumed.exit, 0, "{}", resumed.whole());
 }
+
+/// A cancelled loop goes on for what is asked for alone, and for nothing that cannot begin.
+#[test]
+fn whoever_gives_a_story_back_is_told_what_becomes_of_it() {
+    let scene = Scene::new(&["one"]);
+    let prd = r#"{"stories": [
+        {"id": "one", "title": "One", "acceptance_criteria": ["x"]},
+        {"id": "two", "title": "Two", "depends_on": ["one"], "acceptance_criteria": ["x"]}]}"#;
+    scene.env.write("project/prd.json", prd);
+    let gate = scene.env.path("gate");
+    let script = scene.env.read("agents/implement.sh");
+    let wait = format!(
+        "while [ ! -f {} ]; do sleep 0.05; done\n{script}",
+        gate.display()
+    );
+    scene.env.write("agents/implement.sh", wait);
+    let id = scene.start(&["--json"]).json()["result"]["loopId"].clone();
+    let id = id.as_str().expect("an id");
+    scene.wait_for_view("the first story", |view| {
+        view["stories"][0]["status"] == "running"
+    });
+    let cancelled = scene.env.run(&["cancel", id]);
+    assert_eq!(cancelled.exit, 0, "{}", cancelled.whole());
+    scene.wait_for(&["cancelled"]);
+    std::fs::write(&gate, "").expect("written");
+    for (story, says) in [
+        (
+            "two",
+            "no agent begins it, since it depends on `one`, which has not passed; the loop is over again \
+             (cancelled); your work tree stays as it is\n",
+        ),
+        (
+            "one",
+            "the loop was over (cancelled); the agents go on with this story alone, then it is over \
+             again; your work tree stays as it is\n",
+        ),
+    ] {
+        let taken = scene.env.run(&["take", id, story]);
+        assert_eq!(taken.exit, 0, "{}", taken.whole());
+        scene.wait_for(&["needs_human"]);
+        let back = scene.env.run(&["take", id, story, "--give-back"]);
+        let expected = format!("{id}: `{story}`: {says}");
+        assert_eq!(back.stdout, expected, "{}", back.whole());
+        scene.wait_for(&["cancelled"]);
+    }
+    let stories = scene.status()["stories"].clone();
+    assert_eq!(stories[0]["status"], "passed", "{stories}");
+    assert_ne!(stories[1]["status"], "passed", "{stories}");
+}

@@ -1,6 +1,7 @@
 //! The verbs about loops: start, look, ask for something, serve. Each only reads views and writes
 //! requests; the worker does the rest.
 
+mod agents_again;
 mod allowance;
 mod answer;
 mod answer_words;

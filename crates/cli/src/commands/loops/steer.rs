@@ -11,7 +11,7 @@ use workspace::{LoopRepo, is_same_repository, look_at_project, operator_signatur
 
 use super::inside_run::refuse_inside_run;
 use super::lookup::{load, open};
-use super::{casting, keys, named, serve, work};
+use super::{agents_again, casting, keys, named, serve, work};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
@@ -178,16 +178,16 @@ impl Steering {
         if !matches!(self.status(), Some(StoryStatus::Taken { .. })) {
             return Err(self.not_taken());
         }
-        self.ask(&Event::RetryRequested {
+        let event = Event::RetryRequested {
             story: self.story.clone(),
             hint: None,
             agent: None,
             flow: None,
-        })?;
-        self.done(
-            "the agents go on with it; your work tree stays as it is",
-            output,
-        )
+        };
+        let usual = "the agents go on with it";
+        let what = agents_again::words(&self.state, &event, &self.story, usual);
+        self.ask(&event)?;
+        self.done(&format!("{what}; your work tree stays as it is"), output)
     }
 
     fn status(&self) -> Option<&StoryStatus> {
@@ -245,13 +245,20 @@ fn retry(
     }
     let story = steering.story.clone();
     let agent = agent.map(|agent| agent.as_str().into());
-    steering.ask(&Event::RetryRequested {
+    let event = Event::RetryRequested {
         story,
         hint,
         agent,
         flow,
-    })?;
-    steering.done("it is tried again", output)
+    };
+    let what = agents_again::words(
+        &steering.state,
+        &event,
+        &steering.story,
+        "it is tried again",
+    );
+    steering.ask(&event)?;
+    steering.done(&what, output)
 }
 
 /// Only agents that the loop was started with can work in it.
