@@ -2,6 +2,7 @@
 //!
 //! Pure: a view is made from records and can be made again at any time. It decides nothing.
 
+mod asked;
 mod confined;
 mod confirmation_events;
 mod form;
@@ -10,6 +11,7 @@ mod loop_report;
 mod loop_view;
 mod moment;
 mod public;
+mod rejected_by;
 mod report_types;
 mod restacks;
 mod root_cause;
@@ -24,7 +26,9 @@ pub use loop_view::{
 };
 pub use moment::iso;
 pub use public::{PublicEvent, PublicFold, public_events};
+pub use rejected_by::RejectedBy;
 pub use report_types::{
-    AnswerReport, AttemptReport, CriterionReport, ObligationReport, StoryReport,
+    AnswerReport, AskedReport, AttemptReport, CriterionReport, ObligationReport, RestackReport,
+    StoryReport,
 };
 pub use story_report::story_report;

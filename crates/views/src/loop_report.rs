@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::loop_view::{LoopView, loop_view};
 use crate::public::words;
+use crate::rejected_by::RejectedBy;
 use crate::report_types::AttemptReport;
 use crate::story_report::story_report;
 
@@ -31,7 +32,7 @@ pub struct LoopReport {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Caught {
-    /// `checks`, `judge`, `reviewer` or `prover`.
+    /// `checks`, `judge`, `reviewer`, `prover`, `landing` or `person`.
     pub by: &'static str,
     /// The story.
     pub story_id: String,
@@ -106,12 +107,13 @@ fn caught_in(story: &str, attempt: &AttemptReport) -> Vec<Caught> {
         what: first_line(what),
     };
     let mut found = Vec::new();
-    if attempt.ended == "rejected" {
-        match &attempt.verdict {
-            Some(verdict) if !verdict.pass => found.push(caught("judge", &verdict.reason)),
-            _ if attempt.facts.is_some() => found.push(caught("checks", &attempt.feedback)),
-            _ => {}
-        }
+    if let Some(by) = attempt.rejected_by.and_then(RejectedBy::catches) {
+        let verdict = attempt.verdict.as_ref().filter(|verdict| !verdict.pass);
+        let said = verdict.filter(|_| attempt.rejected_by == Some(RejectedBy::Judge));
+        found.push(caught(
+            by,
+            said.map_or(&attempt.feedback, |verdict| &verdict.reason),
+        ));
     }
     let findings = attempt.review.iter().flat_map(|review| &review.findings);
     found.extend(findings.map(|finding| caught("reviewer", finding)));

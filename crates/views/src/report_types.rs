@@ -4,6 +4,9 @@ use kernel::{Facts, Flag, Mutants, ObligationKind, Proof, Review, Verdict};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::form::{moment, moment_or_null};
+use crate::rejected_by::RejectedBy;
+
 /// One story with all its evidence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -39,6 +42,8 @@ pub struct StoryReport {
     pub mutants: Option<Mutants>,
     /// Every attempt.
     pub attempts: Vec<AttemptReport>,
+    /// Every question that a person was asked, oldest first, with what became of it.
+    pub questions: Vec<AskedReport>,
     /// Tokens of all its runs, as far as they were told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
@@ -55,6 +60,38 @@ impl StoryReport {
     pub fn rejected(&self) -> Option<&AttemptReport> {
         rejected(&self.attempts)
     }
+}
+
+/// A question and its answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AskedReport {
+    /// The attempt that asked.
+    pub attempt: u32,
+    /// The stage whose run asked; none where the loop itself did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stage: Option<&'static str>,
+    /// The agent that asked; checks have none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// What was asked.
+    pub text: String,
+    /// When, in milliseconds since 1970.
+    #[serde(rename = "askedAt", serialize_with = "moment")]
+    pub asked_at_ms: i64,
+    /// What was answered, in the person's own words or by one of the choices. A question that was
+    /// overtaken, such as by a cancel, has none.
+    pub answer: Option<String>,
+    /// When it was answered, in milliseconds since 1970.
+    #[serde(
+        rename = "answeredAt",
+        serialize_with = "moment_or_null",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub answered_at_ms: Option<i64>,
+    /// Whether it can be answered now.
+    #[serde(rename = "open")]
+    pub is_open: bool,
 }
 
 /// One criterion.
@@ -137,7 +174,7 @@ pub struct AttemptReport {
     pub landing: Vec<String>,
     /// What is to be known of how the candidate was made.
     pub notes: Vec<String>,
-    /// What the checks showed, in words.
+    /// What the checks showed on the commit that it began at, in words.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub checks: String,
     /// What the checks showed, as data.
@@ -146,6 +183,9 @@ pub struct AttemptReport {
     /// The facts that the gate decided on. What people need of them is shown with the story.
     #[serde(skip)]
     pub facts: Option<Box<Facts>>,
+    /// The candidate on top of what landed since it was made, and what was measured there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restacked: Option<RestackReport>,
     /// What the prover checked, found and mended, and how to see it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<Proof>,
@@ -167,12 +207,60 @@ pub struct AttemptReport {
     /// `passed`, `rejected`, `set aside`, `not finished` where the loop ended first, or nothing while
     /// it is under way.
     pub ended: &'static str,
+    /// Who or what rejected it, where it was rejected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rejected_by: Option<RejectedBy>,
     /// Why it was rejected, in one line.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub cause: String,
     /// Why it was rejected: what the next attempt was told.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub feedback: String,
+}
+
+/// A candidate that was put onto what landed since it was made.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RestackReport {
+    /// The commit that it stands on now.
+    pub base_sha: String,
+    /// The commit that it is now.
+    pub commit_sha: String,
+    /// What the checks showed there, in words.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub checks: String,
+    /// What the checks showed there, as data.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub evidence: Value,
+    /// The facts that the gate decided on.
+    #[serde(skip)]
+    pub facts: Option<Box<Facts>>,
+}
+
+impl AttemptReport {
+    /// The commit that the candidate stands on: its own parent.
+    pub fn parent_sha(&self) -> &str {
+        let restacked = self.restacked.as_ref();
+        restacked.map_or(&self.base_sha, |restacked| &restacked.base_sha)
+    }
+
+    /// What was measured last.
+    pub(crate) fn last_facts(&self) -> Option<&Facts> {
+        let restacked = self.restacked.as_ref();
+        let restacked = restacked.and_then(|restacked| restacked.facts.as_deref());
+        restacked.or(self.facts.as_deref())
+    }
+
+    /// What the verdict is about: a judge may have been asked again on top of what landed.
+    pub(crate) fn judged_facts(&self) -> Option<&Facts> {
+        let is_judged_there = |restacked: &&RestackReport| {
+            let verdict = self.verdict.as_ref();
+            verdict.is_some_and(|verdict| verdict.commit.as_str() == restacked.commit_sha)
+        };
+        let restacked = self.restacked.as_ref().filter(is_judged_there);
+        let restacked = restacked.and_then(|restacked| restacked.facts.as_deref());
+        restacked.or(self.facts.as_deref()).or(self.last_facts())
+    }
 }
 
 pub(crate) fn rejected(attempts: &[AttemptReport]) -> Option<&AttemptReport> {

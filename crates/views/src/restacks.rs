@@ -10,9 +10,19 @@ pub(crate) enum Restack {
     Candidate {
         /// The same in words.
         words: String,
-        /// The commit that it was and the one that it is now, where it fits.
-        commits: Option<(Commit, Commit)>,
+        /// Where it is now, where it fits.
+        moved: Option<MovedCandidate>,
     },
+}
+
+/// A candidate that stands on another commit now.
+pub(crate) struct MovedCandidate {
+    /// The commit that it was.
+    pub(crate) from: Commit,
+    /// The commit that it stands on.
+    pub(crate) onto: Commit,
+    /// The commit that it is.
+    pub(crate) commit: Commit,
 }
 
 /// What a record says of such work; none for all other records.
@@ -40,12 +50,16 @@ pub(crate) fn restack_of(event: &Event) -> Option<Restack> {
             let words = [from, onto, commit].map(short);
             Some(Restack::Candidate {
                 words: format!("{} put onto {} as {}", words[0], words[1], words[2]),
-                commits: Some((from.clone(), commit.clone())),
+                moved: Some(MovedCandidate {
+                    from: from.clone(),
+                    onto: onto.clone(),
+                    commit: commit.clone(),
+                }),
             })
         }
         Event::RestackRefused { onto, paths, .. } => Some(Restack::Candidate {
             words: format!("does not fit onto {}: {}", short(onto), paths.join(", ")),
-            commits: None,
+            moved: None,
         }),
         _ => None,
     }

@@ -7,10 +7,13 @@ use kernel::{
 };
 use serde_json::Value;
 
+use crate::asked::Asked;
 use crate::loop_view::{LEFT_UNCONFIRMED, doing};
 use crate::public::usd;
+use crate::rejected_by::RejectedBy;
 use crate::report_types::{
-    AnswerReport, AttemptReport, CriterionReport, ObligationReport, StoryReport, rejected,
+    AnswerReport, AttemptReport, CriterionReport, ObligationReport, RestackReport, StoryReport,
+    rejected,
 };
 use crate::restacks::{Restack, restack_of, short};
 use crate::root_cause::{cause, one_line};
@@ -20,28 +23,30 @@ pub fn story_report(records: &[Stamped], story: &str) -> Option<StoryReport> {
     let mut state: Option<State> = None;
     let mut attempts: Vec<AttemptReport> = Vec::new();
     let mut runs_of_unknown_cost = 0;
+    let mut asked = Asked::default();
     for record in records {
-        let before = state
-            .as_ref()
-            .and_then(|state| state.story(story))
-            .map_or(0, |story| story.feedback.len());
+        let progress = state.as_ref().and_then(|state| state.story(story));
+        let before = progress.map_or(0, |story| story.feedback.len());
+        let former = progress.and_then(|story| story.former);
         let next = match state.take() {
             None => State::begin(record).ok(),
             Some(state) => state.after(record).ok(),
         }?;
         take(record, story, &mut attempts);
+        asked.take(record, story, &next);
         note_person(record, story, &next, &mut attempts);
         runs_of_unknown_cost += u32::from(hides_its_cost(&record.event, story));
-        let feedback = next
-            .story(story)
-            .map(|story| &story.feedback[..])
-            .unwrap_or_default();
+        let progress = next.story(story);
+        let feedback = progress.map(|story| &story.feedback[..]);
+        let feedback = feedback.unwrap_or_default();
+        let is_sent_back = progress.and_then(|story| story.former) != former;
         if let Some((last, words)) = attempts
             .last_mut()
             .zip(feedback.get(before..).and_then(<[String]>::last))
         {
             (last.ended, last.feedback) = ("rejected", words.clone());
-            last.cause = cause(last.facts.as_deref(), last.verdict.as_ref(), words);
+            last.cause = cause(last.last_facts(), last.verdict.as_ref(), words);
+            last.rejected_by = Some(RejectedBy::of(&record.event, story, is_sent_back));
         }
         if let Event::AgentSwitched { run, .. } = &record.event
             && run.story == story
@@ -56,6 +61,7 @@ pub fn story_report(records: &[Stamped], story: &str) -> Option<StoryReport> {
     let report = report(&state?, story, attempts)?;
     Some(StoryReport {
         runs_of_unknown_cost,
+        questions: asked.into_reports(),
         ..report
     })
 }
@@ -188,11 +194,17 @@ fn take_into(event: &Event, wanted: &str, attempt: &mut AttemptReport) {
 fn take_restack(restack: Option<Restack>, attempt: &mut AttemptReport) {
     match restack {
         Some(Restack::Tests(words)) => attempt.tests.push(words),
-        Some(Restack::Candidate { words, commits }) => {
+        Some(Restack::Candidate { words, moved }) => {
             attempt.landing.push(words);
-            if let Some((from, commit)) = commits {
-                attempt.candidate_sha = Some(commit.to_string());
-                attempt.judged_sha.get_or_insert_with(|| from.to_string());
+            if let Some(moved) = moved {
+                attempt.candidate_sha = Some(moved.commit.to_string());
+                let made = || moved.from.to_string();
+                attempt.judged_sha.get_or_insert_with(made);
+                attempt.restacked = Some(RestackReport {
+                    base_sha: moved.onto.to_string(),
+                    commit_sha: moved.commit.to_string(),
+                    ..RestackReport::default()
+                });
             }
         }
         None => {}
@@ -202,12 +214,23 @@ fn take_restack(restack: Option<Restack>, attempt: &mut AttemptReport) {
 fn take_outcome(stage: Stage, outcome: &RunOutcome, attempt: &mut AttemptReport) {
     match outcome {
         RunOutcome::Checked { report, facts, .. } if stage == Stage::Check => {
-            attempt.checks.clone_from(report);
-            attempt.facts.clone_from(facts);
-            attempt.evidence = facts
+            let evidence = facts
                 .as_ref()
                 .and_then(|facts| serde_json::from_str(&facts.evidence).ok())
                 .unwrap_or(Value::Null);
+            // What proved it where it was made is kept beside what was measured where it lands.
+            match &mut attempt.restacked {
+                Some(restacked) => {
+                    restacked.checks.clone_from(report);
+                    restacked.facts.clone_from(facts);
+                    restacked.evidence = evidence;
+                }
+                None => {
+                    attempt.checks.clone_from(report);
+                    attempt.facts.clone_from(facts);
+                    attempt.evidence = evidence;
+                }
+            }
             if let Some(facts) = facts.as_ref().filter(|facts| !facts.for_writer.is_empty()) {
                 let first = facts.for_writer.lines().next().unwrap_or_default();
                 attempt
@@ -254,8 +277,17 @@ fn take_confirmation(
         .landing
         .push(format!("{word} with everything built anew"));
     if !passed {
-        report.clone_into(&mut attempt.checks);
-        attempt.facts = facts.cloned().map(Box::new);
+        let facts = facts.cloned().map(Box::new);
+        match &mut attempt.restacked {
+            Some(restacked) => {
+                report.clone_into(&mut restacked.checks);
+                restacked.facts = facts;
+            }
+            None => {
+                report.clone_into(&mut attempt.checks);
+                attempt.facts = facts;
+            }
+        }
     }
 }
 
@@ -289,7 +321,6 @@ fn report(state: &State, id: &str, mut attempts: Vec<AttemptReport>) -> Option<S
         reason = format!("{reason}: {halt}");
     }
     let last = attempts.last();
-    let facts = last.and_then(|last| last.facts.as_deref());
     let speaking = Speaking {
         criteria: &story.spec.criteria,
         tested: story.tests.as_ref().map(|tests| &tests.review),
@@ -320,10 +351,11 @@ fn report(state: &State, id: &str, mut attempts: Vec<AttemptReport>) -> Option<S
         reason,
         commit_sha: commit.map(ToString::to_string),
         criteria,
-        flags: facts.map(|facts| facts.flags.clone()).unwrap_or_default(),
+        flags: last.map(flags).unwrap_or_default(),
         obligations: obligations(&story.spec.criteria, last),
-        mutants: facts.and_then(|facts| facts.mutants),
+        mutants: last.and_then(mutants),
         attempts,
+        questions: Vec::new(),
     })
 }
 
@@ -371,10 +403,32 @@ fn standing(
     }
 }
 
+/// The flags of what was judged, and those that only what lands has.
+fn flags(attempt: &AttemptReport) -> Vec<kernel::Flag> {
+    let measured = [attempt.judged_facts(), attempt.last_facts()];
+    let mut flags: Vec<kernel::Flag> = Vec::new();
+    for flag in measured
+        .into_iter()
+        .flatten()
+        .flat_map(|facts| &facts.flags)
+    {
+        if !flags.contains(flag) {
+            flags.push(flag.clone());
+        }
+    }
+    flags
+}
+
+/// Small faults are tried where a story is made, and not again where it lands.
+fn mutants(attempt: &AttemptReport) -> Option<kernel::Mutants> {
+    let made = attempt.facts.as_deref().and_then(|facts| facts.mutants);
+    made.or_else(|| attempt.last_facts().and_then(|facts| facts.mutants))
+}
+
 /// What the last attempt owed answers for, by the numbers of its prompt.
 fn obligations(criteria: &[String], last: Option<&AttemptReport>) -> Vec<ObligationReport> {
-    let owed = last.and_then(|last| last.facts.as_ref());
-    let owed = owed.map(|facts| facts.owed()).unwrap_or_default();
+    let owed = last.and_then(AttemptReport::judged_facts);
+    let owed = owed.map(Facts::owed).unwrap_or_default();
     let verdict = last.and_then(|last| last.verdict.as_ref());
     let mut reports = Vec::new();
     for line in numbered(&owed) {
@@ -454,14 +508,16 @@ impl Speaking<'_> {
             let mut red = facts.failing.iter();
             red.any(|red| tests.iter().any(|test| is_same_test(test, red)))
         };
-        rejected.verdict.as_ref().is_some_and(is_unmet)
-            || rejected.facts.as_deref().is_some_and(is_red)
+        rejected.verdict.as_ref().is_some_and(is_unmet) || rejected.last_facts().is_some_and(is_red)
     }
 
     /// How a criterion stands. No criterion of a story that passed is open.
     fn standing(&self, tests: &[String], met: Option<bool>) -> &'static str {
-        let facts = self.last.and_then(|last| last.facts.as_ref());
-        let proven = facts.map(|facts| &facts.proven[..]).unwrap_or_default();
+        let measured = self
+            .last
+            .map(|last| [last.facts.as_deref(), last.last_facts()]);
+        let measured = measured.into_iter().flatten().flatten();
+        let proven: Vec<&String> = measured.flat_map(|facts| &facts.proven).collect();
         // Runners print a test with its file: `test_swap.py::test_swap`.
         let bare = |test: &str| test.rsplit("::").next().unwrap_or_default().to_owned();
         let is_proven = |test: &String| {

@@ -102,10 +102,28 @@ fn two_stories_at_once_land_one_after_the_other_and_name_both_commits() {
     assert_eq!(pass["commitSha"], restacked[0]["commitSha"]);
     let story = scene.env.run(&["story", id, late]);
     let made = restacked[0]["fromSha"].as_str().expect("a commit");
+    let landed = restacked[0]["commitSha"].as_str().expect("a commit");
+    let onto = restacked[0]["ontoSha"].as_str().expect("a commit");
     for words in [
-        format!("made as {}", &made[..12]),
+        format!("commit {}", &landed[..12]),
+        format!(", candidate {}\n", &made[..12]),
         format!("landing: {} put onto", &made[..12]),
+        format!("landing checks of {} on {}:", &landed[..12], &onto[..12]),
     ] {
         assert!(story.stdout.contains(&words), "{words}: {}", story.whole());
     }
+    // What it changed is what it changed on top of the other one.
+    let early = if late == "a" { "b" } else { "a" };
+    for more in [&["--stat"][..], &[]] {
+        let diff = scene.env.run(&[&["diff", id, late], more].concat());
+        assert!(
+            diff.stdout.contains(&format!("{late}.txt"))
+                && !diff.stdout.contains(&format!("{early}.txt")),
+            "{}",
+            diff.whole()
+        );
+    }
+    let diff = scene.env.run(&["diff", id, late, "--json"]).json();
+    assert_eq!(diff["result"]["from"], onto);
+    assert_eq!(diff["result"]["to"], landed);
 }

@@ -103,3 +103,52 @@ fn everything_is_shown_on_demand_and_for_a_pull_request() {
         assert!(markdown.contains(expected), "{expected}: {markdown}");
     }
 }
+
+/// Both stories are made at the same time on the same commit, so that the one that lands second is put
+/// onto the other.
+#[test]
+fn a_restacked_story_shows_what_proved_it_and_what_was_measured_where_it_landed() {
+    let scene = flow_scene("quartet", &["one", "two"]);
+    scene.env.write(
+        "agents/implement.sh",
+        r#"touch "$SCENE/met-$LOOPWRIGHT_STORY_ID"
+while [ ! -e "$SCENE/met-one" ] || [ ! -e "$SCENE/met-two" ]; do sleep 0.05; done
+echo "echo \$((\$1 * 2))" > "cmd/$LOOPWRIGHT_STORY_ID.sh"
+"#,
+    );
+    // The prompts of two stories at once must not be mixed up.
+    scene.env.write(
+        "agents/any.sh",
+        "PROMPT=\"$SCENE/prompt-$LOOPWRIGHT_STORY_ID-$LOOPWRIGHT_STAGE\"\ncat > \"$PROMPT\"\n. \"$SCENE/agents/$LOOPWRIGHT_STAGE.sh\"\n",
+    );
+    let ended = scene.start(&["--foreground", "--json", "--parallel", "2"]);
+    assert_eq!(ended.exit, 0, "{}", ended.whole());
+    let id = ended.json()["result"]["loopId"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
+    let report = |story: &str| scene.env.run(&["story", &id, story, "--json"]).json();
+    let is_late = |story: &&str| report(story)["result"]["attempts"][0]["restacked"].is_object();
+    let late = ["one", "two"]
+        .into_iter()
+        .find(is_late)
+        .expect("one of them");
+    let value = report(late)["result"].take();
+    let attempt = &value["attempts"][0];
+    let short = |value: &serde_json::Value| value.as_str().expect("a commit")[..12].to_owned();
+    let made = short(&attempt["judgedSha"]);
+    let landed = short(&attempt["restacked"]["commitSha"]);
+    let page = scene.env.run(&["story", &id, late]).stdout;
+    for expected in [
+        format!("commit {landed}, judged as {made}\n"),
+        format!("  checks of {made} on {}:\n", short(&attempt["baseSha"])),
+        format!("new tests that are red on the base and green now: {late}\n"),
+        format!(
+            "  landing checks of {landed} on {}:\n",
+            short(&attempt["restacked"]["baseSha"])
+        ),
+        format!("PASS of {made}: "),
+    ] {
+        assert!(page.contains(&expected), "{expected}: {page}");
+    }
+}

@@ -106,13 +106,16 @@ impl Played {
 
     /// Carries out what is owed until a run of this stage is under way.
     pub(crate) fn reach(&mut self, stage: Stage) -> RunKey {
+        self.reach_in(None, stage)
+    }
+
+    /// The same for a run of one story.
+    pub(crate) fn reach_in(&mut self, story: Option<&str>, stage: Stage) -> RunKey {
+        let is_wanted = |run: &RunKey| {
+            run.stage == stage && story.is_none_or(|story| run.story.as_str() == story)
+        };
         for _ in 0..50 {
-            if let Some(run) = self
-                .state
-                .running()
-                .into_iter()
-                .find(|run| run.stage == stage)
-            {
+            if let Some(run) = self.state.running().into_iter().find(is_wanted) {
                 return run;
             }
             let next = decide(&self.state)
@@ -129,6 +132,17 @@ impl Played {
     /// Ends the run of a stage, which must be owed or under way.
     pub(crate) fn end(&mut self, stage: Stage, outcome: RunOutcome) -> &mut Self {
         let run = self.reach(stage);
+        self.record(Event::RunEnded {
+            run,
+            outcome,
+            usage: None,
+            walls: kernel::Walls::default(),
+        })
+    }
+
+    /// The same for a run of one story among several.
+    pub(crate) fn end_in(&mut self, story: &str, stage: Stage, outcome: RunOutcome) -> &mut Self {
+        let run = self.reach_in(Some(story), stage);
         self.record(Event::RunEnded {
             run,
             outcome,

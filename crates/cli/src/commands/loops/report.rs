@@ -10,7 +10,7 @@ use super::story::{bounded, cell};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
-use crate::words::duration;
+use crate::words::{capital, duration};
 
 /// Lines of a list that fit on a page; `--json` has all of them.
 const LINES_MAX: usize = 20;
@@ -189,12 +189,4 @@ fn catches(report: &LoopReport) -> Vec<String> {
         )
     };
     bounded(report.caught.iter().map(line), LINES_MAX)
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters
-        .next()
-        .map(|first| first.to_uppercase().collect::<String>() + letters.as_str())
-        .unwrap_or_default()
 }

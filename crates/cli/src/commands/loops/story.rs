@@ -7,10 +7,14 @@ use views::{AttemptReport, ObligationReport, StoryReport, story_report};
 
 use super::lookup::{find, load, open};
 use super::story_failure::failure_page;
-use super::story_text::{cost_words, heading, indented, text_of_criterion, text_of_review};
+use super::story_text::{
+    answer_words, asked_by, cost_words, heading, indented, text_of_criterion, text_of_questions,
+    text_of_review,
+};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
+use crate::words::capital;
 
 /// Obligations and flags that are shown to people; `--json` has all of them.
 const SHOWN_MAX: usize = 40;
@@ -94,6 +98,7 @@ fn as_text(report: &StoryReport) -> String {
         text_of_criterion(mark, criterion, &mut out);
     }
     text_of_facts(report, &mut out);
+    out.push_str(&text_of_questions(report));
     report
         .attempts
         .iter()
@@ -168,11 +173,12 @@ fn text_of_attempt(attempt: &AttemptReport, out: &mut String) {
         let _ = write!(out, ", by {}", attempt.implementor);
     }
     let _ = write!(out, ", base {}", &attempt.base_sha[..12]);
-    if let Some(candidate) = &attempt.candidate_sha {
-        let _ = write!(out, ", candidate {}", &candidate[..12]);
-    }
-    if let Some(judged) = &attempt.judged_sha {
-        let _ = write!(out, ", made as {}", &judged[..12]);
+    let made = attempt
+        .judged_sha
+        .as_ref()
+        .or(attempt.candidate_sha.as_ref());
+    if let Some(made) = made {
+        let _ = write!(out, ", candidate {}", &made[..12]);
     }
     out.push('\n');
     for (title, lines) in [
@@ -184,8 +190,8 @@ fn text_of_attempt(attempt: &AttemptReport, out: &mut String) {
             let _ = writeln!(out, "  {title}: {}", indented(line, "    ").trim_start());
         }
     }
-    if !attempt.checks.is_empty() {
-        let _ = writeln!(out, "  checks:\n{}", indented(&attempt.checks, "    "));
+    for (title, checks) in measurements(attempt) {
+        let _ = writeln!(out, "  {title}:\n{}", indented(checks, "    "));
     }
     if let Some(proof) = &attempt.proof {
         text_of_proof(proof, out);
@@ -197,7 +203,6 @@ fn text_of_attempt(attempt: &AttemptReport, out: &mut String) {
         let _ = writeln!(out, "  arbiter: {ruling}");
     }
     if let Some(verdict) = &attempt.verdict {
-        let word = if verdict.pass { "PASS" } else { "FAIL" };
         let by = if attempt.judge.is_empty() {
             String::new()
         } else {
@@ -205,7 +210,8 @@ fn text_of_attempt(attempt: &AttemptReport, out: &mut String) {
         };
         let _ = writeln!(
             out,
-            "  judge{by}: {word}: {}",
+            "  judge{by}: {}: {}",
+            verdict_words(attempt, verdict),
             indented(&verdict.reason, "    ").trim_start()
         );
     }
@@ -216,6 +222,35 @@ fn text_of_attempt(attempt: &AttemptReport, out: &mut String) {
             "the next attempt is told"
         };
         let _ = writeln!(out, "  {title}:\n{}", indented(&attempt.feedback, "    "));
+    }
+}
+
+/// What was measured of an attempt, each under the commits that it is about where there are several.
+fn measurements(attempt: &AttemptReport) -> Vec<(String, &str)> {
+    let title = |what: &str, commit: &str, base: &str| {
+        format!("{what} of {} on {}", &commit[..12], &base[..12])
+    };
+    let mut all: Vec<(String, &str)> = Vec::new();
+    let Some(restacked) = &attempt.restacked else {
+        all.push(("checks".to_owned(), &attempt.checks));
+        all.retain(|(_, checks)| !checks.is_empty());
+        return all;
+    };
+    let made = attempt.judged_sha.as_ref();
+    let made = made.unwrap_or(&restacked.commit_sha);
+    all.push((title("checks", made, &attempt.base_sha), &attempt.checks));
+    let (commit, base) = (&restacked.commit_sha, &restacked.base_sha);
+    all.push((title("landing checks", commit, base), &restacked.checks));
+    all.retain(|(_, checks)| !checks.is_empty());
+    all
+}
+
+/// PASS or FAIL, and of which commit where there are several.
+fn verdict_words(attempt: &AttemptReport, verdict: &kernel::Verdict) -> String {
+    let word = if verdict.pass { "PASS" } else { "FAIL" };
+    match &attempt.restacked {
+        Some(_) => format!("{word} of {}", &verdict.commit.as_str()[..12]),
+        None => word.to_owned(),
     }
 }
 
@@ -254,6 +289,7 @@ fn as_markdown(report: &StoryReport) -> String {
     }
     markdown_of_criteria(report, &mut out);
     markdown_of_facts(report, &mut out);
+    markdown_of_questions(report, &mut out);
     markdown_of_attempts(report, &mut out);
     if let Some(cost) = cost_words(report) {
         let _ = write!(out, "\nCost: {cost}.\n");
@@ -272,6 +308,16 @@ fn markdown_of_facts(report: &StoryReport, out: &mut String) {
     }
     if let Some(mutants) = report.mutants {
         let _ = writeln!(out, "\nStrength of proof: {}.", mutants.words());
+    }
+}
+
+fn markdown_of_questions(report: &StoryReport, out: &mut String) {
+    if !report.questions.is_empty() {
+        out.push_str("\n### Questions\n\n");
+    }
+    for asked in &report.questions {
+        let (who, text) = (asked_by(asked), cell(&asked.text));
+        let _ = writeln!(out, "- {who}: {text} **{}**", cell(&answer_words(asked)));
     }
 }
 
@@ -309,15 +355,18 @@ fn markdown_of_criteria(report: &StoryReport, out: &mut String) {
 
 fn markdown_of_attempts(report: &StoryReport, out: &mut String) {
     for attempt in report.attempts.iter().filter(|attempt| {
-        !attempt.checks.is_empty() || attempt.proof.is_some() || attempt.review.is_some()
+        !measurements(attempt).is_empty() || attempt.proof.is_some() || attempt.review.is_some()
     }) {
         let _ = write!(
             out,
             "\n<details><summary>Attempt {}: {}</summary>\n",
             attempt.number, attempt.ended,
         );
-        if !attempt.checks.is_empty() {
-            let checks = attempt.checks.trim_end().replace("```", "'''");
+        for (title, checks) in measurements(attempt) {
+            if attempt.restacked.is_some() {
+                let _ = writeln!(out, "\n{}:", capital(&title));
+            }
+            let checks = checks.trim_end().replace("```", "'''");
             let _ = write!(out, "\n```text\n{checks}\n```\n");
         }
         if let Some(proof) = &attempt.proof {
@@ -336,7 +385,7 @@ fn markdown_of_attempts(report: &StoryReport, out: &mut String) {
             }
         }
         if let Some(verdict) = &attempt.verdict {
-            let word = if verdict.pass { "PASS" } else { "FAIL" };
+            let word = verdict_words(attempt, verdict);
             let _ = writeln!(out, "\nJudge: {word}: {}", verdict.reason);
         }
         out.push_str("\n</details>\n");
@@ -405,6 +454,7 @@ mod tests {
                 noticed: 2,
             }),
             attempts: Vec::new(),
+            questions: Vec::new(),
             tokens: None,
             cost_usd: None,
             runs_of_unknown_cost: 0,

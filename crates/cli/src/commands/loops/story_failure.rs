@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use views::{AttemptReport, CriterionReport, StoryReport};
 
-use super::story_text::{cost_words, heading, indented, text_of_criterion, text_of_review};
+use super::story_text::{
+    cost_words, heading, indented, text_of_criterion, text_of_questions, text_of_review,
+};
 
 /// The page; nothing where nothing failed.
 pub(super) fn failure_page(report: &StoryReport) -> Option<String> {
@@ -17,6 +19,7 @@ pub(super) fn failure_page(report: &StoryReport) -> Option<String> {
     for criterion in failed {
         text_of_criterion("NOT MET", criterion, &mut out);
     }
+    out.push_str(&text_of_questions(report));
     out.push('\n');
     // Writing to a String cannot fail.
     for attempt in &report.attempts {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use views::{CriterionReport, StoryReport};
+use views::{AskedReport, CriterionReport, StoryReport};
 
 use crate::words::counted;
 
@@ -18,6 +18,12 @@ pub(super) fn heading(report: &StoryReport) -> String {
     // Writing to a String cannot fail.
     if let Some(commit) = &report.commit_sha {
         let _ = write!(out, ", commit {}", &commit[..12]);
+        let judged = report.attempts.last();
+        let judged = judged.and_then(|last| last.verdict.as_ref());
+        let judged = judged.map(|verdict| verdict.commit.as_str());
+        if let Some(judged) = judged.filter(|judged| judged != commit) {
+            let _ = write!(out, ", judged as {}", &judged[..12]);
+        }
     }
     // Whoever set it aside in the PRD has seen it.
     if report.status == "skipped" && !report.attempts.is_empty() {
@@ -56,6 +62,40 @@ pub(super) fn text_of_criterion(mark: &str, criterion: &CriterionReport, out: &m
             ""
         };
         let _ = writeln!(out, "          judge{of}: {}", criterion.evidence);
+    }
+}
+
+/// Every question of the story, with its answer; nothing where nobody asked.
+pub(super) fn text_of_questions(report: &StoryReport) -> String {
+    let mut out = String::new();
+    if !report.questions.is_empty() {
+        out.push_str("\nquestions\n");
+    }
+    for asked in &report.questions {
+        let text = indented(&asked.text, "    ");
+        let _ = writeln!(out, "  {}: {}", asked_by(asked), text.trim_start());
+        let answer = indented(&answer_words(asked), "      ");
+        let _ = writeln!(out, "    {}", answer.trim_start());
+    }
+    out
+}
+
+/// Who asked, and in which attempt.
+pub(super) fn asked_by(asked: &AskedReport) -> String {
+    let who = match (asked.stage, &asked.agent) {
+        (Some(stage), Some(agent)) => format!("{stage} by {agent}"),
+        (Some(stage), None) => stage.to_owned(),
+        (None, _) => "the loop".to_owned(),
+    };
+    format!("{who} (attempt {})", asked.attempt)
+}
+
+/// What became of a question.
+pub(super) fn answer_words(asked: &AskedReport) -> String {
+    match (&asked.answer, asked.is_open) {
+        (Some(answer), _) => format!("answered: {answer}"),
+        (None, true) => "not answered yet".to_owned(),
+        (None, false) => "never answered".to_owned(),
     }
 }
 

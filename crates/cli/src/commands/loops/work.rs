@@ -151,7 +151,7 @@ fn work(loaded: &Loaded, wanted: &Wanted<'_>) -> Result<Work, Failure> {
     let report =
         story_report(&loaded.records, story).ok_or_else(|| unknown_story(&loaded.state, story))?;
     let attempt = chosen(&report, wanted.attempt)?;
-    let (number, base) = (attempt.number, &attempt.base_sha);
+    let number = attempt.number;
     let Some(candidate) = &attempt.candidate_sha else {
         return Err(
             Failure::bad_input(format!("attempt {number} of `{story}` has no candidate"))
@@ -162,6 +162,18 @@ fn work(loaded: &Loaded, wanted: &Wanted<'_>) -> Result<Work, Failure> {
         .commit_sha
         .as_ref()
         .filter(|_| wanted.attempt.is_none());
+    if let Some(head) = accepted
+        && report.attempts.last().is_some_and(|last| last.recheck)
+    {
+        // The commit that it passed by is another story's.
+        return Ok(Work {
+            what: format!(
+                "`{story}`: passed at a second look at the branch, so that nothing of its own landed"
+            ),
+            from: commit(head)?,
+            to: commit(head)?,
+        });
+    }
     let ended = if accepted.is_some() {
         "accepted"
     } else if attempt.ended.is_empty() {
@@ -171,7 +183,8 @@ fn work(loaded: &Loaded, wanted: &Wanted<'_>) -> Result<Work, Failure> {
     };
     Ok(Work {
         what: format!("`{story}`, attempt {number}: {ended}"),
-        from: commit(base)?,
+        // The branch may have moved since the attempt began, by other stories' changes.
+        from: commit(attempt.parent_sha())?,
         to: commit(accepted.unwrap_or(candidate))?,
     })
 }
