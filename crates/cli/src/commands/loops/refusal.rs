@@ -23,17 +23,16 @@ pub(super) fn refused(state: &State, verb: &str, error: &RequestError) -> Failur
     }
 }
 
-/// The failure of an answer without words: what is asked, and what can be said.
-pub(super) fn unanswered(state: &State) -> Failure {
+/// The failure of an answer without words where nothing is asked, of the whole loop or of one story.
+pub(super) fn unanswered(state: &State, story: Option<&str>) -> Failure {
     if state.ended().is_some() {
         return over(state, "answer");
     }
-    let view = loop_view(state);
-    let why = match view.questions.first() {
-        Some(question) => format!("an answer is missing to: {}", question.text),
-        None => "an answer is missing".to_owned(),
+    let why = match story {
+        Some(story) => format!("story `{story}` asks nothing"),
+        None => "nobody asked".to_owned(),
     };
-    explained("answer", &why, &view)
+    explained("answer", &why, &loop_view(state))
 }
 
 /// The failure of a request to a loop that is over, and what can be done instead.
@@ -102,8 +101,8 @@ fn explained(verb: &str, why: &str, view: &LoopView) -> Failure {
     let failure = Failure::bad_input(format!("loop {id}: {why}"));
     if verb == "answer" {
         return view.questions.iter().fold(failure, |failure, question| {
-            let (story, choices) = (&question.story_id, answer_words::typed(question));
-            failure.hint(format!("loopwright answer {id} --story {story} {choices}"))
+            let choices = answer_words::typed(question);
+            failure.hint(answer_words::command(id, question, &choices))
         });
     }
     failure.hint(status_verb)
