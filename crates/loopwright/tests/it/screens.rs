@@ -117,6 +117,68 @@ fn a_pipe_has_whole_records_and_no_headings() {
 }
 
 #[test]
+fn loops_that_need_a_person_come_first_and_say_how_much_they_ask() {
+    let env = old_loops();
+    for words in [&["list"][..], &["status"]] {
+        let list = seen(&env, "", words).stdout;
+        let lines: Vec<&str> = list.lines().collect();
+        for line in &lines[..2] {
+            assert!(
+                line.contains("needs_human") && line.contains("0/2 passed, asks: 1"),
+                "{list}"
+            );
+        }
+        assert_eq!(list.matches("asks: ").count(), 2, "{list}");
+        let rest: Vec<&str> = lines[2..].iter().map(|line| &line[..26]).collect();
+        assert!(rest.is_sorted(), "the others stay in order: {list}");
+    }
+}
+
+/// A loop that goes on beside a question is found too.
+#[test]
+fn a_running_loop_that_asks_comes_before_an_older_one() {
+    let scene = Scene::new(&["done"]);
+    assert_eq!(scene.start(&["--foreground"]).exit, 0);
+    let older = scene.status()["loopId"].clone();
+    scene.env.write(
+        "agents/implement.sh",
+        r#"cat > /dev/null
+if [ "$LOOPWRIGHT_STORY_ID" = one ]; then echo '{"question": "which?"}'; exit; fi
+while [ ! -e "$STARTS-go" ]; do sleep 0.05; done
+echo x > x
+"#,
+    );
+    scene.env.write(
+        "project/more.json",
+        r#"{ "stories": [
+            { "id": "one", "title": "One", "acceptance_criteria": ["it is there"] },
+            { "id": "two", "title": "Two", "acceptance_criteria": ["it is there"] }
+        ] }"#,
+    );
+    let words = [
+        "start",
+        "--project",
+        "project",
+        "--prd",
+        "project/more.json",
+    ];
+    let started = scene.env.run(&[&words[..], &["--parallel", "2"]].concat());
+    assert_eq!(started.exit, 0, "{}", started.whole());
+    let view = scene.wait_for_view("a question", |view| view["questions"][0].is_object());
+    assert_eq!(view["status"], "running", "{view}");
+    let list = scene.env.run(&["list"]).stdout;
+    let first = list.lines().next().unwrap_or_default();
+    let id = view["loopId"].as_str().expect("an id");
+    assert!(
+        first.starts_with(id) && first.contains("running") && first.contains("asks: 1"),
+        "{list}"
+    );
+    assert!(list.contains(older.as_str().expect("an id")), "{list}");
+    scene.env.write("starts-go", "");
+    scene.wait_for(&["needs_human"]);
+}
+
+#[test]
 fn wide_letters_leave_columns_aligned() {
     let scene = Scene::new(&["one"]);
     scene.env.write(

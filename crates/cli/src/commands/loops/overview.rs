@@ -71,7 +71,7 @@ pub(super) fn show(
     if entries.is_empty() {
         output.talk("there are no loops yet; `loopwright start` makes one\n");
     }
-    output.data(&table(&entries).draw(output.paper()))?;
+    output.data(&table(&by_need(&entries)).draw(output.paper()))?;
     if n_hidden > 0 {
         let more = counted(n_hidden, "more loop is", "more loops are");
         output.talk(&format!("{more} over; `loopwright list` shows all\n"));
@@ -88,7 +88,23 @@ pub(super) fn show(
     Ok(Exit::Done)
 }
 
-fn table(entries: &[Entry]) -> Table {
+/// Those that need a person first, and otherwise as they are. For programs the order is that of the ids.
+fn by_need(entries: &[Entry]) -> Vec<&Entry> {
+    let needs_person = |entry: &&Entry| {
+        matches!(
+            entry.what,
+            What::Live {
+                needs_person: true,
+                ..
+            }
+        )
+    };
+    let mut sorted: Vec<&Entry> = entries.iter().collect();
+    sorted.sort_by_key(|entry| !needs_person(entry));
+    sorted
+}
+
+fn table(entries: &[&Entry]) -> Table {
     let mut table = Table::new(&[
         ("loop", Fit::Whole),
         ("status", Fit::Whole),
@@ -151,6 +167,8 @@ enum What {
         whole: String,
         /// Whether accepted work is not published, although it is over.
         owes: bool,
+        /// Whether it asks somebody, or a person has taken what is left.
+        needs_person: bool,
     },
     /// It cannot be read, or was set apart.
     Unreadable { why: String },
@@ -167,8 +185,12 @@ fn brief_of(view: &LoopView) -> String {
     } else {
         ""
     };
+    let asks = match view.questions.len() {
+        0 => String::new(),
+        number => format!(", asks: {number}"),
+    };
     format!(
-        "{}{SEPARATOR}{}/{} passed{unpublished}{SEPARATOR}{}{SEPARATOR}{}",
+        "{}{SEPARATOR}{}/{} passed{unpublished}{asks}{SEPARATOR}{}{SEPARATOR}{}",
         view.status,
         passed.count(),
         view.stories.len(),
@@ -353,7 +375,14 @@ fn look_up(
     let is_over = loaded.state.ended().is_some();
     let owes = is_over && loaded.state.owes_publishing();
     if !is_over || owes || loaded.last != row.last {
-        return Entry::new(loop_id, What::Live { brief, whole, owes });
+        let needs_person = view.status == "needs_human" || !view.questions.is_empty();
+        let what = What::Live {
+            brief,
+            whole,
+            owes,
+            needs_person,
+        };
+        return Entry::new(loop_id, what);
     }
     let at_ms = loaded.state.last_at_ms();
     // Whether the PRD lacks a state changes without a record.
