@@ -16,6 +16,7 @@ mod steer_args;
 mod table;
 mod words;
 mod worker_trouble;
+mod wrapping;
 
 use std::process::ExitCode;
 

@@ -3,6 +3,7 @@
 
 use unicode_width::UnicodeWidthChar as _;
 
+use super::live_asked::asked;
 use super::rendering::dollars;
 use crate::words::{first_line, visible};
 
@@ -103,7 +104,7 @@ pub(super) struct Screen {
 pub(super) fn render(view: &LiveView, now_ms: i64, screen: Screen) -> String {
     let mut above = vec![heading(view, now_ms, screen)];
     for question in &view.questions {
-        above.extend(asked(question, screen));
+        above.extend(asked(question, view.questions.len(), screen));
     }
     if let Some(warning) = &view.warning {
         above.push(screen.painted(Colour::Yellow, &screen.cut(&format!("warning: {warning}"))));
@@ -128,7 +129,9 @@ pub(super) fn render(view: &LiveView, now_ms: i64, screen: Screen) -> String {
 
 fn heading(view: &LiveView, now_ms: i64, screen: Screen) -> String {
     let n_over = view.stories.iter().filter(|story| is_over(story)).count();
-    let reason = if view.reason.is_empty() {
+    // What it asks stands below.
+    let asks = view.status == "needs_human" && !view.questions.is_empty();
+    let reason = if view.reason.is_empty() || asks {
         String::new()
     } else {
         format!(": {}", view.reason)
@@ -141,12 +144,6 @@ fn heading(view: &LiveView, now_ms: i64, screen: Screen) -> String {
         time(now_ms - view.started_at_ms)
     );
     screen.painted(Colour::Bold, &screen.cut(&text))
-}
-
-fn asked(question: &LiveQuestion, screen: Screen) -> [String; 2] {
-    let text = format!("asks     {}  {}", question.story, question.text);
-    let command = format!("         {}", question.command);
-    [text, command].map(|line| screen.painted(Colour::Magenta, &screen.cut(&line)))
 }
 
 fn waiting(wait: &LiveWait, now_ms: i64, screen: Screen) -> String {
@@ -293,7 +290,7 @@ fn is_over(story: &LiveStory) -> bool {
 }
 
 #[derive(Clone, Copy)]
-enum Colour {
+pub(super) enum Colour {
     Bold,
     Dim,
     Red,
@@ -314,7 +311,7 @@ fn colour_of(status: &str) -> Colour {
 }
 
 impl Screen {
-    fn painted(self, colour: Colour, text: &str) -> String {
+    pub(super) fn painted(self, colour: Colour, text: &str) -> String {
         if !self.colours {
             return text.to_owned();
         }
@@ -350,7 +347,7 @@ impl Screen {
 }
 
 /// The first line of a text, made visible, in at most so many columns.
-fn cut(text: &str, columns: usize) -> String {
+pub(super) fn cut(text: &str, columns: usize) -> String {
     let line = first_line(&visible(text)).replace('\t', " ");
     if width(&line) <= columns {
         return line;

@@ -10,6 +10,7 @@ use home::{Home, Loaded, Redacting};
 use sandbox::Stream;
 use views::{LoopView, QuestionView, StoryView, WaitView, was_sent_back};
 
+use super::answer_words;
 use super::hiding::redactor_of;
 use super::live::{
     Clock, LiveQuestion, LiveRun, LiveStory, LiveView, LiveWait, Screen, Used, render,
@@ -251,12 +252,7 @@ fn question(asked: &QuestionView, view: &LoopView) -> LiveQuestion {
     LiveQuestion {
         story: asked.story_id.clone(),
         text: asked.text.clone(),
-        command: format!(
-            "loopwright answer {} --story {} {}",
-            view.loop_id,
-            asked.story_id,
-            asked.choices.join("|")
-        ),
+        command: answer_words::command(&view.loop_id, asked, &answer_words::typed(asked)),
     }
 }
 

@@ -6,7 +6,7 @@ use home::{DiskUse, ENTRIES_MAX, Ended, Home, WarmTrust, disk_use, progress};
 use journal::Journal;
 use kernel::{State, decide};
 use serde_json::{Value, json};
-use views::{LoopView, PublicEvent, WaitView, iso, loop_view, public_events};
+use views::{LoopView, PublicEvent, QuestionView, WaitView, iso, loop_view, public_events};
 
 use super::answer_words;
 use super::lookup::{find, find_or_newest, load, open};
@@ -19,8 +19,9 @@ use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
 use crate::table::{Paper, Tint, painted};
-use crate::words::room;
+use crate::words::{room, visible};
 use crate::worker_trouble::{Trouble, as_json, trouble};
+use crate::wrapping::wrapped;
 
 pub(super) fn status(id: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {
     output.command("status");
@@ -102,6 +103,8 @@ pub(super) fn result_of(
     {
         output.data(&format!("worker  {what}; {remedy}\n"))?;
     }
+    // Whoever has to do something reads the last lines first.
+    output.data(&questions(&view, output.paper()))?;
     output.result(|| {
         let mut value = with_disk(json!(view), disk);
         value["treesBytes"] = trees.bytes.into();
@@ -189,7 +192,6 @@ const BUDGET_WARNING_PERCENT: u64 = 80;
 
 fn text(home: &Home, view: &LoopView, lost: Option<&LostBranch>, paper: Paper) -> String {
     let mut out = heading(home, view, lost, paper);
-    out.push_str(&questions(view));
     out.push_str(&story_table(&view.stories).draw(paper));
     out.extend(view.waits.iter().map(wait_line));
     out.push_str(&used(view));
@@ -200,7 +202,9 @@ fn text(home: &Home, view: &LoopView, lost: Option<&LostBranch>, paper: Paper) -
 }
 
 fn heading(home: &Home, view: &LoopView, lost: Option<&LostBranch>, paper: Paper) -> String {
-    let reason = if view.reason.is_empty() {
+    // What it asks is said below.
+    let asks = view.status == "needs_human" && !view.questions.is_empty();
+    let reason = if view.reason.is_empty() || asks {
         String::new()
     } else {
         format!(": {}", aligned(&view.reason))
@@ -274,33 +278,27 @@ fn is_over(view: &LoopView) -> bool {
     matches!(view.status, "completed" | "cancelled" | "failed")
 }
 
-/// What can be answered. Where several stories ask, each question has its address.
-fn questions(view: &LoopView) -> String {
-    let id = &view.loop_id;
-    let mut stories: Vec<&str> = Vec::new();
-    for question in &view.questions {
-        if !stories.contains(&question.story_id.as_str()) {
-            stories.push(&question.story_id);
-        }
-    }
-    // What a loop asks that does nothing else is said above.
-    if stories.len() < 2 && (view.questions.is_empty() || view.status == "needs_human") {
-        // All questions of one story are answered together, so its first one stands for them.
-        return match view.questions.first() {
-            None => String::new(),
-            Some(question) => format!(
-                "answer  {}: loopwright answer {id} WORD\n",
-                answer_words::sentence(question)
-            ),
+/// Everything that is asked, and how to answer it. A command is never broken: somebody may copy it.
+fn questions(view: &LoopView, paper: Paper) -> String {
+    const MARGIN: &str = "        ";
+    let lines = |title: &str, text: &str| {
+        let text = visible(text);
+        let text = match paper.columns {
+            Some(columns) => {
+                let lines = wrapped(&text, columns.saturating_sub(MARGIN.len()));
+                lines.join(&format!("\n{MARGIN}"))
+            }
+            None => aligned(&text),
         };
-    }
+        format!("{title:<8}{text}\n")
+    };
     let mut out = String::new();
     for question in &view.questions {
-        let (story, choices) = (&question.story_id, answer_words::sentence(question));
-        let text = aligned(&question.text);
-        out.push_str(&format!(
-            "answer  {story}: {text}\n        {choices}: loopwright answer {id} --story {story} WORD\n"
-        ));
+        let text = format!("{}: {}", question.story_id, question.text);
+        let command = answer_words::command(&view.loop_id, question, "WORD");
+        out.push_str(&lines("asks", &text));
+        out.push_str(&lines("answer", &answer_words::sentence(question)));
+        out.push_str(&format!("{MARGIN}{command}\n"));
     }
     out
 }
@@ -373,6 +371,15 @@ fn next_actions(view: &LoopView, lost: Option<&LostBranch>) -> Vec<NextAction> {
     let id = &view.loop_id;
     let in_repository = view.unpublished.is_none() && lost.is_none();
     match view.status {
+        "needs_human" if asks_in_several_stories(view) => {
+            let asked = view.questions.iter();
+            let action = |question: &QuestionView| {
+                let choices = answer_words::typed(question);
+                let command = answer_words::command(id, question, &choices);
+                NextAction::new(command, question.text.clone())
+            };
+            asked.map(action).collect()
+        }
         "needs_human" => vec![NextAction::new(
             format!("loopwright answer {id} {}", view.choices.join("|")),
             view.reason.clone(),
@@ -417,36 +424,65 @@ fn next_actions(view: &LoopView, lost: Option<&LostBranch>) -> Vec<NextAction> {
     }
 }
 
+/// Whether an answer must name its story.
+fn asks_in_several_stories(view: &LoopView) -> bool {
+    let mut asked = view.questions.iter();
+    let first = asked.next();
+    first.is_some_and(|first| asked.any(|other| other.story_id != first.story_id))
+}
+
 pub(super) fn events(id: Option<&str>, output: &mut Output) -> Result<Exit, Failure> {
     output.command("events");
     let journal = open(&home()?)?;
     let loop_id = find_or_newest(&journal, id)?;
     let events = public_events(&load(&journal, &loop_id)?.records);
-    output.data(&events.iter().map(event_line).collect::<String>())?;
+    let length = Length::of(output.paper().columns.is_some());
+    let lines = events.iter().map(|event| event_line(event, length));
+    output.data(&lines.collect::<String>())?;
     output.result(|| json!({ "loopId": loop_id, "events": events }))?;
     Ok(Exit::Done)
 }
 
+/// How much of a long text a line of an event has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Length {
+    /// All of it: other programs may read the line.
+    Whole,
+    /// So much that a person sees what it is about.
+    Short,
+}
+
+impl Length {
+    /// What is right for a terminal, or for a pipe.
+    pub(super) fn of(is_terminal: bool) -> Self {
+        if is_terminal {
+            Self::Short
+        } else {
+            Self::Whole
+        }
+    }
+
+    /// A text in one line; an ellipsis says that there is more.
+    fn fit(self, text: &str) -> String {
+        const CHARS_MAX: usize = 100;
+        let text = visible(text);
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        match self {
+            Self::Short if line.chars().count() > CHARS_MAX => {
+                let kept: String = line.chars().take(CHARS_MAX - 1).collect();
+                format!("{}…", kept.trim_end())
+            }
+            Self::Short | Self::Whole => line,
+        }
+    }
+}
+
 /// One line per event: its name and what matters of its payload.
-pub(super) fn event_line(event: &PublicEvent) -> String {
+pub(super) fn event_line(event: &PublicEvent, length: Length) -> String {
     let field = |name: &str| {
-        event
-            .data
-            .get(name)
-            .filter(|value| !value.is_null())
-            .map(|value| {
-                value
-                    .as_str()
-                    .map_or_else(|| value.to_string(), str::to_owned)
-            })
-    };
-    let short = |text: String| {
-        text.lines()
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .take(100)
-            .collect::<String>()
+        let value = event.data.get(name).filter(|value| !value.is_null())?;
+        let text = value.as_str().map(str::to_owned);
+        Some(text.unwrap_or_else(|| value.to_string()))
     };
     let parts: Vec<String> = [
         "storyId",
@@ -461,11 +497,33 @@ pub(super) fn event_line(event: &PublicEvent) -> String {
         "summary",
     ]
     .into_iter()
-    .filter_map(|name| field(name).map(|value| format!("{name}={}", short(value))))
+    .filter_map(|name| field(name).map(|value| format!("{name}={}", length.fit(&value))))
     .collect();
     let until = event.data.get("until").and_then(Value::as_i64);
     let until = until
         .map(|until_ms| format!(" until={}", home::local(until_ms)))
         .unwrap_or_default();
     format!("{}  {}{until}\n", event.name, parts.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_whole_in_a_pipe_and_marked_where_it_is_cut() {
+        let text = format!("first {}\nlast", "word ".repeat(40));
+        let event = PublicEvent {
+            id: "L-1-1".to_owned(),
+            record: 1,
+            name: "agent/loop.needs_human",
+            at_ms: 0,
+            data: json!({ "storyId": "a", "question": text }),
+        };
+        let whole = event_line(&event, Length::Whole);
+        assert!(whole.ends_with("word last\n"), "{whole}");
+        assert_eq!(whole.lines().count(), 1, "{whole}");
+        let short = event_line(&event, Length::Short);
+        assert!(short.ends_with("…\n") && short.len() < 160, "{short}");
+    }
 }

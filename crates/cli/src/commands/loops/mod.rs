@@ -19,6 +19,7 @@ mod hiding;
 mod inside_run;
 mod keys;
 mod live;
+mod live_asked;
 mod live_screen;
 mod look;
 mod lookup;

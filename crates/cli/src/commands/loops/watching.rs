@@ -1,6 +1,7 @@
 //! `loopwright watch`, `events -f` and the end of `start --foreground`: following a loop until it is
 //! over or asks for a person.
 
+use std::io::IsTerminal as _;
 use std::time::Duration;
 
 use home::{Home, Loaded};
@@ -11,7 +12,7 @@ use views::{LoopView, PublicEvent, PublicFold};
 use super::attendance::Attendance;
 use super::follow::has_news;
 use super::live_screen::LiveScreen;
-use super::look::{event_line, exit_of, result_of, seen};
+use super::look::{Length, event_line, exit_of, result_of, seen};
 use super::lookup::{catch_up, find_or_newest, load, open};
 use crate::failure::{Exit, Failure};
 use crate::interrupt::Interrupt;
@@ -145,10 +146,14 @@ fn wait_for_news(
 impl Face {
     fn show(&self, event: &PublicEvent, output: &mut Output) -> Result<(), Failure> {
         match self {
-            Self::Talk => output.talk(&event_line(event)),
+            Self::Talk => {
+                let length = Length::of(std::io::stderr().is_terminal());
+                output.talk(&event_line(event, length));
+            }
             Self::Data => {
                 output.line(event)?;
-                output.data(&event_line(event))?;
+                let length = Length::of(output.paper().columns.is_some());
+                output.data(&event_line(event, length))?;
             }
             Self::Live(_) => {}
         }

@@ -579,7 +579,7 @@ fn i08_a_candidate_that_configures_its_own_judges_asks_a_person() {
         .run(&["status", view["loopId"].as_str().expect("a loop")])
         .stdout;
     assert!(
-        said.contains("answer  approve, reject, cancel: loopwright answer"),
+        said.contains("answer  approve, reject, cancel\n        loopwright answer"),
         "{said}"
     );
 }
