@@ -121,7 +121,7 @@ fn a_story_is_tried_again_after_its_loop_has_ended() {
 fn whoever_names_no_loop_is_told_what_can_be_done() {
     let scene = Scene::new(&["one", "two"]);
     let ended = scene.start(&["--foreground", "--max-iterations", "1"]);
-    assert_eq!(ended.exit, 0, "{}", ended.whole());
+    assert_eq!(ended.exit, 1, "{}", ended.whole());
     let id = scene.status()["loopId"].as_str().expect("an id").to_owned();
     for verb in ["resume", "cancel", "pause"] {
         let refused = in_project(&scene, &[verb]);
