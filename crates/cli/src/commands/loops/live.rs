@@ -1,11 +1,9 @@
 //! A loop as `watch` draws it in a terminal: questions, then every story with what its agents do
 //! right now, waits, and what it all cost. Pure: the same view at the same time gives the same text.
 
-use unicode_width::UnicodeWidthChar as _;
-
-use super::live_asked::asked;
+use super::live_asked::{LiveQuestion, asked};
+use super::live_paper::{Colour, Screen};
 use super::rendering::dollars;
-use crate::words::{first_line, visible};
 
 /// What is drawn.
 #[derive(Debug, Clone, Default)]
@@ -20,14 +18,6 @@ pub(super) struct LiveView {
     pub(super) waits: Vec<LiveWait>,
     pub(super) used: Used,
     pub(super) budget_used_percent: Option<u64>,
-}
-
-#[derive(Debug, Clone, Default)]
-pub(super) struct LiveQuestion {
-    pub(super) story: String,
-    pub(super) text: String,
-    /// The command that answers it.
-    pub(super) command: String,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -89,14 +79,6 @@ impl Used {
             cost_micro_usd: sum(self.cost_micro_usd, other.cost_micro_usd),
         }
     }
-}
-
-/// What the terminal is like.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Screen {
-    pub(super) columns: usize,
-    pub(super) rows: usize,
-    pub(super) colours: bool,
 }
 
 /// Draws the view. No line is wider than the screen, and there are fewer lines than rows, so that
@@ -289,17 +271,6 @@ fn is_over(story: &LiveStory) -> bool {
     matches!(story.status, "passed" | "skipped")
 }
 
-#[derive(Clone, Copy)]
-pub(super) enum Colour {
-    Bold,
-    Dim,
-    Red,
-    Green,
-    Yellow,
-    Magenta,
-    Cyan,
-}
-
 fn colour_of(status: &str) -> Colour {
     match status {
         "passed" => Colour::Green,
@@ -308,66 +279,6 @@ fn colour_of(status: &str) -> Colour {
         "blocked" => Colour::Yellow,
         _ => Colour::Dim,
     }
-}
-
-impl Screen {
-    pub(super) fn painted(self, colour: Colour, text: &str) -> String {
-        if !self.colours {
-            return text.to_owned();
-        }
-        let code = match colour {
-            Colour::Bold => 1,
-            Colour::Dim => 2,
-            Colour::Red => 31,
-            Colour::Green => 32,
-            Colour::Yellow => 33,
-            Colour::Magenta => 35,
-            Colour::Cyan => 36,
-        };
-        format!("\x1b[{code}m{text}\x1b[0m")
-    }
-
-    /// The first line of a text, no wider than the screen.
-    fn cut(self, text: &str) -> String {
-        cut(text, self.columns)
-    }
-
-    /// A text at the left and another one at the right, in a line from which some columns are taken.
-    fn row(self, left: &str, right: &str, n_taken: usize) -> String {
-        let columns = self.columns.saturating_sub(n_taken);
-        let taken = width(right) + if right.is_empty() { 0 } else { 2 };
-        // On a screen as narrow as that the text alone says more.
-        if taken >= columns {
-            return cut(left, columns);
-        }
-        let left = cut(left, columns - taken);
-        let gap = columns - width(&left) - width(right);
-        format!("{left}{:gap$}{right}", "").trim_end().to_owned()
-    }
-}
-
-/// The first line of a text, made visible, in at most so many columns.
-pub(super) fn cut(text: &str, columns: usize) -> String {
-    let line = first_line(&visible(text)).replace('\t', " ");
-    if width(&line) <= columns {
-        return line;
-    }
-    let Some(mut left) = columns.checked_sub(1) else {
-        return String::new();
-    };
-    let mut out = String::new();
-    for letter in line.chars() {
-        let Some(rest) = left.checked_sub(letter.width().unwrap_or(0)) else {
-            break;
-        };
-        left = rest;
-        out.push(letter);
-    }
-    out + "…"
-}
-
-fn width(text: &str) -> usize {
-    text.chars().map(|letter| letter.width().unwrap_or(0)).sum()
 }
 
 /// A number in at most six characters.
@@ -394,6 +305,7 @@ fn time(ms: i64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::live_paper::width;
     use super::*;
 
     const NOW_MS: i64 = 10_000_000;

@@ -1,8 +1,16 @@
 //! A question in the live view.
 
-use super::live::{Colour, LiveQuestion, Screen, cut};
+use super::live_paper::{Colour, Screen, cut};
 use crate::words::visible;
 use crate::wrapping::wrapped;
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct LiveQuestion {
+    pub(super) story: String,
+    pub(super) text: String,
+    /// The command that answers it.
+    pub(super) command: String,
+}
 
 /// On a screen narrower than that a margin would take too much room.
 const COLUMNS_FOR_MARGIN: usize = 40;

@@ -12,9 +12,9 @@ use views::{LoopView, QuestionView, StoryView, WaitView, was_sent_back};
 
 use super::answer_words;
 use super::hiding::redactor_of;
-use super::live::{
-    Clock, LiveQuestion, LiveRun, LiveStory, LiveView, LiveWait, Screen, Used, render,
-};
+use super::live::{Clock, LiveRun, LiveStory, LiveView, LiveWait, Used, render};
+use super::live_asked::LiveQuestion;
+use super::live_paper::Screen;
 use super::look::seen;
 use super::rendering::in_view;
 use super::story_table::detail_of;

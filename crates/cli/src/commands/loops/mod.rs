@@ -20,6 +20,7 @@ mod inside_run;
 mod keys;
 mod live;
 mod live_asked;
+mod live_paper;
 mod live_screen;
 mod look;
 mod lookup;
