@@ -170,14 +170,14 @@ impl Screen {
                 self.clear();
                 let failure = Failure {
                     exit: Exit::Unfinished,
-                    message: home::one_line(what),
+                    message: home::whole_line(what),
                     hints: Vec::new(),
                 };
                 output.say(&failure);
             }
             Notice::Said { what } => {
                 self.clear();
-                output.talk(&format!("{}\n", home::one_line(what)));
+                output.talk(&format!("{}\n", home::whole_line(what)));
             }
         }
     }

@@ -101,7 +101,7 @@ fn as_text(name: &str, plan: &str, board: &Board) -> String {
         Status::Failed(kept) => Some(format!(
             "{}\n      {} ({}); `loopwright task reset {}{plan}` makes it available again",
             line(task),
-            one_line(&kept.why),
+            home::whole_line(&kept.why),
             home::local(kept.at_ms),
             shell_word(&task.id)
         )),
