@@ -32,7 +32,9 @@ Usage: cargo xtask <COMMAND>
 Commands:
   ci [--from STEP | --only STEP]  run the steps of CI in order; stop at the first that fails
   ci --list                       list the steps
-  soak [--minutes N]              run the fuzz and property tests for long (30 minutes unless told)
+  soak [--minutes N]              play everything that CI plays a sample of; N (30 unless told) is for
+                                  the fuzz tests, the rest takes what it takes
+  soak --only PLAY                play one part of it; a wrong name lists them
   tidy                            check the house rules; print every complaint at once
   dist [--try]                    make the archive and the Debian package for this machine's target;
                                   with --try, run them on a bare root file system
@@ -70,7 +72,7 @@ enum Task {
     Help,
     Ci(Selection),
     ListSteps,
-    Soak { minutes: u32 },
+    Soak { minutes: u32, only: Option<usize> },
     Tidy,
     Dist,
     DistAndTry,
@@ -91,9 +93,15 @@ fn parse(words: &[&str]) -> Result<Task> {
         ["ci", "--only", step] => Task::Ci(Selection::Only(ci::position(step)?)),
         ["soak"] => Task::Soak {
             minutes: SOAK_MINUTES,
+            only: None,
         },
         ["soak", "--minutes", minutes] => Task::Soak {
             minutes: parse_minutes(minutes)?,
+            only: None,
+        },
+        ["soak", "--only", play] => Task::Soak {
+            minutes: SOAK_MINUTES,
+            only: Some(soak::position(play)?),
         },
         ["tidy"] => Task::Tidy,
         ["dist"] => Task::Dist,
@@ -116,7 +124,7 @@ fn carry_out(task: &Task) -> Result<()> {
         Task::Help => hand_out(HELP),
         Task::Ci(selection) => ci::run(&root, *selection),
         Task::ListSteps => hand_out(ci::list()),
-        Task::Soak { minutes } => soak::run(&root, *minutes),
+        Task::Soak { minutes, only } => soak::run(&root, *minutes, *only),
         Task::Tidy => tidy::run(&root),
         Task::Dist => dist::run(&root),
         Task::DistAndTry => dist::run_and_try(&root),
@@ -150,8 +158,27 @@ mod tests {
             ("ci --list", Ok(Task::ListSteps)),
             ("ci --from tidy", Ok(Task::Ci(Selection::From(at("tidy"))))),
             ("ci --only doc", Ok(Task::Ci(Selection::Only(at("doc"))))),
-            ("soak", Ok(Task::Soak { minutes: 30 })),
-            ("soak --minutes 5", Ok(Task::Soak { minutes: 5 })),
+            (
+                "soak",
+                Ok(Task::Soak {
+                    minutes: 30,
+                    only: None,
+                }),
+            ),
+            (
+                "soak --minutes 5",
+                Ok(Task::Soak {
+                    minutes: 5,
+                    only: None,
+                }),
+            ),
+            (
+                "soak --only kills",
+                Ok(Task::Soak {
+                    minutes: 30,
+                    only: Some(soak::position("kills").unwrap()),
+                }),
+            ),
             ("tidy", Ok(Task::Tidy)),
             ("dist", Ok(Task::Dist)),
             ("dist --try", Ok(Task::DistAndTry)),

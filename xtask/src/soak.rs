@@ -3,15 +3,17 @@
 //! agents, where CI runs a sample of each.
 //!
 //! Seeds are not chosen here. The tests draw and print their own, so that a failure can be replayed
-//! from their output alone; hence nothing is captured.
+//! from their output alone; hence the output of a test is shown when it passes, too.
 
 use std::path::Path;
+use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, bail};
 
 use crate::dist;
 use crate::invocation::Invocation;
 use crate::metadata::package_name;
+use crate::scratch::Scratch;
 use crate::talk::say;
 
 /// The package whose tests run the whole program.
@@ -33,32 +35,94 @@ const GALLERIES: &str =
 /// Real `kill -9`s per test.
 const KILLS: &str = "200";
 
-/// Runs the fuzz tests for two thirds of the given time, then everything that counts cases instead
-/// of time, then what is handed out on a bare root file system.
-pub(crate) fn run(root: &Path, minutes: u32) -> Result<()> {
+/// What is played; a play is meant by its name.
+const PLAYS: [(&str, Play); 12] = [
+    ("fuzz", Play::Tests(long_fuzz)),
+    ("properties", Play::Tests(|_| properties())),
+    ("crashes-engine", Play::Tests(|_| crashes("engine"))),
+    ("crashes-program", Play::Tests(|_| crashes(PROGRAM))),
+    ("kills", Play::Tests(|_| kills())),
+    ("galleries-prd", Play::Tests(|_| galleries("prd"))),
+    ("galleries-sandbox", Play::Tests(|_| galleries("sandbox"))),
+    ("galleries-program", Play::Tests(|_| galleries(PROGRAM))),
+    ("jails", Play::Tests(|_| in_jails())),
+    ("world-kernel", Play::Tests(|_| world("kernel"))),
+    ("world-engine", Play::Tests(|_| world("engine"))),
+    ("dist", Play::Dist),
+];
+
+#[derive(Clone, Copy)]
+enum Play {
+    /// Tests, told how many minutes the soak was given.
+    Tests(fn(u32) -> Invocation),
+    /// What is handed out, on a bare root file system.
+    Dist,
+}
+
+/// Tells where in the list a play stands.
+pub(crate) fn position(name: &str) -> Result<usize> {
+    let names = || PLAYS.map(|(name, _)| name).join(", ");
+    let found = PLAYS.iter().position(|(known, _)| *known == name);
+    found.with_context(|| format!("there is no play `{name}`; the plays are: {}", names()))
+}
+
+/// Plays everything, or the one that is asked for. Unlike CI it goes on after a failure: hours were
+/// waited for, and what failed is told in the table at the end.
+pub(crate) fn run(root: &Path, minutes: u32, only: Option<usize>) -> Result<()> {
     say(format!(
-        "soak: about {minutes} min; the tests print their seeds"
+        "soak: the fuzz tests get {} s each; the tests print their seeds",
+        minutes * FUZZ_SECS_PER_MINUTE
     ));
-    // A new seed each time: CI tries the same inputs again and again, the long run looks for new
-    // ones.
-    fuzz(minutes * FUZZ_SECS_PER_MINUTE)
-        .with_env("LOOPWRIGHT_FUZZ_SEED", "clock".to_owned())
-        .run(root)?;
-    properties().run(root)?;
-    for package in ["kernel", "engine"] {
-        world(package).run(root)?;
+    let scratch = Scratch::in_memory(root)?;
+    let folder = scratch
+        .as_ref()
+        .and_then(|scratch| scratch.folder().to_str());
+    let chosen = match only {
+        Some(position) => &PLAYS[position..=position],
+        None => &PLAYS[..],
+    };
+    let mut table = Vec::new();
+    let mut failed = Vec::new();
+    for (name, play) in chosen {
+        say(format!("\n== {name}"));
+        let started = Instant::now();
+        let outcome = play.run(root, minutes, folder);
+        let seconds = started.elapsed().as_secs();
+        if let Err(error) = &outcome {
+            say(format!("== {name}: {error:#}"));
+            failed.push(*name);
+        }
+        let word = if outcome.is_ok() { "passed" } else { "FAILED" };
+        table.push(format!("{name:<18} {word} {seconds:>6} s"));
     }
-    for package in ["engine", PROGRAM] {
-        crashes(package).run(root)?;
+    say(format!("\n{}", table.join("\n")));
+    if !failed.is_empty() {
+        bail!(
+            "failed: {}; for one alone: cargo xtask soak --only {}",
+            failed.join(", "),
+            failed[0]
+        );
     }
-    kills().run(root)?;
-    for package in ["prd", "sandbox", PROGRAM] {
-        galleries(package).run(root)?;
-    }
-    in_jails().run(root)?;
-    dist::run_and_try(root)?;
     say("soak passed");
     Ok(())
+}
+
+impl Play {
+    fn run(self, root: &Path, minutes: u32, scratch: Option<&str>) -> Result<()> {
+        match (self, scratch) {
+            (Self::Tests(tests), Some(folder)) => {
+                tests(minutes).with_env("TMPDIR", folder).run(root)
+            }
+            (Self::Tests(tests), None) => tests(minutes).run(root),
+            (Self::Dist, _) => dist::run_and_try(root),
+        }
+    }
+}
+
+/// With a new seed each time: CI tries the same inputs again and again, the long run looks for new
+/// ones.
+fn long_fuzz(minutes: u32) -> Invocation {
+    fuzz(minutes * FUZZ_SECS_PER_MINUTE).with_env("LOOPWRIGHT_FUZZ_SEED", "clock".to_owned())
 }
 
 /// Runs every test whose name holds `fuzz`, each for the given time. CI takes a short one of these.
@@ -98,7 +162,7 @@ fn in_jails() -> Invocation {
 }
 
 /// No time limit: the profile `soak` of `.config/nextest.toml` reports slow tests but never ends
-/// them.
+/// them, and shows what each printed when it has ended.
 ///
 /// The whole workspace is built, whatever is run. Cargo chooses the features of shared dependencies
 /// for all packages of a build together, so `-p` would build most of them a second time.
@@ -111,7 +175,6 @@ fn tests_named(package: &str, filter: &str) -> Invocation {
         "--locked",
         "--profile",
         "soak",
-        "--no-capture",
         "-E",
         &filter,
     ])
@@ -166,9 +229,16 @@ mod tests {
                 "package(=loopwright) & test(/real_(answers|faults|matrix|troubles)/)",
             ),
         ] {
-            let command = "cargo nextest run --workspace --locked --profile soak --no-capture -E";
+            let command = "cargo nextest run --workspace --locked --profile soak -E";
             let expected = format!("{environment} {command} '{filter}'");
             assert_eq!(invocation.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn names_of_plays_are_unique() {
+        for (index, (name, _)) in PLAYS.iter().enumerate() {
+            assert_eq!(position(name).unwrap(), index, "{name}");
         }
     }
 }
