@@ -1,22 +1,21 @@
 //! Reads the contents of many blobs through one git process.
 //!
-//! The process starts with the first read and ends when [`Blobs`] is dropped. It is asked for one
-//! blob at a time and its answer is read before the next question, so the two sides cannot block
-//! each other with full pipes.
+//! The process starts with the first read and ends when [`Blobs`] is dropped.
 
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout};
+use std::io::{BufRead as _, Read as _, Write as _};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 
+use crate::conversation::Conversation;
 use crate::entry::Entries;
 use crate::error::GitError;
 use crate::id::ObjectId;
 use crate::loop_repo::LoopRepo;
 
-const COMMAND: &str = "cat-file --batch";
 /// Far more than an id, a kind and a length need.
 const HEADER_BYTES_MAX: u64 = 1024;
+
+/// A folder of a million files with long names.
+const TREE_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// The result of reading one blob.
 #[derive(Debug, PartialEq, Eq)]
@@ -34,7 +33,7 @@ pub(crate) enum Blob {
 #[derive(Debug)]
 pub(crate) struct Blobs {
     repo: LoopRepo,
-    process: Mutex<Option<Process>>,
+    process: Mutex<Option<Conversation>>,
 }
 
 impl Blobs {
@@ -46,14 +45,28 @@ impl Blobs {
     }
 
     pub(crate) fn read(&self, id: &ObjectId, bytes_max: usize) -> Result<Blob, GitError> {
+        self.read_object("blob", id.as_str(), bytes_max)
+    }
+
+    /// The content of a tree object: one folder.
+    pub(crate) fn read_tree(&self, id: &str) -> Result<Vec<u8>, GitError> {
+        match self.read_object("tree", id, TREE_BYTES_MAX)? {
+            Blob::Whole(content) => Ok(content),
+            Blob::TooLarge { .. } => Err(GitError::Garbled {
+                command: "cat-file --batch".to_owned(),
+            }),
+        }
+    }
+
+    fn read_object(&self, kind: &str, id: &str, bytes_max: usize) -> Result<Blob, GitError> {
         // The process is taken out and only put back after a complete answer. So whatever goes
         // wrong below, even a panic, drops a process that is in the middle of an answer.
         let mut place = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         let mut process = match place.take() {
             Some(process) => process,
-            None => Process::start(&self.repo)?,
+            None => Conversation::start(self.repo.git().args(["cat-file", "--batch"]))?,
         };
-        let blob = process.read(id, bytes_max)?;
+        let blob = read(&mut process, kind, id, bytes_max)?;
         // The content of a blob that is too large is not read, so its process is of no further use:
         // the next read starts a new one.
         if matches!(blob, Blob::Whole(_)) {
@@ -63,90 +76,49 @@ impl Blobs {
     }
 }
 
-#[derive(Debug)]
-struct Process {
-    child: Child,
-    questions: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
-
-impl Process {
-    fn start(repo: &LoopRepo) -> Result<Self, GitError> {
-        let mut child = repo.git().args(["cat-file", "--batch"]).spawn()?;
-        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(questions), Some(answers), Some(mut stderr)) = pipes else {
-            unreachable!("all three pipes were asked for")
-        };
-        // Nobody needs standard error, but a full pipe would block git. The thread ends with the
-        // process.
-        let started = thread::Builder::new().spawn(move || io::copy(&mut stderr, &mut io::sink()));
-        let process = Self {
-            child,
-            questions,
-            answers: BufReader::new(answers),
-        };
-        // Where no thread is to be had, dropping the process ends it.
-        started.map(|_| process).map_err(broke)
-    }
-
-    fn read(&mut self, id: &ObjectId, bytes_max: usize) -> Result<Blob, GitError> {
-        writeln!(self.questions, "{id}")
-            .and_then(|()| self.questions.flush())
-            .map_err(broke)?;
-        let mut header = Vec::new();
-        (&mut self.answers)
-            .take(HEADER_BYTES_MAX)
-            .read_until(b'\n', &mut header)
-            .map_err(broke)?;
-        let bytes = length(&header, id).ok_or_else(garbled)?;
-        match usize::try_from(bytes) {
-            Ok(length) if length <= bytes_max => self.content(length).map(Blob::Whole),
-            Ok(_) | Err(_) => Ok(Blob::TooLarge { bytes }),
-        }
-    }
-
-    fn content(&mut self, length: usize) -> Result<Vec<u8>, GitError> {
-        let mut content = vec![0; length];
-        self.answers.read_exact(&mut content).map_err(broke)?;
-        let mut end = [0];
-        self.answers.read_exact(&mut end).map_err(broke)?;
-        if end == *b"\n" {
-            Ok(content)
-        } else {
-            Err(garbled())
-        }
+/// Reads one object of this kind; only its length is read where that is above the limit.
+fn read(
+    process: &mut Conversation,
+    kind: &str,
+    id: &str,
+    bytes_max: usize,
+) -> Result<Blob, GitError> {
+    writeln!(process.questions, "{id}")
+        .and_then(|()| process.questions.flush())
+        .map_err(|error| process.broke(error))?;
+    let mut header = Vec::new();
+    (&mut process.answers)
+        .take(HEADER_BYTES_MAX)
+        .read_until(b'\n', &mut header)
+        .map_err(|error| process.broke(error))?;
+    let bytes = length(&header, id, kind).ok_or_else(|| process.garbled())?;
+    match usize::try_from(bytes) {
+        Ok(length) if length <= bytes_max => content(process, length).map(Blob::Whole),
+        Ok(_) | Err(_) => Ok(Blob::TooLarge { bytes }),
     }
 }
 
-impl Drop for Process {
-    fn drop(&mut self) {
-        // Git only reads here, so it is safe to kill it at any point.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+fn content(process: &mut Conversation, length: usize) -> Result<Vec<u8>, GitError> {
+    let mut content = vec![0; length];
+    let mut end = [0];
+    process
+        .answers
+        .read_exact(&mut content)
+        .and_then(|()| process.answers.read_exact(&mut end))
+        .map_err(|error| process.broke(error))?;
+    if end == *b"\n" {
+        Ok(content)
+    } else {
+        Err(process.garbled())
     }
 }
 
-/// Parses `id blob length`.
-fn length(header: &[u8], id: &ObjectId) -> Option<u64> {
+/// Parses `id kind length`.
+fn length(header: &[u8], id: &str, kind: &str) -> Option<u64> {
     let header = std::str::from_utf8(header).ok()?.strip_suffix('\n')?;
-    header
-        .strip_prefix(id.as_str())?
-        .strip_prefix(" blob ")?
-        .parse()
-        .ok()
-}
-
-fn broke(source: io::Error) -> GitError {
-    GitError::Run {
-        command: COMMAND.to_owned(),
-        source,
-    }
-}
-
-fn garbled() -> GitError {
-    GitError::Garbled {
-        command: COMMAND.to_owned(),
-    }
+    let rest = header.strip_prefix(id)?.strip_prefix(' ')?;
+    let (seen, length) = rest.split_once(' ')?;
+    length.parse().ok().filter(|_| seen == kind)
 }
 
 /// The size of the file that the base has at a path, zero if there is none. It costs a process, so it

@@ -78,7 +78,7 @@ impl LoopRepo {
                 entries.insert(path, entry);
             }
         }
-        self.write_tree_over(Some((base, &before)), &entries, &scratch)
+        self.write_tree_over((base, &before), &entries)
     }
 
     /// Checks that every file and link put into the tree is a blob. Git does not check: it would

@@ -183,27 +183,53 @@ impl LoopRepo {
         if let Some(entries) = listed {
             return Ok(entries);
         }
-        let words = ["ls-tree", "-r", "-z", "--full-tree", tree.object_id()];
-        let entries = Arc::new(parse_entries(&self.git().args(words).run()?)?);
+        let entries = Arc::new(match self.memory.latest_tree(self.path()) {
+            Some((known, entries)) => self.entries_beside(&known, &entries, tree)?,
+            None => {
+                let words = ["ls-tree", "-r", "-z", "--full-tree", tree.object_id()];
+                parse_entries(&self.git().args(words).run()?)?
+            }
+        });
         self.memory
             .keep_tree(self.path(), tree.object_id(), &entries);
         Ok(entries)
+    }
+
+    /// The same by what differs from a tree that is known: of a loop's trees most files are the same,
+    /// and git compares folders without a look into those that are.
+    fn entries_beside(
+        &self,
+        known: &TreeId,
+        entries: &Entries,
+        tree: &dyn TreeLike,
+    ) -> Result<Entries, GitError> {
+        let mut entries = entries.clone();
+        for change in self.tree_changes(known, tree)? {
+            let path = git_path(&change.path)?;
+            match change.after {
+                Some(entry) => entries.insert(path, entry),
+                None => entries.remove(&path),
+            };
+        }
+        Ok(entries)
+    }
+
+    /// Writes the tree object that has exactly these entries, which are mostly those of another tree.
+    pub(crate) fn write_tree_over(
+        &self,
+        (before, known): (&TreeId, &Entries),
+        entries: &Entries,
+    ) -> Result<TreeId, GitError> {
+        let tree = self.edit_tree(before, &edits(known, entries))?;
+        self.memory
+            .keep_tree(self.path(), tree.as_str(), &Arc::new(entries.clone()));
+        Ok(tree)
     }
 
     /// Writes the tree object that has exactly these entries, through a private index, from which
     /// git derives the nested trees.
     pub(crate) fn write_tree(
         &self,
-        entries: &Entries,
-        scratch: &Scratch,
-    ) -> Result<TreeId, GitError> {
-        self.write_tree_over(None, entries, scratch)
-    }
-
-    /// The same for entries that are mostly those of another tree, whose folders git then knows.
-    pub(crate) fn write_tree_over(
-        &self,
-        before: Option<(&TreeId, &Entries)>,
         entries: &Entries,
         scratch: &Scratch,
     ) -> Result<TreeId, GitError> {
@@ -215,27 +241,28 @@ impl LoopRepo {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             removed => removed.map_err(failed("remove", &index))?,
         }
-        let known = match before {
-            Some((tree, known)) => {
-                git()
-                    .without_fsync()
-                    .args(["read-tree", tree.as_str()])
-                    .run()?;
-                known
-            }
-            None => &nothing,
-        };
         // The index is scratch. Only the tree objects, which `write-tree` makes, must survive a
         // power cut.
         git()
             .without_fsync()
             .args(["update-index", "-z", "--index-info"])
             .run_fed(|pipe| {
-                index_lines(known, entries)
+                index_lines(&nothing, entries)
                     .try_for_each(|line| pipe.write_all(&line).map_err(pipe_broke))
             })?;
         TreeId::parse(&git().args(["write-tree"]).line()?)
     }
+}
+
+/// What turns some entries into others: each path that differs, with what is there afterwards.
+fn edits<'a>(before: &'a Entries, after: &'a Entries) -> Vec<(&'a [u8], Option<&'a Entry>)> {
+    let gone = before.keys().filter(|path| !after.contains_key(*path));
+    let gone = gone.map(|path| (path.as_slice(), None));
+    let new = after
+        .iter()
+        .filter(|(path, entry)| before.get(*path) != Some(*entry));
+    let new = new.map(|(path, entry)| (path.as_slice(), Some(entry)));
+    gone.chain(new).collect()
 }
 
 /// What `update-index --index-info` needs to turn some entries into others: what goes comes first.

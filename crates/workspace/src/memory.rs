@@ -4,10 +4,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::entry::Entries;
 use crate::error::GitError;
+use crate::id::TreeId;
 use crate::loop_repo::LoopRepo;
+use crate::seal::Seal;
 
 /// The size of all answers together. When it is exceeded, the whole cache is dropped: that costs a
 /// few processes and needs no record of which answer is oldest.
@@ -30,12 +33,33 @@ struct Answers {
     bytes: usize,
     /// The trees that were listed last, the oldest first.
     trees: VecDeque<(Question, Arc<Entries>)>,
+    /// The places whose seal was looked at: which seal, and when.
+    sealed: BTreeMap<PathBuf, (Seal, Instant)>,
 }
+
+/// For how long a seal is believed without another look, which takes time in proportion to the tree.
+/// No run can write below its layers, so this is about other programs of the machine only; and whoever
+/// measures is a process of its own, with a memory of its own.
+const SEAL_AGE_MAX: Duration = Duration::from_mins(1);
 
 /// A repository and the arguments of the call.
 type Question = (PathBuf, String);
 
 impl Memory {
+    /// Whether a place with this seal was found whole a short time ago.
+    pub(crate) fn was_whole(&self, place: &Path, seal: Seal) -> bool {
+        let answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let looked = answers.sealed.get(place);
+        looked.is_some_and(|(known, at)| *known == seal && at.elapsed() < SEAL_AGE_MAX)
+    }
+
+    pub(crate) fn note_whole(&self, place: &Path, seal: Seal) {
+        let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let sealed = &mut answers.sealed;
+        sealed.retain(|_, (_, at)| at.elapsed() < SEAL_AGE_MAX);
+        sealed.insert(place.to_owned(), (seal, Instant::now()));
+    }
+
     /// The entries of a tree that was listed before.
     pub(crate) fn recall_tree(&self, repository: &Path, id: &str) -> Option<Arc<Entries>> {
         let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -45,6 +69,15 @@ impl Memory {
         let entries = Arc::clone(&found.1);
         answers.trees.push_back(found);
         Some(entries)
+    }
+
+    /// The tree of a repository that was asked for last, with its entries.
+    pub(crate) fn latest_tree(&self, repository: &Path) -> Option<(TreeId, Arc<Entries>)> {
+        let answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut latest = answers.trees.iter().rev();
+        let ((_, id), entries) = latest.find(|((known, _), _)| known == repository)?;
+        // A commit stands for its tree here as everywhere.
+        Some((TreeId::parse(id).ok()?, Arc::clone(entries)))
     }
 
     /// Keeps the entries of a tree. One step asks for those of the same few trees again and again, and

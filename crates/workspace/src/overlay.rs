@@ -95,7 +95,7 @@ impl LoopRepo {
             .map(|change| change.path)
             .collect();
         Ok(Overlay {
-            tree: self.write_tree_over(Some((code, &before)), &builder.entries, &scratch)?,
+            tree: self.write_tree_over((code, &before), &builder.entries)?,
             writer_files: builder.writer_files,
             removed: builder.removed,
             dropped: builder.dropped,

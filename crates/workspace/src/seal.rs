@@ -24,15 +24,30 @@ pub fn seal(folder: &Path, note: &Path, text: &str) -> io::Result<()> {
     fs::write(note, text)
 }
 
+/// The time of a seal: of the last change of its note, in seconds and their billionths.
+pub(crate) type Seal = (i64, i64);
+
+/// The time of a seal, if it is there and believable.
+pub(crate) fn read_seal(note: &Path) -> io::Result<Option<Seal>> {
+    match fs::symlink_metadata(note) {
+        // A clock that went back would give changes a time before the seal.
+        Ok(found) if found.modified()? > SystemTime::now() => Ok(None),
+        Ok(found) => Ok(Some(changed(&found))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Whether nothing in `folder` has changed since the note was made.
 pub fn is_sealed(folder: &Path, note: &Path) -> io::Result<bool> {
-    let seal = match fs::symlink_metadata(note) {
-        // A clock that went back would give changes a time before the seal.
-        Ok(found) if found.modified()? > SystemTime::now() => return Ok(false),
-        Ok(found) => changed(&found),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(error),
-    };
+    match read_seal(note)? {
+        Some(seal) => is_unchanged_since(seal, folder),
+        None => Ok(false),
+    }
+}
+
+/// Whether everything in `folder` was changed before the seal for the last time.
+pub(crate) fn is_unchanged_since(seal: Seal, folder: &Path) -> io::Result<bool> {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         if changed(&fs::symlink_metadata(&folder)?) >= seal {
@@ -51,7 +66,7 @@ pub fn is_sealed(folder: &Path, note: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-fn changed(found: &fs::Metadata) -> (i64, i64) {
+fn changed(found: &fs::Metadata) -> Seal {
     (found.ctime(), found.ctime_nsec())
 }
 

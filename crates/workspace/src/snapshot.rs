@@ -122,8 +122,7 @@ impl LoopRepo {
             gathered.left_out.extend(in_the_way);
         }
         let bad_links = self.remove_bad_links(&base_entries, &mut gathered)?;
-        let before = Some((&base_tree, &*base_entries));
-        let tree = self.write_tree_over(before, &gathered.entries, &scratch)?;
+        let tree = self.write_tree_over((&base_tree, &base_entries), &gathered.entries)?;
         let (left_out, n_left_out) = first(gathered.left_out);
         let newly_ignored = gathered
             .newly_ignored

@@ -23,9 +23,10 @@ use crate::error::{GitError, failed};
 use crate::git::pipe_broke;
 use crate::id::TreeId;
 use crate::loop_repo::LoopRepo;
+use crate::memory::Memory;
 use crate::moments::moment;
 use crate::scratch::{Scratch, absolute};
-use crate::seal::{is_sealed, seal};
+use crate::seal::{is_unchanged_since, read_seal, seal};
 
 /// A tree that differs in more files is written out whole.
 const CHANGES_MAX: usize = 2000;
@@ -129,9 +130,9 @@ impl TreeStore {
     }
 
     /// A tree as it was written before. One whose seal is broken is removed.
-    fn find(&self, tree: &TreeId) -> Result<Option<WrittenTree>, GitError> {
+    fn find(&self, tree: &TreeId, memory: &Memory) -> Result<Option<WrittenTree>, GitError> {
         let place = self.place(tree.as_str());
-        if !is_whole(&place, "files")? {
+        if !is_whole(&place, "files", memory)? {
             return remove(&place).map(|()| None);
         }
         mark_used(&place);
@@ -144,7 +145,7 @@ impl TreeStore {
         let mut layers = vec![place.join("files")];
         if let Some(over) = &over {
             let below = self.place(over.as_str());
-            if !is_whole(&below, "files")? {
+            if !is_whole(&below, "files", memory)? {
                 remove(&below)?;
                 return remove(&place).map(|()| None);
             }
@@ -180,12 +181,12 @@ impl LoopRepo {
         if self.has_filters()? && self.unfold(tree)?.is_some() {
             return Ok(None);
         }
-        if let Some(found) = store.find(tree)? {
+        if let Some(found) = store.find(tree, &self.memory)? {
             return Ok(Some(found));
         }
         let whole = store.whole().filter(|whole| whole != tree);
         let whole = match whole {
-            Some(whole) => store.find(&whole)?.map(|_| whole),
+            Some(whole) => store.find(&whole, &self.memory)?.map(|_| whole),
             None => None,
         };
         if let Some(whole) = whole {
@@ -216,7 +217,7 @@ impl LoopRepo {
             .run()?;
         new.finish(tree, store, WHOLE)?;
         store.set_whole(tree)?;
-        store.find(tree)
+        store.find(tree, &self.memory)
     }
 
     fn write_difference(
@@ -249,7 +250,7 @@ impl LoopRepo {
             mark_removed(&path).map_err(failed("mark as removed", &path))?;
         }
         new.finish(tree, store, whole.as_str())?;
-        store.find(tree)
+        store.find(tree, &self.memory)
     }
 
     /// The paths that a tree no longer has, each as high up as everything below it is gone: git leaves
@@ -341,12 +342,24 @@ pub(crate) fn finish(
 }
 
 /// Whether a place of the store is there, of this boot, and as it was when it was finished.
-pub(crate) fn is_whole(place: &Path, inner: &str) -> Result<bool, GitError> {
+pub(crate) fn is_whole(place: &Path, inner: &str, memory: &Memory) -> Result<bool, GitError> {
     let boot = fs::read(place.join("boot")).unwrap_or_default();
-    let is_of_this_boot = place.is_dir() && boot == boot_id();
-    Ok(is_of_this_boot
-        && is_sealed(&place.join(inner), &place.join("sealed"))
-            .map_err(failed("look at", place))?)
+    if !place.is_dir() || boot != boot_id() {
+        return Ok(false);
+    }
+    let seal = read_seal(&place.join("sealed")).map_err(failed("look at", place))?;
+    let Some(seal) = seal else {
+        return Ok(false);
+    };
+    if memory.was_whole(place, seal) {
+        return Ok(true);
+    }
+    let is_whole =
+        is_unchanged_since(seal, &place.join(inner)).map_err(failed("look at", place))?;
+    if is_whole {
+        memory.note_whole(place, seal);
+    }
+    Ok(is_whole)
 }
 
 /// Notes that somebody asked for a place. Whether it succeeds only decides how long the place stays.

@@ -67,7 +67,7 @@ impl LoopRepo {
         store: &TreeStore,
     ) -> Result<PathBuf, GitError> {
         let place = store.place(&format!("{tree}.git"));
-        if is_whole(&place, "layer")? {
+        if is_whole(&place, "layer", &self.memory)? {
             mark_used(&place);
             return Ok(place.join("layer"));
         }

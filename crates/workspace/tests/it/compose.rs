@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use testkit::git;
-use workspace::{Change, Edit, Entry, GitError, Mode, ObjectId};
+use testkit::{Random, git};
+use workspace::{Change, Edit, Entry, GitError, LoopRepo, Mode, ObjectId};
 
 use crate::support::{AT_SECS, HOSTILE, World, compose, files, listed, put, put_as, raw, remove};
 
@@ -241,4 +242,61 @@ fn edits_by_id_and_by_bytes_are_the_same() {
             .expect("read"),
         Some(b"6".to_vec())
     );
+}
+
+/// Composing goes from folder to folder; git's own way through an index knows nothing of that.
+#[test]
+fn a_composed_tree_is_what_git_makes_of_the_same_files() {
+    let seed = testkit::number("LOOPWRIGHT_SAMPLE_SEED", 1);
+    let mut random = Random::new(seed);
+    let world = World::with(&[("a", "a\n"), ("d/e", "e\n"), ("d/f/g", "g\n"), ("d.x", "")]);
+    world.add_submodule();
+    let repo = world.repo();
+    let mut base = repo.tree_of(&world.head()).expect("a tree");
+    for round in 0..25 {
+        let edits: Vec<Edit> = (0..random.below(6_usize))
+            .map(|_| random_edit(&mut random))
+            .collect();
+        let tree = compose(&repo, &base, &edits);
+        let index = repo.path().join("other-index");
+        let _ = fs::remove_file(&index);
+        let script = "git ls-tree -r \"$1\" | git update-index --index-info && git write-tree";
+        let output = Command::new("sh")
+            .args(["-c", script, "sh", tree.as_str()])
+            .env("GIT_DIR", repo.path())
+            .env("GIT_INDEX_FILE", &index)
+            .output()
+            .expect("sh runs");
+        let seen = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        assert_eq!(
+            seen,
+            tree.as_str(),
+            "round {round} of seed {seed}: {edits:?}"
+        );
+        // A repository that remembers nothing lists the tree as it is.
+        let fresh = LoopRepo::open(repo.path()).expect("a repository");
+        let known = repo.reader(&tree).expect("known");
+        let listed = fresh.reader(&tree).expect("listed");
+        assert!(
+            known.entries().eq(listed.entries()),
+            "round {round} of seed {seed}"
+        );
+        base = tree;
+    }
+}
+
+/// Few names, so that files and folders often want the same place.
+fn random_edit(random: &mut Random) -> Edit {
+    let names = ["a", "d", "d.x", "e", "sub", "z"];
+    let depth = 1 + random.below(3_usize);
+    let path: Vec<&str> = (0..depth)
+        .map(|_| names[random.below(names.len())])
+        .collect();
+    let path = path.join("/");
+    match random.below(4_u32) {
+        0 => remove(&path),
+        1 => put_as(Mode::Executable, &path, "x\n"),
+        2 => put_as(Mode::Link, &path, "a"),
+        _ => put(&path, &random.below(3_u32).to_string()),
+    }
 }
