@@ -267,7 +267,7 @@ fn a_composed_tree_is_what_git_makes_of_the_same_files() {
             .env("GIT_INDEX_FILE", &index)
             .output()
             .expect("sh runs");
-        let seen = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        let made = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         assert_eq!(
             seen,
             tree.as_str(),
