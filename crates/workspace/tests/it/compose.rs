@@ -269,7 +269,7 @@ fn a_composed_tree_is_what_git_makes_of_the_same_files() {
             .expect("sh runs");
         let made = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         assert_eq!(
-            seen,
+            made,
             tree.as_str(),
             "round {round} of seed {seed}: {edits:?}"
         );
