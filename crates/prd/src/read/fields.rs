@@ -158,7 +158,8 @@ fn all_texts(map: &Map<'_>) -> Option<String> {
         .iter()
         .filter_map(|entry| {
             let text = entry.value.as_text()?;
-            Some(format!("{}: {}", entry.key.trim(), text.trim()))
+            let line = format!("{}: {}", entry.key.trim(), text.trim());
+            Some(line.trim_end().to_owned())
         })
         .collect();
     (!parts.is_empty()).then(|| parts.join("; "))

@@ -233,6 +233,7 @@ fn criteria_are_read_under_every_name() {
         (r#"{"id":"AC-1","description":"c"}"#, "c"),
         (r#"{"command":"make test"}"#, "`make test` succeeds"),
         (r#"{"criterion":"c","met":false}"#, "c"),
+        (r#"{"details":""}"#, "details:"),
     ] {
         assert_eq!(
             stories(&format!(

@@ -297,6 +297,6 @@ fn random_edit(random: &mut Random) -> Edit {
         0 => remove(&path),
         1 => put_as(Mode::Executable, &path, "x\n"),
         2 => put_as(Mode::Link, &path, "a"),
-        _ => put(&path, &random.below(3_u32).to_string()),
+        _ => put(&path, random.below(3_u32).to_string()),
     }
 }
