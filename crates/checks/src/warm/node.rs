@@ -23,7 +23,8 @@ const RUN_BY_NPM: [&str; 9] = [
     "prepack",
 ];
 
-/// Packages whose scripts fetch or choose a program of their own and look at nothing else.
+/// Packages whose scripts fetch or choose a program of their own and look at nothing but the inputs below:
+/// their newest versions of November 2026 were read.
 const KEEP_TO_THEMSELVES: [&str; 11] = [
     "@parcel/watcher",
     "@swc/core",
@@ -39,7 +40,7 @@ const KEEP_TO_THEMSELVES: [&str; 11] = [
 ];
 
 /// Files that say what is installed.
-const INPUTS: [&str; 8] = [
+const INPUTS: [&str; 9] = [
     "package.json",
     "package-lock.json",
     "npm-shrinkwrap.json",
@@ -48,6 +49,8 @@ const INPUTS: [&str; 8] = [
     ".node-version",
     ".tool-versions",
     "binding.gyp",
+    // Scripts that fetch a program look upwards for it.
+    ".prebuild-installrc",
 ];
 
 /// Lock files of other installers, which may install in other ways.
