@@ -328,6 +328,7 @@ impl State {
             story.forget_tests();
         }
         story.attempts = number;
+        story.made_in = attempt.made_in;
         story.tried_on = Some(attempt.base.clone());
         story.began_at_ms.get_or_insert(at_ms);
         story.is_recalled = false;

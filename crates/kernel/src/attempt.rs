@@ -23,6 +23,8 @@ use crate::wishes::{Acceptance, Rejected, Source};
 pub struct Attempt {
     /// Attempt number, starting at 1.
     pub number: u32,
+    /// The attempt that made what it is about: itself, or an earlier one whose candidate a person accepted.
+    pub made_in: u32,
     /// The flow that it follows.
     pub flow: Flow,
     /// Who takes part.
@@ -434,10 +436,11 @@ impl Candidate {
     }
 
     /// As it is remembered once it is set aside.
-    pub(crate) fn as_rejected(&self, base: &Commit) -> Rejected {
+    pub(crate) fn as_rejected(&self, base: &Commit, made_in: u32) -> Rejected {
         let facts = self.facts();
         let finding = facts.map(Facts::finding);
         Rejected {
+            made_in,
             commit: self.commit.clone(),
             base: base.clone(),
             is_green: matches!(finding, Some(Finding::Green | Finding::Unproven)),
@@ -451,6 +454,7 @@ impl Attempt {
     pub(crate) fn new(number: u32, flow: Flow, cast: Cast, base: Commit, at_ms: i64) -> Self {
         Self {
             number,
+            made_in: number,
             flow,
             cast,
             base,
@@ -537,7 +541,7 @@ impl Attempt {
 
     /// The candidate as it is remembered once it is set aside.
     pub(crate) fn as_rejected(&self) -> Option<Rejected> {
-        Some(self.candidate()?.as_rejected(&self.base))
+        Some(self.candidate()?.as_rejected(&self.base, self.made_in))
     }
 
     /// The role of a stage.

@@ -460,9 +460,9 @@ impl State {
         } else {
             format!("other stories landed first: {}", landed.join(", "))
         };
-        story.feedback.push(format!(
-            "It was proven and then sent back, since {since}. {why}"
-        ));
+        let words = format!("It was proven and then sent back, since {since}. {why}");
+        story.found_wrong = Some(words.clone());
+        story.feedback.push(words);
         story.ticket = None;
         if story.returns < RETURNS_MAX {
             story.returns += 1;

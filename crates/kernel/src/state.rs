@@ -86,10 +86,16 @@ pub struct StoryProgress {
     pub status: StoryStatus,
     /// Attempts begun, rechecks not counted.
     pub attempts: u32,
+    /// Those of them in which nobody worked: a person had accepted what was there.
+    pub acceptances: u32,
+    /// The attempt that made what the last one is about: an earlier one where a person accepted it.
+    pub made_in: u32,
     /// The commit that its last attempt began at.
     pub tried_on: Option<Commit>,
     /// What each failed attempt taught.
     pub feedback: Vec<String>,
+    /// What was wrong with the last candidate that failed.
+    pub found_wrong: Option<String>,
     /// The number that its last recheck went by. Runs are named by it, so no attempt may have it too.
     pub rechecked_as: u32,
     /// Whether the base of its last attempt is known to build.
@@ -335,6 +341,11 @@ impl StoryProgress {
     /// Whether it has passed, in this loop or before it.
     pub fn has_passed(&self) -> bool {
         matches!(self.status, StoryStatus::Passed(_))
+    }
+
+    /// The attempts in which somebody worked.
+    pub fn n_worked(&self) -> u32 {
+        self.attempts.saturating_sub(self.acceptances)
     }
 
     /// How many attempts it gets.

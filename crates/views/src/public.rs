@@ -479,7 +479,7 @@ fn passed(
     let judged = judged.filter(|judged| judged != commit);
     let data = json!({ "loopId": after.spec().loop_id, "storyId": story, "commitSha": commit,
                        "judgedSha": judged,
-                       "attempt": progress.attempts, "tool": tool,
+                       "attempt": progress.made_in, "tool": tool,
                        "duration": duration.map(words), "durationMs": duration,
                        "tokens": progress.spent.known_tokens(), "costUsd": usd(progress.spent) });
     one("agent/loop.story.pass", data)
@@ -497,7 +497,7 @@ fn skipped(
     };
     let duration = progress.began_at_ms.map(|began| lasted(began, record));
     let data = json!({ "loopId": after.spec().loop_id, "storyId": story, "reason": reason,
-                       "attempts": progress.attempts, "tool": tool,
+                       "attempts": progress.n_worked(), "tool": tool,
                        "duration": duration.map(words), "durationMs": duration,
                        "tokens": progress.spent.known_tokens(), "costUsd": usd(progress.spent) });
     one("agent/loop.story.fail", data)

@@ -202,3 +202,29 @@ fn an_attempt_that_a_person_overtook_has_an_end() {
         .collect();
     assert!(!ends[0].is_empty(), "{ends:?}");
 }
+
+/// What a person accepted is told as the attempt that made it.
+#[test]
+fn an_accepted_attempt_keeps_its_number_everywhere() {
+    let mut spec = spec(Flow::Judged, &["a"]);
+    spec.max_retries = 0;
+    let mut played = Played::start(spec);
+    played.attempt(false).settle();
+    let candidate = story_report(&played.records, "a")
+        .expect("a story")
+        .attempts[0]
+        .candidate_sha
+        .clone();
+    let candidate = Commit::new(&candidate.expect("a candidate")).expect("an id");
+    played.record(accept(&candidate, Some("fine"))).settle();
+    let events = public_events(&played.records);
+    let passed = events
+        .iter()
+        .find(|event| event.name == "agent/loop.story.pass");
+    assert_eq!(passed.expect("it passed").data["attempt"], 1);
+    let report = loop_report(&played.records).expect("a report");
+    assert_eq!(report.view.stories[0].attempts, 1);
+    let story = story_report(&played.records, "a").expect("a story");
+    let last = story.attempts.last().expect("an attempt");
+    assert_eq!((last.number, last.accepted_attempt), (2, Some(1)));
+}
