@@ -1,9 +1,10 @@
 //! What is told of stories that a person steered.
 
 use kernel::{Commit, Event, Facts, Flow, RunOutcome, Stage};
+use serde_json::json;
 use views::{loop_report, public_events, story_report};
 
-use crate::support::{Played, checked, commit, spec, worked};
+use crate::support::{Played, checked, commit, review, spec, worked};
 
 fn accept(commit: &Commit, reason: Option<&str>) -> Event {
     Event::AcceptRequested {
@@ -227,4 +228,34 @@ fn an_accepted_attempt_keeps_its_number_everywhere() {
     let story = story_report(&played.records, "a").expect("a story");
     let last = story.attempts.last().expect("an attempt");
     assert_eq!((last.number, last.accepted_attempt), (2, Some(1)));
+}
+
+/// Events have the same names in every flow, and name only those who take part.
+#[test]
+fn nobody_reviews_or_judges_where_the_flow_has_nobody_for_it() {
+    for (flow, reviewer) in [
+        (Flow::Solo, json!(null)),
+        (Flow::Judged, json!(null)),
+        (Flow::Quartet, json!("tester")),
+    ] {
+        let mut spec = spec(flow, &["a"]);
+        spec.reviewer = "tester".into();
+        spec.max_retries = 1;
+        let mut played = Played::start(spec);
+        played
+            .end(Stage::Baseline, checked())
+            .end(Stage::Implement, worked());
+        if flow == Flow::Quartet {
+            played.end(Stage::WriteTests, RunOutcome::TestsWritten(review("t")));
+        }
+        played.end(Stage::Check, red());
+        let events = public_events(&played.records);
+        let by = |name: &str| {
+            let event = events.iter().find(|event| event.name == name);
+            event.map(|event| event.data["by"].clone())
+        };
+        let word = flow.word();
+        assert_eq!(by("agent/loop.review"), Some(reviewer), "{word}");
+        assert_eq!(by("agent/loop.judge"), Some(json!("checks")), "{word}");
+    }
 }
