@@ -32,7 +32,7 @@ pub use crate::output::Output;
 use crate::output::Style;
 pub use crate::signals::Signals;
 pub use crate::state_folder::home;
-pub use crate::words::counted;
+pub use crate::words::{counted, visible_line};
 
 /// What the binary knows and the command line does not.
 #[derive(Debug, Clone, Copy)]

@@ -100,14 +100,9 @@ fn lines(ended: &Ended) -> String {
 
 /// The first line of a text, short and without what a terminal would obey.
 pub fn one_line(text: &str) -> String {
-    whole_line(text).chars().take(REASON_CHARS_MAX).collect()
-}
-
-/// The first line of a text without what a terminal would obey. It may end with a path, of which nobody can
-/// use a part.
-pub fn whole_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
-    line.chars().filter(|letter| !letter.is_control()).collect()
+    let line = line.chars().filter(|letter| !letter.is_control());
+    line.take(REASON_CHARS_MAX).collect()
 }
 
 /// Puts a line into the project's `progress.txt`, once, however often it is asked to.
