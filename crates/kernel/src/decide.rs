@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use crate::attempt::{Attempt, Author, Lane, RunState, Step};
+use crate::attempt::{Attempt, Author, Step};
 use crate::commit::Commit;
 use crate::event::{EndReason, RunKey};
 use crate::facts::Facts;
 use crate::flow::{Base, Stage, Writes};
 use crate::ids::AgentName;
+use crate::lane::{Lane, RunState};
 use crate::order::{
     Credits, Deed, MakeCandidateOrder, MakeTestsOrder, Order, RunOrder, RunPlace, StopOrder, Told,
     WaitOrder,

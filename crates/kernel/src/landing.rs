@@ -5,13 +5,14 @@
 //! implementor. Whoever waits or asks leaves the queue, so that nobody is held up by it.
 
 use crate::apply::{Moved, Refused};
-use crate::attempt::{Attempt, Candidate, Drafts, Judged, Material, RunState, Step};
+use crate::attempt::{Attempt, Candidate, Drafts, Judged, Material, Step};
 use crate::commit::Commit;
 use crate::event::Event;
 use crate::facts::Facts;
 use crate::flow::{FlowStep, Stage};
 use crate::gate::{Gate, Situation, gate};
 use crate::ids::StoryId;
+use crate::lane::RunState;
 use crate::restacked::{RestackClass, Restackable};
 use crate::run_end::{red, take_step};
 use crate::state::{State, StoryProgress};

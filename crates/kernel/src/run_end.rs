@@ -3,13 +3,13 @@
 
 use crate::apply::{Moved, Refused};
 use crate::attempt::{
-    Attempt, Author, Candidate, Code, Drafts, Lane, LastTry, Material, Run, RunState, Step,
-    TestsDraft,
+    Attempt, Author, Candidate, Code, Drafts, LastTry, Material, Step, TestsDraft,
 };
 use crate::commit::Commit;
 use crate::event::{Event, RunKey};
 use crate::flow::{FlowStep, Stage};
 use crate::ids::StoryId;
+use crate::lane::{Lane, Run, RunState};
 use crate::outcome::{InterruptCause, RunOutcome, RunUsage};
 use crate::state::{Rewrite, State, StoryProgress, Tests};
 use crate::wishes::{Rejected, Source};

@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::attempt::{Attempt, Lane, RunFault, RunState, Step, wait_left_ms};
+use crate::attempt::{Attempt, Step};
 use crate::budget::Assumed;
 use crate::commit::Commit;
 use crate::event::{EndReason, RunKey};
 use crate::flow::{Flow, Role, Stage};
 use crate::guard::Guard;
 use crate::ids::{AgentName, StoryId};
+use crate::lane::{Lane, RunFault, RunState, wait_left_ms};
 use crate::outcome::RunUsage;
 use crate::spec::{LoopSpec, StorySpec};
 use crate::verdict::Review;
@@ -341,23 +342,6 @@ impl StoryProgress {
     /// Whether it has passed, in this loop or before it.
     pub fn has_passed(&self) -> bool {
         matches!(self.status, StoryStatus::Passed(_))
-    }
-
-    /// The attempts in which somebody worked.
-    pub fn n_worked(&self) -> u32 {
-        self.attempts.saturating_sub(self.acceptances)
-    }
-
-    /// How many attempts it gets.
-    pub fn attempts_max(&self, spec: &LoopSpec) -> u32 {
-        self.attempts_max_of(spec.attempts_max())
-    }
-
-    /// The same, where every story gets this many.
-    pub(crate) fn attempts_max_of(&self, usual: u32) -> u32 {
-        usual
-            .saturating_add(self.extra_attempts)
-            .saturating_add(self.returns)
     }
 
     /// Whether there are tests that an attempt of this flow could use.

@@ -7,11 +7,12 @@
 use std::sync::Arc;
 
 use crate::apply::{Moved, Refused};
-use crate::attempt::{Attempt, Code, Drafts, RunState, Step, TestsDraft};
+use crate::attempt::{Attempt, Code, Drafts, Step, TestsDraft};
 use crate::commit::Commit;
 use crate::event::{EndReason, Event};
 use crate::flow::Flow;
 use crate::ids::{AgentName, StoryId};
+use crate::lane::RunState;
 use crate::starting::Stance;
 use crate::state::{State, StoryProgress, StoryStatus};
 use crate::wishes::{Acceptance, PersonsWork, Rejected, Source, Wish};
