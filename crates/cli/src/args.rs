@@ -38,10 +38,16 @@ pub(crate) struct Args {
 #[derive(Debug, Clone, Copy, ClapArgs)]
 pub(crate) struct Global {
     /// Print one JSON object on stdout instead of text
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 900)]
     pub(crate) json: bool,
     /// When to use colours; `NO_COLOR` is obeyed
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(
+        long,
+        global = true,
+        display_order = 901,
+        value_name = "WHEN",
+        default_value = "auto"
+    )]
     pub(crate) color: When,
 }
 
@@ -89,9 +95,10 @@ pub(crate) enum Command {
     ///
     /// Files that are there stay as they are.
     Init {
-        /// The project's folder
-        #[arg(long, value_name = "FOLDER", default_value = ".")]
-        project: PathBuf,
+        /// The project's folder; by default the nearest one upwards with a `loopwright.toml`, or else
+        /// the current one
+        #[arg(long, value_name = "FOLDER")]
+        project: Option<PathBuf>,
         /// Show the files without making them
         #[arg(long)]
         dry_run: bool,
@@ -101,15 +108,17 @@ pub(crate) enum Command {
     },
     /// Check that everything a loop needs is there, and say how to fix what is not
     Doctor {
-        /// The project's folder
-        #[arg(long, value_name = "FOLDER", default_value = ".")]
-        project: PathBuf,
+        /// The project's folder; by default the nearest one upwards with a `loopwright.toml`, or else
+        /// the current one
+        #[arg(long, value_name = "FOLDER")]
+        project: Option<PathBuf>,
     },
     /// List the agents of a project and of this machine, with their results so far
     Agents {
-        /// The project's folder
-        #[arg(long, value_name = "FOLDER", default_value = ".")]
-        project: PathBuf,
+        /// The project's folder; by default the nearest one upwards with a `loopwright.toml`, or else
+        /// the current one
+        #[arg(long, value_name = "FOLDER")]
+        project: Option<PathBuf>,
     },
     /// Show the configuration
     #[command(subcommand)]
@@ -166,7 +175,8 @@ pub(crate) enum Command {
     },
     /// Run a real loop on a small example repository; needs no key and no model
     Demo {
-        /// Use this new folder and keep it, instead of a temporary one
+        /// Use this new folder, instead of one among the temporary files; either stays until you
+        /// remove it
         #[arg(long, value_name = "FOLDER")]
         keep: Option<PathBuf>,
     },
@@ -245,9 +255,10 @@ pub(crate) enum ConfigCommand {
     /// Later layers win, key by key: shipped defaults, your own file, the project's
     /// `loopwright.toml`, the environment (`LOOPWRIGHT_LOOP_MAX_RETRIES=3`), flags.
     Show {
-        /// The project's folder
-        #[arg(long, value_name = "FOLDER", default_value = ".")]
-        project: PathBuf,
+        /// The project's folder; by default the nearest one upwards with a `loopwright.toml`, or else
+        /// the current one
+        #[arg(long, value_name = "FOLDER")]
+        project: Option<PathBuf>,
         /// Show it as if this were given to `start`, such as `loop.max_retries=3`; may be given
         /// several times
         #[arg(long, value_name = "KEY=VALUE")]
@@ -475,9 +486,10 @@ pub(crate) struct LogsArgs {
 
 #[derive(Debug, Default, ClapArgs)]
 pub(crate) struct StartArgs {
-    /// The project: a folder in a git repository
-    #[arg(long, value_name = "FOLDER", default_value = ".")]
-    pub(crate) project: PathBuf,
+    /// The project: a folder in a git repository; by default the nearest one upwards with a
+    /// `loopwright.toml`, or else the current one
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) project: Option<PathBuf>,
     /// The PRD: a file, or a folder of tickets, in the project or else in the current folder
     #[arg(
         value_name = "PRD",
@@ -489,7 +501,7 @@ pub(crate) struct StartArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) prd: Option<PathBuf>,
     /// The flow of the stories: quartet, tdd, proof, solo or judged
-    #[arg(long, value_name = "FLOW")]
+    #[arg(long, value_name = "NAME")]
     pub(crate) flow: Option<String>,
     /// Retries after a story's first attempt
     #[arg(long, value_name = "N")]

@@ -10,6 +10,7 @@ mod help;
 mod interrupt;
 mod output;
 mod prd_input;
+mod project_folder;
 mod signals;
 mod state_folder;
 mod steer_args;
@@ -30,9 +31,10 @@ pub use crate::config::{WorkerLimits, read_worker_limits};
 pub use crate::failure::{Exit, Failure};
 pub use crate::output::Output;
 use crate::output::Style;
+use crate::project_folder::project_folder;
 pub use crate::signals::Signals;
 pub use crate::state_folder::home;
-pub use crate::words::counted;
+pub use crate::words::{counted, visible_line};
 
 /// What the binary knows and the command line does not.
 #[derive(Debug, Clone, Copy)]
@@ -91,12 +93,16 @@ fn run(command: Command, long_version: &str, output: &mut Output) -> Result<Exit
             project,
             dry_run,
             just: true,
-        } => commands::init::just(&project, dry_run, output),
+        } => commands::init::just(&project_folder(project.as_deref()), dry_run, output),
         Command::Init {
             project, dry_run, ..
-        } => commands::init::init(&project, dry_run, output),
-        Command::Doctor { project } => commands::setup::doctor(&project, long_version, output),
-        Command::Agents { project } => commands::agents::run(&project, output),
+        } => commands::init::init(&project_folder(project.as_deref()), dry_run, output),
+        Command::Doctor { project } => {
+            commands::setup::doctor(&project_folder(project.as_deref()), long_version, output)
+        }
+        Command::Agents { project } => {
+            commands::agents::run(&project_folder(project.as_deref()), output)
+        }
         Command::Config(command) => commands::config::run(&command, output),
         Command::Service(command) => commands::service::run(&command, output),
         Command::Worker(command) => commands::worker::run(&command, output),

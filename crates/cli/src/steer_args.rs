@@ -15,10 +15,10 @@ pub(crate) enum SteerCommand {
         #[arg(long, value_name = "TEXT")]
         hint: Option<String>,
         /// The agent that implements it from now on
-        #[arg(long, value_name = "AGENT")]
+        #[arg(long, value_name = "NAME")]
         agent: Option<String>,
         /// The flow that it follows from now on: quartet, tdd, proof, judged or solo
-        #[arg(long, value_name = "FLOW")]
+        #[arg(long, value_name = "NAME")]
         flow: Option<String>,
     },
     /// Set a story aside; whatever works on it is stopped

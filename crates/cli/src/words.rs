@@ -17,10 +17,11 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
 }
 
-/// A text of somebody else's as a terminal may show it: what would act on the terminal is written as an
-/// escape.
+/// A text of somebody else's as a terminal may show it: colours are left out, and whatever else would act
+/// on the terminal is written as an escape.
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
+    let text = without_colours(text);
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         match letter {
@@ -35,6 +36,46 @@ pub(crate) fn visible(text: &str) -> String {
         }
     }
     shown
+}
+
+/// The first line of such a text, all of it: it may end with a path, of which nobody can use a part.
+pub fn visible_line(text: &str) -> String {
+    visible(text.lines().next().unwrap_or_default())
+}
+
+/// What begins a colour, or bold, or the end of them.
+const COLOUR: &str = "\x1b[";
+
+/// A text without the sequences that only choose how letters look: programs write them for people, and
+/// written out they hide what was said.
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split(COLOUR);
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let letters = part.trim_start_matches(is_parameter);
+        match letters.strip_prefix('m') {
+            Some(rest) => plain.push_str(rest),
+            None => plain.extend([COLOUR, part]),
+        }
+    }
+    plain
+}
+
+/// Whether a colour is chosen with this character.
+fn is_parameter(letter: char) -> bool {
+    letter.is_ascii_digit() || matches!(letter, ';' | ':')
+}
+
+/// How many bytes at the end of a text begin a colour whose end is still to come.
+pub(crate) fn begun_colour_bytes(text: &str) -> usize {
+    const COLOUR_BYTES_MAX: usize = 32;
+    let begun = text.rfind('\x1b').map(|at| &text[at..]);
+    let is_open = |begun: &&str| {
+        let parameters = begun.strip_prefix(COLOUR).unwrap_or_default();
+        let is_begun = *begun == "\x1b" || begun.starts_with(COLOUR);
+        is_begun && parameters.chars().all(is_parameter) && begun.len() <= COLOUR_BYTES_MAX
+    };
+    begun.filter(is_open).map_or(0, str::len)
 }
 
 /// Whether a character makes a terminal write the next ones in the other direction, so that a text
@@ -110,6 +151,30 @@ mod tests {
         let shown = visible("a\tb\r\nc\u{1b}[2Jd\u{7}\u{9b}e\rf\n");
         assert_eq!(shown, "a\tb\nc\\x1b[2Jd\\x07\\x9be\\x0df\n");
         assert_eq!(visible("a\u{202e}b"), "a\\u{202e}b");
+    }
+
+    #[test]
+    fn colours_are_left_out() {
+        for (text, expected) in [
+            ("\x1b[31mred\x1b[0m", "red"),
+            (
+                "\x1b[1;38:5:9mbold\x1b[m and \x1b[22mplain",
+                "bold and plain",
+            ),
+            ("\x1b[31", "\\x1b[31"),
+            ("\x1b[31K\x1b[2Jm", "\\x1b[31K\\x1b[2Jm"),
+        ] {
+            assert_eq!(visible(text), expected, "{text:?}");
+        }
+        for (text, expected) in [
+            ("a\x1b", 1),
+            ("a\x1b[1;3", 5),
+            ("a\x1b[31m", 0),
+            ("a\x1bM", 0),
+            ("a", 0),
+        ] {
+            assert_eq!(begun_colour_bytes(text), expected, "{text:?}");
+        }
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub use load::{LoadError, Loaded, event_of, load};
 pub use places::relative;
 pub use prd_file::{PrdFile, read_prd, swap_status, write_back, write_back_for_review};
 pub use program::our_program;
-pub use progress::{Ended, append_progress, one_line, progress, whole_line};
+pub use progress::{Ended, append_progress, one_line, progress};
 pub use requests::{RequestError, request, start, takes};
 pub use retention::{Expiry, expiry};
 pub use role_settings::{RoleSettings, Roles};

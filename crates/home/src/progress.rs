@@ -24,7 +24,7 @@ pub struct Ended {
     pub at_ms: i64,
     /// `passed` or `skipped`.
     pub how: &'static str,
-    /// Attempts begun.
+    /// The attempt that made what passed; else how many there were.
     pub attempt: u32,
     /// The accepted commit.
     pub commit: Option<String>,
@@ -37,9 +37,12 @@ pub struct Ended {
 /// The stories that ended in this loop, in the order of their ends.
 pub fn progress(state: &State) -> Vec<Ended> {
     let one = |story: &kernel::StoryProgress| {
-        let (how, commit, reason) = match &story.status {
-            StoryStatus::Passed(commit) => ("passed", commit.as_ref(), &story.spec.title),
-            StoryStatus::Skipped { reason, .. } => ("skipped", None, reason),
+        let (how, attempt, commit, reason) = match &story.status {
+            StoryStatus::Passed(commit) => {
+                let title = &story.spec.title;
+                ("passed", story.made_in, commit.as_ref(), title)
+            }
+            StoryStatus::Skipped { reason, .. } => ("skipped", story.n_worked(), None, reason),
             StoryStatus::Pending
             | StoryStatus::Active(_)
             | StoryStatus::Blocked { .. }
@@ -50,7 +53,7 @@ pub fn progress(state: &State) -> Vec<Ended> {
             story: story.spec.id.to_string(),
             at_ms: story.ended_at_ms?,
             how,
-            attempt: story.attempts,
+            attempt,
             commit: commit.map(ToString::to_string),
             reason: one_line(reason),
             taught: Vec::new(),
@@ -97,14 +100,9 @@ fn lines(ended: &Ended) -> String {
 
 /// The first line of a text, short and without what a terminal would obey.
 pub fn one_line(text: &str) -> String {
-    whole_line(text).chars().take(REASON_CHARS_MAX).collect()
-}
-
-/// The first line of a text without what a terminal would obey. It may end with a path, of which nobody can
-/// use a part.
-pub fn whole_line(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
-    line.chars().filter(|letter| !letter.is_control()).collect()
+    let line = line.chars().filter(|letter| !letter.is_control());
+    line.take(REASON_CHARS_MAX).collect()
 }
 
 /// Puts a line into the project's `progress.txt`, once, however often it is asked to.

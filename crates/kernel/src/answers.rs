@@ -1,8 +1,8 @@
 //! What a person's answer leads to.
 
 use crate::apply::{Moved, Refused};
-use crate::attempt::RunState;
 use crate::ids::StoryId;
+use crate::lane::RunState;
 use crate::state::{Choice, Question, State};
 
 impl State {

@@ -4,11 +4,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::attempt::{Attempt, Candidate, Material, RunState, Step};
+use crate::attempt::{Attempt, Candidate, Material, Step};
 use crate::commit::Commit;
 use crate::event::{EndReason, Event, PublishResult, RunKey, Stamped, WriteBack};
 use crate::flow::{Flow, Stage};
 use crate::ids::{AgentName, StoryId};
+use crate::lane::RunState;
 use crate::outcome::{RunOutcome, RunUsage};
 use crate::spec::Cast;
 use crate::state::{State, StoryProgress, StoryStatus};
@@ -328,6 +329,7 @@ impl State {
             story.forget_tests();
         }
         story.attempts = number;
+        story.made_in = attempt.made_in;
         story.tried_on = Some(attempt.base.clone());
         story.began_at_ms.get_or_insert(at_ms);
         story.is_recalled = false;

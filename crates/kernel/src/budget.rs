@@ -1,8 +1,9 @@
 //! One falling balance of time, tokens and money for the whole loop.
 
-use crate::attempt::{Attempt, Lane, RunState, Step};
+use crate::attempt::{Attempt, Step};
 use crate::event::RunKey;
 use crate::flow::{Flow, FlowStep, Stage};
+use crate::lane::{Lane, RunState};
 use crate::outcome::{Balance, RunOutcome, RunUsage};
 use crate::state::{State, StoryProgress};
 

@@ -342,7 +342,9 @@ impl State {
             "It landed, green by a build that reused earlier outputs, and was taken back: with \
              everything built anew it is red.\n{why}"
         );
-        self.story_mut(id)?.former = Some(number);
+        let story = self.story_mut(id)?;
+        story.former = Some(number);
+        story.found_wrong = Some(feedback.clone());
         if self.is_only_asked_for(id) {
             self.story_mut(id)?.feedback.push(feedback);
             return self.put_off(id);

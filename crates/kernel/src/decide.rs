@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use crate::attempt::{Attempt, Author, Lane, RunState, Step};
+use crate::attempt::{Attempt, Author, Step};
 use crate::commit::Commit;
 use crate::event::{EndReason, RunKey};
 use crate::facts::Facts;
 use crate::flow::{Base, Stage, Writes};
 use crate::ids::AgentName;
+use crate::lane::{Lane, RunState};
 use crate::order::{
     Credits, Deed, MakeCandidateOrder, MakeTestsOrder, Order, RunOrder, RunPlace, StopOrder, Told,
     WaitOrder,
@@ -158,7 +159,7 @@ fn wanted_skips(state: &State) -> Vec<Deed> {
     let skip = |story: &StoryProgress| match &story.wish {
         Some(Wish::Skip { reason }) => Some(Deed::Skip {
             story: story.spec.id.clone(),
-            attempts: story.attempts,
+            attempts: story.n_worked(),
             reason: reason.clone(),
             taught: taught(story, None),
             prd_path: state.spec.prd_path.clone(),
@@ -243,7 +244,7 @@ impl Active<'_> {
             Step::Announce { commit, .. } => vec![Deed::Announce {
                 story,
                 title: self.story.spec.title.clone(),
-                attempts: self.story.attempts,
+                attempts: self.story.made_in,
                 branch: self.state.spec.branch.clone(),
                 published: self.state.published.clone(),
                 to: self.shown(commit).clone(),
@@ -265,7 +266,7 @@ impl Active<'_> {
     fn skip(&self, reason: String) -> Deed {
         Deed::Skip {
             story: self.story.spec.id.clone(),
-            attempts: self.story.attempts,
+            attempts: self.story.n_worked(),
             taught: taught(self.story, Some(&reason)),
             reason,
             prd_path: self.state.spec.prd_path.clone(),
@@ -288,8 +289,7 @@ impl Active<'_> {
             }
             return vec![Deed::Plan(plan_attempt(state, story))];
         }
-        let reason = story.skipped_because.as_ref().or(story.feedback.last());
-        vec![self.skip(reason.cloned().unwrap_or_default())]
+        vec![self.skip(reason_to_skip(story))]
     }
 
     fn runs(&self) -> Vec<Deed> {
@@ -540,6 +540,19 @@ impl Active<'_> {
             prover: named(attempt.agent(Stage::Prove).filter(|_| is_proven)),
             judge: named(judge.filter(|_| attempt.flow.has(Stage::Judge) && !may_change)),
         }
+    }
+}
+
+/// Why a story is set aside after its last attempt. Where that one made nothing, what was wrong with the
+/// candidate before it is why.
+fn reason_to_skip(story: &StoryProgress) -> String {
+    if let Some(first) = &story.skipped_because {
+        return first.clone();
+    }
+    let last = story.feedback.last().cloned().unwrap_or_default();
+    match &story.found_wrong {
+        Some(wrong) if *wrong != last => format!("{wrong}\n\nThe last attempt: {last}"),
+        _ => last,
     }
 }
 

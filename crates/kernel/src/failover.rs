@@ -5,10 +5,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::apply::{Moved, Refused};
-use crate::attempt::{Attempt, Lane, Run, RunState};
+use crate::attempt::Attempt;
 use crate::event::RunKey;
 use crate::flow::Stage;
 use crate::ids::{AgentName, StoryId};
+use crate::lane::{Lane, Run, RunState};
 use crate::outcome::{FaultCause, RunOutcome};
 use crate::state::{State, StoryProgress};
 

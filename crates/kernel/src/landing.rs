@@ -5,13 +5,14 @@
 //! implementor. Whoever waits or asks leaves the queue, so that nobody is held up by it.
 
 use crate::apply::{Moved, Refused};
-use crate::attempt::{Attempt, Candidate, Drafts, Judged, Material, RunState, Step};
+use crate::attempt::{Attempt, Candidate, Drafts, Judged, Material, Step};
 use crate::commit::Commit;
 use crate::event::Event;
 use crate::facts::Facts;
 use crate::flow::{FlowStep, Stage};
 use crate::gate::{Gate, Situation, gate};
 use crate::ids::StoryId;
+use crate::lane::RunState;
 use crate::restacked::{RestackClass, Restackable};
 use crate::run_end::{red, take_step};
 use crate::state::{State, StoryProgress};
@@ -460,9 +461,9 @@ impl State {
         } else {
             format!("other stories landed first: {}", landed.join(", "))
         };
-        story.feedback.push(format!(
-            "It was proven and then sent back, since {since}. {why}"
-        ));
+        let words = format!("It was proven and then sent back, since {since}. {why}");
+        story.found_wrong = Some(words.clone());
+        story.feedback.push(words);
         story.ticket = None;
         if story.returns < RETURNS_MAX {
             story.returns += 1;

@@ -24,6 +24,7 @@ mod ids;
 mod judgment;
 mod landing;
 mod landing_orders;
+mod lane;
 mod numbered;
 mod obliged;
 mod order;
@@ -44,8 +45,7 @@ mod wishes;
 
 pub use apply::IllegalMove;
 pub use attempt::{
-    Attempt, Author, Candidate, Checked, Code, Drafts, Judged, Lane, LastTry, Material, Resume,
-    Run, RunFault, RunState, Step, TestsDraft,
+    Attempt, Author, Candidate, Checked, Code, Drafts, Judged, LastTry, Material, Step, TestsDraft,
 };
 pub use commit::{Commit, NotACommit};
 pub use criterion::{criteria_left_out, criterion_named, quotes_criterion};
@@ -58,6 +58,7 @@ pub use failover::StandIn;
 pub use flow::{Answer, Base, Flow, FlowStep, Role, Stage, StageRow, Writes};
 pub use gate::{Closed, Finding, Gate, Situation, gate};
 pub use ids::{AgentName, StoryId};
+pub use lane::{Lane, Resume, Run, RunFault, RunState};
 pub use numbered::{Numbered, numbered};
 pub use obliged::is_same_test;
 pub use order::{

@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::attempt::{Resume, wait_left_ms};
 use crate::commit::Commit;
 use crate::event::{EndReason, Event, RunKey};
 use crate::facts::{Flag, Mutants, Obligation};
 use crate::failover::StandIn;
 use crate::flow::{Flow, Stage, StageRow};
 use crate::ids::{AgentName, StoryId};
+use crate::lane::{Resume, wait_left_ms};
 use crate::outcome::Balance;
 use crate::restacked::Restackable;
 use crate::spec::{Cast, StorySpec};

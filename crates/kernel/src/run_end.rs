@@ -3,13 +3,13 @@
 
 use crate::apply::{Moved, Refused};
 use crate::attempt::{
-    Attempt, Author, Candidate, Code, Drafts, Lane, LastTry, Material, Run, RunState, Step,
-    TestsDraft,
+    Attempt, Author, Candidate, Code, Drafts, LastTry, Material, Step, TestsDraft,
 };
 use crate::commit::Commit;
 use crate::event::{Event, RunKey};
 use crate::flow::{FlowStep, Stage};
 use crate::ids::StoryId;
+use crate::lane::{Lane, Run, RunState};
 use crate::outcome::{InterruptCause, RunOutcome, RunUsage};
 use crate::state::{Rewrite, State, StoryProgress, Tests};
 use crate::wishes::{Rejected, Source};
@@ -360,8 +360,12 @@ impl State {
             // It was accepted where it was made.
             return self.send_back(id, &feedback);
         }
+        let has_candidate = self.attempt_mut(id)?.candidate().is_some();
         self.set_candidate_aside(id)?;
         let story = self.story_mut(id)?;
+        if has_candidate {
+            story.found_wrong = Some(feedback.clone());
+        }
         story.feedback.push(feedback);
         let is_alone = story.is_alone();
         self.step(id, Step::Rejected)?;
@@ -480,6 +484,7 @@ impl State {
         };
         let base = self.numbered_mut(id, number)?.base.clone();
         self.story_mut(id)?.rejected.push(Rejected {
+            made_in: number,
             commit: commit.clone(),
             base,
             is_green: false,

@@ -1,10 +1,11 @@
 //! Which stories may begin beside those that are under way, and which of their runs may start.
 
-use crate::attempt::{Attempt, Lane, RunState, Step};
+use crate::attempt::{Attempt, Step};
 use crate::flow::{FlowStep, Stage};
 use crate::ids::{AgentName, StoryId};
+use crate::lane::{Lane, RunState};
 use crate::outcome::FaultCause;
-use crate::spec::StorySpec;
+use crate::spec::{LoopSpec, StorySpec};
 use crate::state::{State, StoryProgress, StoryStatus};
 use crate::together::OnQuestion;
 use crate::wishes::Wish;
@@ -39,6 +40,23 @@ impl Attempt {
 }
 
 impl StoryProgress {
+    /// The attempts in which somebody worked.
+    pub fn n_worked(&self) -> u32 {
+        self.attempts.saturating_sub(self.acceptances)
+    }
+
+    /// How many attempts it gets.
+    pub fn attempts_max(&self, spec: &LoopSpec) -> u32 {
+        self.attempts_max_of(spec.attempts_max())
+    }
+
+    /// The same, where every story gets this many.
+    pub(crate) fn attempts_max_of(&self, usual: u32) -> u32 {
+        usual
+            .saturating_add(self.extra_attempts)
+            .saturating_add(self.returns)
+    }
+
     /// The rung of the ladder that its next attempt is at. Attempts that a person asked for and those
     /// that were nobody's fault climb no further.
     pub(crate) fn ladder_place(&self) -> u32 {

@@ -8,13 +8,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::attempt::{Attempt, Lane, RunFault, RunState, Step, wait_left_ms};
+use crate::attempt::{Attempt, Step};
 use crate::budget::Assumed;
 use crate::commit::Commit;
 use crate::event::{EndReason, RunKey};
 use crate::flow::{Flow, Role, Stage};
 use crate::guard::Guard;
 use crate::ids::{AgentName, StoryId};
+use crate::lane::{Lane, RunFault, RunState, wait_left_ms};
 use crate::outcome::RunUsage;
 use crate::spec::{LoopSpec, StorySpec};
 use crate::verdict::Review;
@@ -86,10 +87,16 @@ pub struct StoryProgress {
     pub status: StoryStatus,
     /// Attempts begun, rechecks not counted.
     pub attempts: u32,
+    /// Those of them in which nobody worked: a person had accepted what was there.
+    pub acceptances: u32,
+    /// The attempt that made what the last one is about: an earlier one where a person accepted it.
+    pub made_in: u32,
     /// The commit that its last attempt began at.
     pub tried_on: Option<Commit>,
     /// What each failed attempt taught.
     pub feedback: Vec<String>,
+    /// What was wrong with the last candidate that failed.
+    pub found_wrong: Option<String>,
     /// The number that its last recheck went by. Runs are named by it, so no attempt may have it too.
     pub rechecked_as: u32,
     /// Whether the base of its last attempt is known to build.
@@ -335,18 +342,6 @@ impl StoryProgress {
     /// Whether it has passed, in this loop or before it.
     pub fn has_passed(&self) -> bool {
         matches!(self.status, StoryStatus::Passed(_))
-    }
-
-    /// How many attempts it gets.
-    pub fn attempts_max(&self, spec: &LoopSpec) -> u32 {
-        self.attempts_max_of(spec.attempts_max())
-    }
-
-    /// The same, where every story gets this many.
-    pub(crate) fn attempts_max_of(&self, usual: u32) -> u32 {
-        usual
-            .saturating_add(self.extra_attempts)
-            .saturating_add(self.returns)
     }
 
     /// Whether there are tests that an attempt of this flow could use.

@@ -7,11 +7,12 @@
 use std::sync::Arc;
 
 use crate::apply::{Moved, Refused};
-use crate::attempt::{Attempt, Code, Drafts, RunState, Step, TestsDraft};
+use crate::attempt::{Attempt, Code, Drafts, Step, TestsDraft};
 use crate::commit::Commit;
 use crate::event::{EndReason, Event};
 use crate::flow::Flow;
 use crate::ids::{AgentName, StoryId};
+use crate::lane::RunState;
 use crate::starting::Stance;
 use crate::state::{State, StoryProgress, StoryStatus};
 use crate::wishes::{Acceptance, PersonsWork, Rejected, Source, Wish};
@@ -35,7 +36,12 @@ impl StoryProgress {
         let mut drafts = Drafts::default();
         match self.wish.take() {
             None => return Ok(drafts),
-            Some(Wish::Accept(acceptance)) => attempt.source = Source::Accepted(acceptance),
+            Some(Wish::Accept(acceptance)) => {
+                let made = self.proposed(&acceptance.commit);
+                attempt.made_in = made.map_or(attempt.number, |made| made.made_in);
+                attempt.source = Source::Accepted(acceptance);
+                self.acceptances += 1;
+            }
             Some(Wish::HandIn(work)) => {
                 attempt.source = Source::Person(work);
                 drafts.code = Code::Written;
@@ -70,7 +76,7 @@ impl Attempt {
     /// What was accepted before it was put onto what landed since, as it is remembered.
     fn judged_as_rejected(&self) -> Option<Rejected> {
         let judged = self.judged.as_ref()?;
-        Some(judged.candidate.as_rejected(&judged.base))
+        Some(judged.candidate.as_rejected(&judged.base, self.made_in))
     }
 }
 

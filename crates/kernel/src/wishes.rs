@@ -75,6 +75,8 @@ pub enum Wish {
 /// A candidate that was set aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejected {
+    /// The attempt that made it.
+    pub made_in: u32,
     /// The candidate.
     pub commit: Commit,
     /// The commit that it stands on.

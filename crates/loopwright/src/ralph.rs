@@ -170,14 +170,14 @@ impl Screen {
                 self.clear();
                 let failure = Failure {
                     exit: Exit::Unfinished,
-                    message: home::whole_line(what),
+                    message: cli::visible_line(what),
                     hints: Vec::new(),
                 };
                 output.say(&failure);
             }
             Notice::Said { what } => {
                 self.clear();
-                output.talk(&format!("{}\n", home::whole_line(what)));
+                output.talk(&format!("{}\n", cli::visible_line(what)));
             }
         }
     }

@@ -163,7 +163,7 @@ pub struct StoryView {
     /// Its place among those that land, starting at 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_place: Option<usize>,
-    /// Attempts begun.
+    /// Attempts in which somebody worked; that a person accepts a candidate is none.
     pub attempts: u32,
     /// The accepted commit.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -421,7 +421,7 @@ fn story_view(state: &State, story: &StoryProgress, ended: bool) -> StoryView {
         detail,
         halted: halted(state, story).filter(|_| !ended),
         queue_place: queue_place(state, &story.spec.id).filter(|_| !ended),
-        attempts: story.attempts,
+        attempts: story.n_worked(),
         commit_sha: commit.map(ToString::to_string),
         tokens: story.spent.known_tokens(),
         cost_usd: usd(story.spent),

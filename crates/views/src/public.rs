@@ -141,7 +141,7 @@ fn public_of(
             attempt,
             commit,
             ..
-        } => one("agent/loop.review", review(spec, story, *attempt, commit)),
+        } => one("agent/loop.review", review(after, story, *attempt, commit)),
         Event::CandidateRefused { .. } | Event::NothingNew { .. } => match record.event.refusal() {
             Some((story, attempt, why)) => retry(story, attempt, why, after),
             None => Vec::new(),
@@ -273,9 +273,18 @@ fn prove(run: &kernel::RunKey, after: &State) -> Value {
             "commitSha": candidate.map(|candidate| &candidate.commit), "attempt": run.attempt })
 }
 
-fn review(spec: &kernel::LoopSpec, story: &str, attempt: u32, commit: &kernel::Commit) -> Value {
+/// A candidate is there. The name is the same in every flow, and says who reviews it, if anybody does.
+fn review(after: &State, story: &str, attempt: u32, commit: &kernel::Commit) -> Value {
+    let spec = after.spec();
     json!({ "loopId": spec.loop_id, "project": spec.project, "storyId": story,
-            "commitSha": commit, "attempt": attempt })
+            "commitSha": commit, "attempt": attempt, "by": reviewer(after.attempt(story)) })
+}
+
+/// Whoever reviews a candidate: nobody in a flow without a reviewer, and nobody what a person accepted.
+fn reviewer(attempt: Option<&kernel::Attempt>) -> Option<&AgentName> {
+    let attempt = attempt.filter(|attempt| !matches!(attempt.source, Source::Accepted(_)))?;
+    let has_reviewer = attempt.flow.has(Stage::Review);
+    attempt.agent(Stage::Review).filter(|_| has_reviewer)
 }
 
 fn planned(spec: &kernel::LoopSpec, story: &StoryId) -> Value {
@@ -350,7 +359,10 @@ fn judge(run: &kernel::RunKey, after: &State) -> Value {
     let results = checked.map(|checked| (checked.report.as_str(), checked.facts.as_deref()));
     let review = candidate.and_then(|candidate| candidate.review.as_ref());
     let feedback = review.map(|review| review.findings.join("\n"));
-    judging(run, after, candidate, results, feedback.as_deref())
+    let mut data = judging(run, after, candidate, results, feedback.as_deref());
+    let attempt = after.attempt(&run.story);
+    data["by"] = json!(attempt.and_then(|attempt| attempt.agent(Stage::Judge)));
+    data
 }
 
 /// Checks that say no are the judgment: no judge is asked any more. An arbiter may have been asked
@@ -380,7 +392,8 @@ fn measured_verdict(
     let feedback = results
         .and_then(|(_, facts)| facts)
         .map(|facts| facts.feedback.as_str());
-    let data = judging(run, after, candidate, results, feedback);
+    let mut data = judging(run, after, candidate, results, feedback);
+    data["by"] = json!("checks");
     one("agent/loop.judge", data)
 }
 
@@ -479,7 +492,7 @@ fn passed(
     let judged = judged.filter(|judged| judged != commit);
     let data = json!({ "loopId": after.spec().loop_id, "storyId": story, "commitSha": commit,
                        "judgedSha": judged,
-                       "attempt": progress.attempts, "tool": tool,
+                       "attempt": progress.made_in, "tool": tool,
                        "duration": duration.map(words), "durationMs": duration,
                        "tokens": progress.spent.known_tokens(), "costUsd": usd(progress.spent) });
     one("agent/loop.story.pass", data)
@@ -497,7 +510,7 @@ fn skipped(
     };
     let duration = progress.began_at_ms.map(|began| lasted(began, record));
     let data = json!({ "loopId": after.spec().loop_id, "storyId": story, "reason": reason,
-                       "attempts": progress.attempts, "tool": tool,
+                       "attempts": progress.n_worked(), "tool": tool,
                        "duration": duration.map(words), "durationMs": duration,
                        "tokens": progress.spent.known_tokens(), "costUsd": usd(progress.spent) });
     one("agent/loop.story.fail", data)

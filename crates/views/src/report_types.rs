@@ -198,6 +198,9 @@ pub struct AttemptReport {
     /// What the arbiter said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ruling: Option<String>,
+    /// The attempt whose candidate a person accepted here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted_attempt: Option<u32>,
     /// Who accepted it, and why, where a person did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<String>,

@@ -72,9 +72,11 @@ fn note_person(record: &Stamped, id: &str, next: &State, attempts: &mut [Attempt
         return;
     };
     let attempt = next.attempt(id);
+    let made_in = attempt.map(|attempt| attempt.made_in);
     if matches!(&record.event, Event::StoryPlanned { story, .. } if story == id) {
         match attempt.map(|attempt| &attempt.source) {
             Some(Source::Accepted(acceptance)) => {
+                last.accepted_attempt = made_in;
                 last.accepted = Some(acceptance.words());
                 last.accepted_sha = Some(acceptance.commit.to_string());
                 last.implementor = String::new();

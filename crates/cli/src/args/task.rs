@@ -127,7 +127,7 @@ pub struct RalphArgs {
     pub story: Option<String>,
     /// The agent: a name of `[agents]`, a known CLI such as codex, or a command that reads the prompt
     /// from standard input
-    #[arg(long, value_name = "AGENT", default_value = "claude")]
+    #[arg(long, value_name = "NAME", default_value = "claude")]
     pub agent: String,
     /// End after this many tasks
     #[arg(long, value_name = "N")]

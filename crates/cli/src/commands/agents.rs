@@ -12,6 +12,7 @@ use crate::config;
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
 use crate::state_folder::home;
+use crate::words::counted;
 
 /// How an agent did, over all loops that the journal has.
 #[derive(Default)]
@@ -52,8 +53,14 @@ impl Record {
 
     fn words(&self) -> String {
         let mut text = format!(
-            "{} runs, {} worked, {} failed",
-            self.runs, self.worked, self.failed
+            "{}, {} worked, {} failed",
+            counted(
+                usize::try_from(self.runs).unwrap_or(usize::MAX),
+                "run",
+                "runs"
+            ),
+            self.worked,
+            self.failed
         );
         if let Some(tokens) = self.tokens {
             let _ = write!(text, ", {tokens} tokens");

@@ -8,13 +8,16 @@ use crate::args::ConfigCommand;
 use crate::config::{Complaint, Entry, Flag, Origin, Places, Settled, Value, failure_of, settle};
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
+use crate::project_folder::project_folder;
 
 /// Parts of a variable's name that say that its value is nobody's business.
 const SECRET_WORDS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
 
 pub(crate) fn run(command: &ConfigCommand, output: &mut Output) -> Result<Exit, Failure> {
     match command {
-        ConfigCommand::Show { project, set } => show(project, set, output),
+        ConfigCommand::Show { project, set } => {
+            show(&project_folder(project.as_deref()), set, output)
+        }
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn run(keep: Option<&Path>, output: &mut Output) -> Result<Exit, Fail
     let home = Home::at(folder.join("state"));
     let prd = project.join("prd.json");
     let arguments = StartArgs {
-        project: project.clone(),
+        project: Some(project.clone()),
         prd: Some(prd),
         max_retries: Some(1),
         foreground: true,
@@ -72,6 +72,10 @@ pub(crate) fn run(keep: Option<&Path>, output: &mut Output) -> Result<Exit, Fail
         "LOOPWRIGHT_HOME={} loopwright story {} shout    # why it passed\n",
         home.root().display(),
         view.loop_id
+    ));
+    output.talk(&format!(
+        "\n== All of it is in {0}. Nothing else was written; `rm -r {0}` removes it.\n",
+        folder.display()
     ));
     output.next(NextAction::new(look, "read the accepted commits"));
     output.next(NextAction::new(

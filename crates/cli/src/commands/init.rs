@@ -63,17 +63,22 @@ pub(crate) fn init(project: &Path, dry_run: bool, output: &mut Output) -> Result
             text: SAMPLE_PRD.to_owned(),
         }),
     }
-    let mut made = Vec::new();
+    let (mut made, mut there) = (Vec::new(), Vec::new());
     for file in &wanted {
         if take(file, dry_run, output)? {
             made.push(&file.path);
+        } else {
+            there.push(&file.path);
         }
     }
     if made.is_empty() {
-        let path = wanted[0].path.display();
-        return Err(Failure::bad_input(format!(
-            "`{path}` is there already, and is left as it is"
-        )));
+        return Err(nothing_to_make(project, &wanted[0].path, prd.as_deref()));
+    }
+    for path in there {
+        let path = path.display();
+        output.talk(&format!(
+            "`{path}` is there already, and is left as it is\n"
+        ));
     }
     for remark in &found {
         output.talk(&format!("{remark}\n"));
@@ -89,6 +94,27 @@ pub(crate) fn init(project: &Path, dry_run: bool, output: &mut Output) -> Result
         "start a loop",
     ));
     Ok(Exit::Done)
+}
+
+/// Everything is there, as after an `init` before.
+fn nothing_to_make(project: &Path, config: &Path, prd: Option<&Path>) -> Failure {
+    let config = config.display();
+    let what = match prd {
+        Some(prd) => format!("`{config}` and the PRD `{}` are", prd.display()),
+        None => format!("`{config}` is"),
+    };
+    let failure = Failure::bad_input(format!(
+        "nothing to make: {what} there already, and nothing was changed"
+    ))
+    .hint("`loopwright doctor` says whether a loop can start with it")
+    .hint(format!(
+        "to have a new one written, move `{config}` away first"
+    ));
+    // It was found above the current folder.
+    if project.ends_with("..") {
+        return failure.hint("`loopwright init --project .` makes one for this folder alone");
+    }
+    failure
 }
 
 /// `init --just`: the recipes that people of the task-graph loop know.
@@ -122,9 +148,6 @@ fn take(file: &Wanted, dry_run: bool, output: &mut Output) -> Result<bool, Failu
     let path = file.path.display();
     if dry_run {
         if file.path.exists() {
-            output.talk(&format!(
-                "`{path}` is there already, and would be left as it is\n"
-            ));
             return Ok(false);
         }
         output.data(&format!("would make {path}:\n\n{}\n", file.text))?;
@@ -140,12 +163,7 @@ fn take(file: &Wanted, dry_run: bool, output: &mut Output) -> Result<bool, Failu
             output.data(&format!("made {path}\n"))?;
             Ok(true)
         }
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            output.talk(&format!(
-                "`{path}` is there already, and is left as it is\n"
-            ));
-            Ok(false)
-        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(Failure::environment(
             &format!("cannot make `{path}`"),
             &error,

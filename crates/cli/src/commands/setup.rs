@@ -111,12 +111,25 @@ fn configuration(project: &Path) -> Vec<Finding> {
             }));
             findings
         }
-        Err(failure) => {
-            let first = failure.message.lines().next().unwrap_or_default();
-            let remedy = "`loopwright config show` names everything that is wrong, with its place";
-            vec![Finding::bad("configuration", first, remedy)]
-        }
+        Err(failure) => wrong(project, &failure),
     }
+}
+
+/// Everything that is wrong with the configuration, each with its place.
+fn wrong(project: &Path, failure: &Failure) -> Vec<Finding> {
+    let remedy = "`loopwright explain config` lists every table and key";
+    let settled = config::settle(&config::Places::of_project(project), &[]);
+    let complaints = settled.ok().and_then(Result::err).unwrap_or_default();
+    if complaints.is_empty() {
+        let first = failure.message.lines().next().unwrap_or_default();
+        return vec![Finding::bad("configuration", first, remedy)];
+    }
+    let finding = |each: &config::Complaint| {
+        let help = each.help.as_deref().unwrap_or(remedy);
+        let message = each.message.lines().next().unwrap_or_default();
+        Finding::bad("configuration", format!("{}: {message}", each.place), help)
+    };
+    complaints.iter().map(finding).collect()
 }
 
 /// The checks that a loop would run; none where there is no commit yet, which is a finding of its

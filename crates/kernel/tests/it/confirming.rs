@@ -5,73 +5,11 @@ use kernel::{
     RunOutcome, Stage, State, StoryStatus, TimeBudget, decide,
 };
 
+use crate::queue::{begin, broken, carry, judged, land, order_like, owed_to, prove, proven, warm};
 use crate::support::{
     Played, asked, checked, ended, facts, fault, green, interrupted, numbered_commit, restacked,
     spec, story, strings, unfit, unproven, worked,
 };
-
-/// Checks that proved the story with a reused build.
-fn warm() -> RunOutcome {
-    facts(|facts| {
-        facts.proven = strings(&["it works"]);
-        facts.warm = true;
-    })
-}
-
-fn proven() -> RunOutcome {
-    facts(|facts| facts.proven = strings(&["it works"]))
-}
-
-fn broken() -> RunOutcome {
-    facts(|facts| facts.broken = strings(&["an older test"]))
-}
-
-fn judged() -> LoopSpec {
-    let mut spec = spec(vec![
-        story("a", 0, &[]),
-        story("b", 1, &[]),
-        story("c", 2, &[]),
-    ]);
-    spec.flow = Flow::Judged;
-    spec.together.parallel = 3;
-    spec.together.checks_at_once = 3;
-    spec
-}
-
-/// Begins a story and takes it to its checks.
-fn begin(played: &mut Played, id: &str) {
-    played.begin(id);
-    played.end_stage_of(id, Stage::Baseline, checked(true));
-    played.end_stage_of(id, Stage::Implement, worked());
-}
-
-/// Takes a story from its checks through the judge.
-fn prove(played: &mut Played, id: &str, outcome: RunOutcome) {
-    played.end_stage_of(id, Stage::Check, outcome);
-    played.start_stage(Some(id), Stage::Judge);
-    let verdict = played.verdict_on(id, true);
-    played.end_stage_of(id, Stage::Judge, RunOutcome::Judged(verdict));
-}
-
-fn order_like(played: &Played, words: &str) -> Order {
-    let owed = played.owed();
-    let found = owed.iter().find(|order| order.key().starts_with(words));
-    let found = found.unwrap_or_else(|| panic!("no {words}: {:?}", played.owed_words()));
-    found.clone()
-}
-
-fn carry(played: &mut Played, words: &str) {
-    let order = order_like(played, words);
-    played.carry_out(&order);
-}
-
-/// Begins a story on the head, proves it and lands it; says as what.
-fn land(played: &mut Played, id: &str, outcome: RunOutcome) -> Commit {
-    begin(played, id);
-    prove(played, id, outcome);
-    carry(played, &format!("integrate {id}"));
-    played.state.head().clone()
-}
 
 fn started() -> Played {
     let mut played = Played::start(judged());
@@ -94,13 +32,6 @@ fn announced(id: &str) -> Event {
         branch: kernel::PublishResult::Done,
         prd: kernel::WriteBack::Done,
     }
-}
-
-/// What is owed to a story, in short.
-fn owed_to(played: &Played, id: &str) -> Vec<String> {
-    let mut words = played.owed_words();
-    words.retain(|word| word.split(' ').any(|part| part == id));
-    words
 }
 
 fn cold_runs(state: &State) -> Vec<(Stage, bool)> {

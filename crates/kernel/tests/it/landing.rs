@@ -5,27 +5,11 @@ use kernel::{
     RestackOrder, Restackable, RunOutcome, Stage, Step, StoryStatus, decide, needs_person,
 };
 
+use crate::queue::{judge, judged, proven};
 use crate::support::{
     Played, answered, asked, checked, ended, facts, green, limit, made, numbered_commit,
     restack_refused, restacked, spec, story, strings, worked,
 };
-
-/// Facts that prove the story by a test of its own.
-fn proven() -> RunOutcome {
-    facts(|facts| facts.proven = strings(&["it works"]))
-}
-
-fn judged() -> LoopSpec {
-    let mut spec = spec(vec![
-        story("a", 0, &[]),
-        story("b", 1, &[]),
-        story("c", 2, &[]),
-    ]);
-    spec.flow = Flow::Judged;
-    spec.together.parallel = 3;
-    spec.together.checks_at_once = 3;
-    spec
-}
 
 /// Three stories, all under way on the same base.
 fn three(spec: LoopSpec) -> Played {
@@ -44,15 +28,7 @@ fn three(spec: LoopSpec) -> Played {
 /// Takes a story from its checks to the queue.
 fn prove(played: &mut Played, id: &str) -> Commit {
     played.end_stage_of(id, Stage::Check, proven());
-    pass(played, id)
-}
-
-fn pass(played: &mut Played, id: &str) -> Commit {
-    played.start_stage(Some(id), Stage::Judge);
-    let verdict = played.verdict_on(id, true);
-    let commit = verdict.commit.clone();
-    played.end_stage_of(id, Stage::Judge, RunOutcome::Judged(verdict));
-    commit
+    judge(played, id, true)
 }
 
 /// Lands whoever is at the front and on the head.
@@ -183,7 +159,7 @@ fn i01_what_was_judged_again_lands_by_its_own_id() {
     };
     let why = played.refused(ended(run, RunOutcome::Judged(former)));
     assert!(why.starts_with("the verdict is about"), "{why}");
-    let commit = pass(&mut played, "b");
+    let commit = judge(&mut played, "b", true);
     assert_eq!(commit, numbered_commit(900));
     land(&mut played);
     assert_eq!(*played.state.head(), commit);
@@ -253,7 +229,7 @@ fn send_back_again(played: &mut Played) {
         RestackClass::Disjoint,
     ));
     played.end_stage_of("c", Stage::Check, proven());
-    pass(played, "b");
+    judge(played, "b", true);
     land(played);
     let order = restack_order(played);
     assert_eq!(order.story, "b");
@@ -465,7 +441,7 @@ fn a_person_is_asked_again_where_their_yes_was_about_something_else() {
         played.record(event);
         played.end_stage_of("b", Stage::Check, proven());
         if next(&played).contains("judge") {
-            pass(&mut played, "b");
+            judge(&mut played, "b", true);
         }
         let attempt = played.state.attempt("b").expect("an attempt");
         let asks = matches!(attempt.step, Step::Approve { .. });
@@ -606,7 +582,7 @@ fn tests_are_put_onto_a_new_base_where_they_fit() {
     for id in ["a", "b"] {
         played.end_stage_of(id, Stage::Check, proven());
         played.end_stage_of(id, Stage::Review, crate::support::reviewed());
-        pass(&mut played, id);
+        judge(&mut played, id, true);
     }
     land(&mut played);
     let order = restack_order(&played);

@@ -13,6 +13,7 @@ mod orders;
 mod proof_of_work;
 mod publishing;
 mod questions;
+mod queue;
 mod records;
 mod reload;
 mod several;

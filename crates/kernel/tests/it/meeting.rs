@@ -6,28 +6,13 @@ use kernel::{
     RunOutcome, Stage, StoryStatus, TimeBudget,
 };
 
+use crate::queue::{begin, broken, carry, judge, land, order_like, owed_to, prove, proven, warm};
 use crate::support::{
     Played, answered, asked, checked, ended, facts, fault, green, made, numbered_commit, restacked,
     spec, story, strings, worked,
 };
 
 const CAP_MS: i64 = 10_000;
-
-fn proven() -> RunOutcome {
-    facts(|facts| facts.proven = strings(&["it works"]))
-}
-
-/// Checks that proved the story with a reused build.
-fn warm() -> RunOutcome {
-    facts(|facts| {
-        facts.proven = strings(&["it works"]);
-        facts.warm = true;
-    })
-}
-
-fn broken() -> RunOutcome {
-    facts(|facts| facts.broken = strings(&["an older test"]))
-}
 
 fn judged(ids: &[&str]) -> LoopSpec {
     let stories = ids.iter().enumerate();
@@ -43,47 +28,6 @@ fn started(spec: LoopSpec) -> Played {
     let mut played = Played::start(spec);
     played.record(Event::LoopPrepared);
     played
-}
-
-/// Begins a story and takes it to its checks.
-fn begin(played: &mut Played, id: &str) {
-    played.begin(id);
-    played.end_stage_of(id, Stage::Baseline, checked(true));
-    played.end_stage_of(id, Stage::Implement, worked());
-}
-
-/// Takes a story from its checks through the judge.
-fn prove(played: &mut Played, id: &str, outcome: RunOutcome) {
-    played.end_stage_of(id, Stage::Check, outcome);
-    judge(played, id, true);
-}
-
-fn judge(played: &mut Played, id: &str, pass: bool) -> Commit {
-    played.start_stage(Some(id), Stage::Judge);
-    let verdict = played.verdict_on(id, pass);
-    let commit = verdict.commit.clone();
-    played.end_stage_of(id, Stage::Judge, RunOutcome::Judged(verdict));
-    commit
-}
-
-fn order_like(played: &Played, words: &str) -> Order {
-    let owed = played.owed();
-    let found = owed.iter().find(|order| order.key().starts_with(words));
-    let found = found.unwrap_or_else(|| panic!("no {words}: {:?}", played.owed_words()));
-    found.clone()
-}
-
-fn carry(played: &mut Played, words: &str) {
-    let order = order_like(played, words);
-    played.carry_out(&order);
-}
-
-/// Begins a story on the head, proves it and lands it.
-fn land(played: &mut Played, id: &str, outcome: RunOutcome) -> Commit {
-    begin(played, id);
-    prove(played, id, outcome);
-    carry(played, &format!("integrate {id}"));
-    played.state.head().clone()
 }
 
 fn restack_of(played: &Played, id: &str) -> RestackOrder {
@@ -102,12 +46,6 @@ fn restack(played: &mut Played, id: &str, number: u64) {
         numbered_commit(number),
         RestackClass::Disjoint,
     ));
-}
-
-fn owed_to(played: &Played, id: &str) -> Vec<String> {
-    let mut words = played.owed_words();
-    words.retain(|word| word.split(' ').any(|part| part == id));
-    words
 }
 
 fn status(played: &Played, id: &str) -> StoryStatus {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use kernel::{Commit, Event, Flow, RunOutcome, Stage, StoryStatus};
 
-use crate::support::{Played, checked, green, numbered_commit, spec, story, worked};
+use crate::support::{
+    Played, checked, facts, green, numbered_commit, spec, story, strings, worked,
+};
 
 fn accept(story: &str, commit: &Commit, reason: Option<&str>) -> Event {
     Event::AcceptRequested {
@@ -429,4 +431,57 @@ fn a_refused_candidate_is_a_failed_attempt_and_a_person_may_accept_it() {
     played.record(accept("a", &numbered_commit(1), Some("it is made up")));
     played.settle();
     assert!(!is_skipped(&played, "a"));
+}
+
+/// Whoever accepts a candidate has not made another attempt, and what lands is the attempt that made it.
+#[test]
+fn what_is_accepted_counts_as_the_attempt_that_made_it() {
+    let mut spec = spec(vec![story("a", 0, &[])]);
+    spec.max_retries = 1;
+    let mut played = Played::start(spec);
+    let first = judged_no(&mut played);
+    judged_no(&mut played);
+    played.settle();
+    played.record(accept("a", &first, None));
+    played.settle();
+    let story = played.state.story("a").expect("a story");
+    assert!(story.has_passed(), "{:?}", story.status);
+    assert_eq!((story.n_worked(), story.made_in), (2, 1));
+}
+
+/// A last attempt that made nothing is not why a story is set aside.
+#[test]
+fn a_skip_says_what_was_wrong_before_an_attempt_that_made_nothing() {
+    let no_change = "it changed no file";
+    for (first, reason) in [
+        (
+            Some("sum is wrong"),
+            "sum is wrong\n\nThe last attempt: it changed no file",
+        ),
+        (None, no_change),
+    ] {
+        let mut spec = spec(vec![story("a", 0, &[])]);
+        spec.max_retries = u32::from(first.is_some());
+        let mut played = Played::start(spec);
+        if let Some(words) = first {
+            played.end_run(worked());
+            played.end_run(facts(|facts| {
+                facts.failing = strings(&["sum"]);
+                facts.feedback = words.to_owned();
+            }));
+        }
+        played.end_run(worked());
+        let attempt = 1 + u32::from(first.is_some());
+        played.record(Event::NothingNew {
+            story: "a".into(),
+            attempt,
+            why: no_change.to_owned(),
+        });
+        played.settle();
+        let story = played.state.story("a").expect("a story");
+        let StoryStatus::Skipped { reason: said, .. } = &story.status else {
+            panic!("{:?}", story.status);
+        };
+        assert_eq!(said, reason);
+    }
 }

@@ -88,13 +88,12 @@ fn what_init_writes_is_enough_to_start_with_and_stays() {
     assert_eq!(start.exit, 0, "{}", start.whole());
     assert!(start.stdout.contains("US-001"), "{}", start.whole());
     let again = run(&env, &["init"]);
-    assert!(
-        again.exit == 2
-            && again
-                .stderr
-                .contains("is there already, and is left as it is"),
-        "{}",
-        again.whole()
+    assert_eq!(
+        again.whole(),
+        "exit 2\n----- stdout\n----- stderr\n\
+         error: nothing to make: `./loopwright.toml` and the PRD `./prd.json` are there already, and nothing was changed\n\
+         help: `loopwright doctor` says whether a loop can start with it\n\
+         help: to have a new one written, move `./loopwright.toml` away first\n"
     );
     assert_eq!(env.read("project/loopwright.toml"), config);
     assert_eq!(env.read("project/prd.json"), prd);

@@ -605,7 +605,11 @@ fn init_makes_a_configuration_and_doctor_names_what_is_missing() {
     let scene = Scene::new(&["one"]);
     let refused = scene.env.run(&["init", "--project", "project"]);
     assert!(
-        refused.exit == 2 && refused.stderr.contains("is there already"),
+        refused.exit == 2
+            && refused
+                .stderr
+                .contains("are there already, and nothing was changed")
+            && !refused.stderr.contains("--project ."),
         "{}",
         refused.whole()
     );

@@ -240,7 +240,7 @@ fn sizes_are_counted_as_far_as_there_is_time() {
     assert_eq!(size(oldest), Value::Null, "no time was left");
     assert_eq!(size(ids[1]), 0, "it has no folder");
     let (text, _) = folder.list();
-    assert!(text.contains("more than "), "{text}");
+    assert!(text.contains("  > "), "{text}");
     fs::remove_dir_all(folder.home().join("loops").join(newest)).expect("removed");
     let (_, loops) = folder.list();
     assert!(

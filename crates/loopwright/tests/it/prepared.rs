@@ -29,7 +29,7 @@ pub(crate) fn prepared_with(scene: &Scene, loop_id: &str, options: &[&str]) -> S
     let answer = scene.env.run(
         &[
             &start[..],
-            &["--json", "--dry-run", "--no-preflight"],
+            &["--json", "--dry-run", "--again", "--no-preflight"],
             options,
         ]
         .concat(),

@@ -102,18 +102,52 @@ fn a_story_is_tried_again_after_its_loop_has_ended() {
     assert_eq!(newer.exit, 0, "{}", newer.whole());
     let answer = in_project(&scene, &["retry", "never-one"]);
     assert_eq!(answer.exit, 0, "{}", answer.whole());
-    let expected = format!("{id}: `never-one`: it is tried again");
-    assert!(answer.stdout.starts_with(&expected), "{}", answer.whole());
+    let expected = format!("{id}: `never-one`: it is tried again, as attempt 4 of at most 6\n");
+    assert_eq!(answer.stdout, expected, "{}", answer.whole());
     let unknown = in_project(&scene, &["retry", "nobody"]);
     assert!(
         unknown.exit == 2 && unknown.stderr.contains("has no story `nobody`"),
         "{}",
         unknown.whole()
     );
-    wait_until("the end", || {
-        let view = in_project(&scene, &["status", &id, "--json"]).json();
-        (view["result"]["status"] == "completed").then_some(())
-    });
+    let wait_for_end = || {
+        wait_until("the end", || {
+            let view = in_project(&scene, &["status", &id, "--json"]).json();
+            (view["result"]["status"] == "completed").then_some(())
+        });
+    };
+    wait_for_end();
+    // What is accepted keeps the number under which it was made, on every page.
+    let accept = [
+        "accept",
+        &id,
+        "never-one",
+        "--attempt",
+        "5",
+        "--reason",
+        "fine",
+    ];
+    assert_eq!(in_project(&scene, &accept).exit, 0);
+    wait_for_end();
+    let pages: Vec<String> = [
+        &["status", &id][..],
+        &["report", &id],
+        &["story", &id, "never-one"],
+    ]
+    .map(|words| in_project(&scene, words).stdout)
+    .into();
+    for (page, expected) in pages.iter().zip([
+        &["  6 attempts  ", "[never-one] passed, attempt 5, "][..],
+        &["6 attempts, "],
+        &["\nattempt 5, accepted by a person: passed, base "],
+    ]) {
+        for words in expected {
+            assert!(page.contains(words), "{words}: {page}");
+        }
+    }
+    let branch = format!("agent-loop/{id}");
+    let subject = scene.git(&["log", "-1", "--format=%s", &branch]);
+    assert!(subject.contains("attempt-5"), "{subject}");
 }
 
 /// No verb names a command that is refused in turn.

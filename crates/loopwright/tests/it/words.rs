@@ -101,7 +101,7 @@ fn nuke_dead_goes_on_past_a_loop_that_it_may_not_remove_and_reports_it() {
             .env
             .run(&[&["nuke", "dead", "--dry-run"], force].concat());
         assert_eq!(dry.exit, 0, "{}", dry.whole());
-        let line = format!("would remove  {removed}\n");
+        let line = format!("would remove  {removed}  0 B\n");
         assert!(dry.stdout.contains(&line), "{}", dry.whole());
         let also = dry.stdout.contains(&format!("would remove  {kept}"));
         assert_eq!(also, !force.is_empty(), "{}", dry.whole());

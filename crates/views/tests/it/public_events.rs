@@ -25,11 +25,11 @@ const CONTRACT: [(&str, &str); 15] = [
     ),
     (
         "agent/loop.review",
-        "loopId project storyId commitSha attempt",
+        "loopId project storyId commitSha attempt by",
     ),
     (
         "agent/loop.judge",
-        "loopId project storyId commitSha testResults feedback attempt",
+        "loopId project storyId commitSha testResults feedback attempt by",
     ),
     (
         "agent/loop.story.pass",

@@ -1,9 +1,10 @@
 //! What is told of stories that a person steered.
 
 use kernel::{Commit, Event, Facts, Flow, RunOutcome, Stage};
+use serde_json::json;
 use views::{loop_report, public_events, story_report};
 
-use crate::support::{Played, checked, commit, spec, worked};
+use crate::support::{Played, checked, commit, review, spec, worked};
 
 fn accept(commit: &Commit, reason: Option<&str>) -> Event {
     Event::AcceptRequested {
@@ -201,4 +202,60 @@ fn an_attempt_that_a_person_overtook_has_an_end() {
         .map(|attempt| attempt.ended)
         .collect();
     assert!(!ends[0].is_empty(), "{ends:?}");
+}
+
+/// What a person accepted is told as the attempt that made it.
+#[test]
+fn an_accepted_attempt_keeps_its_number_everywhere() {
+    let mut spec = spec(Flow::Judged, &["a"]);
+    spec.max_retries = 0;
+    let mut played = Played::start(spec);
+    played.attempt(false).settle();
+    let candidate = story_report(&played.records, "a")
+        .expect("a story")
+        .attempts[0]
+        .candidate_sha
+        .clone();
+    let candidate = Commit::new(&candidate.expect("a candidate")).expect("an id");
+    played.record(accept(&candidate, Some("fine"))).settle();
+    let events = public_events(&played.records);
+    let passed = events
+        .iter()
+        .find(|event| event.name == "agent/loop.story.pass");
+    assert_eq!(passed.expect("it passed").data["attempt"], 1);
+    let report = loop_report(&played.records).expect("a report");
+    assert_eq!(report.view.stories[0].attempts, 1);
+    let story = story_report(&played.records, "a").expect("a story");
+    let last = story.attempts.last().expect("an attempt");
+    assert_eq!((last.number, last.accepted_attempt), (2, Some(1)));
+}
+
+/// Events have the same names in every flow, and name only those who take part.
+#[test]
+fn nobody_reviews_or_judges_where_the_flow_has_nobody_for_it() {
+    for (flow, reviewer) in [
+        (Flow::Solo, json!(null)),
+        (Flow::Judged, json!(null)),
+        (Flow::Quartet, json!("tester")),
+    ] {
+        let mut spec = spec(flow, &["a"]);
+        spec.reviewer = "tester".into();
+        spec.max_retries = 1;
+        let mut played = Played::start(spec);
+        played
+            .end(Stage::Baseline, checked())
+            .end(Stage::Implement, worked());
+        if flow == Flow::Quartet {
+            played.end(Stage::WriteTests, RunOutcome::TestsWritten(review("t")));
+        }
+        played.end(Stage::Check, red());
+        let events = public_events(&played.records);
+        let by = |name: &str| {
+            let event = events.iter().find(|event| event.name == name);
+            event.map(|event| event.data["by"].clone())
+        };
+        let word = flow.word();
+        assert_eq!(by("agent/loop.review"), Some(reviewer), "{word}");
+        assert_eq!(by("agent/loop.judge"), Some(json!("checks")), "{word}");
+    }
 }

@@ -37,6 +37,23 @@ pub(super) fn words(state: &State, request: &Event, story: &StoryId, usual: &str
     }
 }
 
+/// That a story is tried again, and which attempts it has left.
+pub(super) fn tried_again(state: &State, request: &Event, story: &StoryId) -> String {
+    let stamped = Stamped {
+        at_ms: now_ms(),
+        event: request.clone(),
+    };
+    let after = state.clone().after(&stamped).ok();
+    let left = after.as_ref().and_then(|after| {
+        let progress = after.story(story)?;
+        Some((progress.attempts + 1, progress.attempts_max(after.spec())))
+    });
+    match left {
+        Some((next, last)) => format!("it is tried again, as attempt {next} of at most {last}"),
+        None => "it is tried again".to_owned(),
+    }
+}
+
 fn word(reason: &EndReason) -> &'static str {
     match reason {
         EndReason::Completed => "completed",

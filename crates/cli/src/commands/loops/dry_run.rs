@@ -5,12 +5,15 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use home::Settings;
-use kernel::{LoopSpec, StorySpec, StoryStart};
+use kernel::{LoopSpec, Stage, StorySpec, StoryStart};
 
 use crate::commands::jail;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::words::counted;
+
+/// The columns of a story's id; a longer one moves its own title only.
+const ID_COLUMNS_MAX: usize = 24;
 
 pub(super) fn show(
     spec: &LoopSpec,
@@ -22,6 +25,7 @@ pub(super) fn show(
     }
     let settings: Option<Settings> = serde_json::from_str(&spec.settings).ok();
     output.data(&page(spec, settings.as_ref()))?;
+    output.talk("nothing was started; the same without `--dry-run` starts it\n");
     let order: Vec<&str> = run_order(spec)
         .iter()
         .map(|story| story.id.as_str())
@@ -31,26 +35,32 @@ pub(super) fn show(
 }
 
 fn page(spec: &LoopSpec, settings: Option<&Settings>) -> String {
-    let mut out = String::new();
+    let order = run_order(spec);
+    let n_stories = counted(order.len(), "story", "stories");
+    let mut out = format!("a loop would do {n_stories}, in this order:\n");
+    let numbers = order.len().to_string().len();
+    let ids = order.iter().map(|story| story.id.as_str().chars().count());
+    let ids = ids.max().unwrap_or(0).min(ID_COLUMNS_MAX);
     // Writing to a String cannot fail.
-    for (number, story) in (1..).zip(run_order(spec)) {
+    for (number, story) in (1..).zip(order) {
         let implementor = spec.implementor_for(story, 1);
         let by = if *implementor == spec.implementor {
             String::new()
         } else {
             format!("  (by {implementor})")
         };
-        let _ = writeln!(out, "{number}. {}  {}{by}", story.id, story.title);
+        let id = story.id.as_str();
+        let _ = writeln!(out, "  {number:>numbers$}. {id:<ids$}  {}{by}", story.title);
     }
     let from = &spec.base.as_str()[..12];
-    let _ = writeln!(out, "from {from}, onto a new branch {}", spec.branch);
+    // Every loop has an id of its own, and this one will never be.
+    let branch = spec.branch.replace(&spec.loop_id, "ID");
+    let _ = writeln!(out, "from {from}, onto a new branch {branch}");
     let _ = writeln!(
         out,
-        "flow {}, implementor {}, reviewer {}, judge {}, {} each",
+        "flow {}, {}; at most {} at each story",
         spec.flow.word(),
-        spec.implementor,
-        spec.reviewer,
-        spec.judge,
+        cast(spec),
         counted(spec.attempts_max() as usize, "attempt", "attempts")
     );
     for check in settings
@@ -65,6 +75,26 @@ fn page(spec: &LoopSpec, settings: Option<&Settings>) -> String {
         .map_or("host", |jail| jail.kind.word());
     let _ = writeln!(out, "agents and checks {}", jail::words(kind));
     out
+}
+
+/// Who does what, as far as the flow has work for them.
+fn cast(spec: &LoopSpec) -> String {
+    let has = |stages: &[Stage]| stages.iter().any(|stage| spec.flow.has(*stage));
+    let parts = [
+        ("implementor", &spec.implementor, true),
+        (
+            "reviewer",
+            &spec.reviewer,
+            has(&[Stage::WriteTests, Stage::Review]),
+        ),
+        ("prover", &spec.prover, has(&[Stage::Prove])),
+        ("judge", &spec.judge, has(&[Stage::Judge])),
+    ];
+    let parts = parts.into_iter().filter(|(.., is_there)| *is_there);
+    let parts: Vec<String> = parts
+        .map(|(role, agent, _)| format!("{role} {agent}"))
+        .collect();
+    parts.join(", ")
 }
 
 fn limits(spec: &LoopSpec, settings: Option<&Settings>) -> String {

@@ -167,7 +167,8 @@ fn block(story: &LiveStory, now_ms: i64, columns: Columns, screen: Screen) -> Ve
     } else {
         format!("  ({})", story.detail)
     };
-    let text = format!("{}  {}{detail}", story.id, story.title);
+    let ids = columns.ids;
+    let text = format!("{:<ids$}  {}{detail}", story.id, story.title);
     let status = screen.painted(colour_of(story.status), &format!("{:<8}", story.status));
     let rest = screen.row(&text, &columns.beside(&clock, used), STATUS_COLUMNS);
     let mut lines = vec![format!("{status} {rest}")];
@@ -184,9 +185,14 @@ fn block(story: &LiveStory, now_ms: i64, columns: Columns, screen: Screen) -> Ve
     lines
 }
 
-/// What stands at the right of the stories and runs: time, and tokens and money if any are known.
+/// The columns of a story's id; a longer one moves its own title only.
+const ID_COLUMNS_MAX: usize = 24;
+
+/// How wide the ids are, and what stands at the right of the stories and runs: time, and tokens and money
+/// if any are known.
 #[derive(Clone, Copy)]
 struct Columns {
+    ids: usize,
     has_tokens: bool,
     has_cost: bool,
 }
@@ -199,7 +205,9 @@ impl Columns {
             runs.chain([story.used])
         });
         let sum = all.fold(Used::default(), Used::and);
+        let ids = view.stories.iter().map(|story| story.id.chars().count());
         Self {
+            ids: ids.filter(|ids| *ids <= ID_COLUMNS_MAX).max().unwrap_or(0),
             has_tokens: sum.tokens.is_some(),
             has_cost: sum.cost_micro_usd.is_some(),
         }

@@ -106,6 +106,14 @@ impl LiveScreen {
         }
     }
 
+    /// Takes the drawing away: what is shown next says all of it again.
+    pub(super) fn wipe(&mut self, output: &mut Output) {
+        if !self.drawn.is_empty() {
+            output.talk(&over(&self.drawn, ""));
+            self.drawn.clear();
+        }
+    }
+
     fn live_view(&self, loaded: &Loaded) -> LiveView {
         let Some((view, _)) = &self.view else {
             return LiveView::default();
@@ -296,6 +304,9 @@ fn over(before: &str, now: &str) -> String {
         out.push_str(line);
         out.push_str("\x1b[K\n");
     }
+    if now.is_empty() {
+        out.push_str("\x1b[K");
+    }
     out.push_str("\x1b[J");
     out
 }
@@ -308,5 +319,6 @@ mod tests {
     fn a_drawing_takes_the_place_of_the_one_before() {
         assert_eq!(over("", "a\nb\n"), "a\x1b[K\nb\x1b[K\n\x1b[J");
         assert_eq!(over("a\nb\n", "c\n"), "\x1b[2A\rc\x1b[K\n\x1b[J");
+        assert_eq!(over("a\nb\n", ""), "\x1b[2A\r\x1b[K\x1b[J");
     }
 }

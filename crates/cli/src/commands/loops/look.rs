@@ -484,6 +484,10 @@ pub(super) fn event_line(event: &PublicEvent, length: Length) -> String {
         let text = value.as_str().map(str::to_owned);
         Some(text.unwrap_or_else(|| value.to_string()))
     };
+    // The names are the same in every flow, also in one without a reviewer or a judge.
+    let is_role = matches!(event.name, "agent/loop.review" | "agent/loop.judge");
+    let by = is_role.then(|| field("by").unwrap_or_else(|| "nobody".to_owned()));
+    let by = by.map(|by| format!(" by={by}")).unwrap_or_default();
     let parts: Vec<String> = [
         "storyId",
         "attempt",
@@ -503,7 +507,7 @@ pub(super) fn event_line(event: &PublicEvent, length: Length) -> String {
     let until = until
         .map(|until_ms| format!(" until={}", home::local(until_ms)))
         .unwrap_or_default();
-    format!("{}  {}{until}\n", event.name, parts.join(" "))
+    format!("{}  {}{by}{until}\n", event.name, parts.join(" "))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt as _;
 
 use home::{DiskUse, Home, disk_use};
 use journal::{Brief, Cache, Fingerprint, Journal, LoopRow, Remembered};
+use kernel::decide;
 use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -21,7 +22,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::state_folder::home;
 use crate::table::{Cell, Fit, Table};
-use crate::words::{counted, first_line, room};
+use crate::words::{counted, first_line, size};
 use crate::worker_trouble::{Trouble, as_json, trouble};
 
 /// Loops that are over and that `status` shows.
@@ -59,9 +60,15 @@ pub(super) fn show(
         Which::Recent => keep_recent(&mut entries),
     };
     count_sizes(home, &mut entries);
+    let is_owed = |entry: &Entry| matches!(entry.what, What::Live { is_owed: true, .. });
     let is_live = |entry: &Entry| matches!(entry.what, What::Live { .. });
-    if entries.iter().any(is_live) {
+    if entries.iter().any(is_owed) {
         tell_of_worker(home, output);
+    }
+    if entries.iter().any(is_live)
+        && let Some(Trouble { what, remedy }) = trouble(home)
+    {
+        output.talk(&format!("note: {what}; {remedy}\n"));
     }
     let owes = |entry: &Entry| matches!(entry.what, What::Live { owes: true, .. });
     if entries.iter().any(owes) {
@@ -128,13 +135,11 @@ struct Overview {
     worker: serde_json::Value,
 }
 
-/// Says why loops that are not over stand still, if they do.
+/// Says that loops which a worker could go on with stand still. Those that only wait for a person need
+/// none.
 fn tell_of_worker(home: &Home, output: &mut Output) {
     if !home::is_worker_there(home) {
         output.talk("note: no worker is at work; `loopwright serve` goes on with the loops\n");
-    }
-    if let Some(Trouble { what, remedy }) = trouble(home) {
-        output.talk(&format!("note: {what}; {remedy}\n"));
     }
 }
 
@@ -167,6 +172,8 @@ enum What {
         whole: String,
         /// Whether accepted work is not published, although it is over.
         owes: bool,
+        /// Whether a worker could do anything for it now.
+        is_owed: bool,
         /// Whether it asks somebody, or a person has taken what is left.
         needs_person: bool,
     },
@@ -220,7 +227,7 @@ impl Entry {
                     id,
                     Cell::state(status),
                     Cell::new(passed),
-                    Cell::new(self.size.map_or("-".to_owned(), room)),
+                    Cell::new(self.size.map_or("-".to_owned(), narrow)),
                     Cell::new(last.unwrap_or_default()),
                     Cell::new(project),
                 ]
@@ -231,6 +238,12 @@ impl Entry {
             }
         }
     }
+}
+
+/// The room that a loop takes, in a column: of a large one only that it is more.
+fn narrow(found: DiskUse) -> String {
+    let least = if found.is_more { "> " } else { "" };
+    format!("{least}{}", size(found.bytes))
 }
 
 /// Leaves out loops that ended long ago, and says how many.
@@ -380,6 +393,7 @@ fn look_up(
             brief,
             whole,
             owes,
+            is_owed: !decide(&loaded.state).is_empty(),
             needs_person,
         };
         return Entry::new(loop_id, what);

@@ -1,6 +1,6 @@
 //! `loopwright nuke`: removes everything of a loop that is over.
 
-use home::Home;
+use home::{ENTRIES_MAX, Home, disk_use};
 use journal::Journal;
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::lookup::{find, load, open};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::state_folder::home;
-use crate::words::counted;
+use crate::words::{counted, room};
 
 /// How to remove.
 pub(super) struct Way {
@@ -40,7 +40,7 @@ pub(super) fn run(what: &str, way: &Way, output: &mut Output) -> Result<Exit, Fa
     for loop_id in doomed {
         match remove(&home, &journal, &loop_id, way) {
             Fate::Removed => {
-                output.data(&removed_line(&loop_id, way))?;
+                output.data(&removed_line(&home, &loop_id, way))?;
                 removed.push(loop_id);
             }
             // Whoever names one loop wants that one.
@@ -73,9 +73,10 @@ pub(super) fn run(what: &str, way: &Way, output: &mut Output) -> Result<Exit, Fa
     Ok(summed_up(failed, output))
 }
 
-fn removed_line(loop_id: &str, way: &Way) -> String {
+fn removed_line(home: &Home, loop_id: &str, way: &Way) -> String {
     if way.dry_run {
-        return format!("would remove  {loop_id}\n");
+        let found = disk_use(&home.loop_folder(loop_id), ENTRIES_MAX);
+        return format!("would remove  {loop_id}  {}\n", room(found));
     }
     format!("removed {loop_id}; its branch in your repository, if any, is still there\n")
 }

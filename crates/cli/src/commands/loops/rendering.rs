@@ -3,7 +3,7 @@
 
 use agents::{Activity, Kind, Reader};
 
-use crate::words::{first_line, visible};
+use crate::words::{begun_colour_bytes, first_line, visible};
 
 /// The width of an activity's word; further lines of what was said begin below its text.
 const MARGIN: usize = 8;
@@ -18,7 +18,7 @@ pub(super) struct Rendering {
 enum Form {
     /// As it was printed.
     Raw,
-    /// Text whose last character may not be whole yet.
+    /// Text whose last character, or last colour, may not be whole yet.
     Text(Vec<u8>),
     Activities(Box<Reader>),
 }
@@ -83,17 +83,16 @@ impl Rendering {
     }
 }
 
-/// How many bytes end with a whole character. Bytes that are no text count as whole.
+/// How many bytes end with a whole character, and with no colour that has only begun. Bytes that are no
+/// text count as whole.
 fn whole_characters(bytes: &[u8]) -> usize {
     const CHARACTER_BYTES_MAX: usize = 4;
-    let half = bytes
-        .utf8_chunks()
-        .last()
-        .map_or(0, |chunk| chunk.invalid().len());
-    if half < CHARACTER_BYTES_MAX {
-        bytes.len() - half
-    } else {
-        bytes.len()
+    let last = bytes.utf8_chunks().last();
+    let (valid, half) = last.map_or(("", 0), |chunk| (chunk.valid(), chunk.invalid().len()));
+    match half {
+        0 => bytes.len() - begun_colour_bytes(valid),
+        half if half < CHARACTER_BYTES_MAX => bytes.len() - half,
+        _ => bytes.len(),
     }
 }
 

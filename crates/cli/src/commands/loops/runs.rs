@@ -115,7 +115,7 @@ fn table(shown: &[Trace], of_all_loops: bool) -> Table {
             Cell::new(short(trace, of_all_loops)),
             Cell::new(trace.key.story.as_str()),
             Cell::new(&trace.agent),
-            Cell::state(trace.state().word()),
+            Cell::state(trace.state_word()),
             Cell::new(trace.duration_ms().map(duration).unwrap_or_default()),
             Cell::new(home::local(trace.started_at_ms)),
             Cell::new(first_line(&trace.says())),

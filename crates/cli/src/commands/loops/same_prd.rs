@@ -8,7 +8,7 @@ use kernel::LoopSpec;
 use rustix::fs::{FlockOperation, flock};
 
 use super::lookup::{load, open};
-use super::start_request::{StartMode, StartRequest};
+use super::start_request::StartRequest;
 use crate::failure::Failure;
 use crate::output::{NextAction, Output};
 
@@ -39,9 +39,8 @@ pub(super) fn refuse_at_once(
     request: &StartRequest,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let is_meant = request.again || request.mode == StartMode::Dry;
     // Nothing is made for a start that may be refused yet.
-    if is_meant || !home.root().join("journal.db").is_file() {
+    if request.again || !home.root().join("journal.db").is_file() {
         return Ok(());
     }
     match std::fs::canonicalize(&request.prd) {

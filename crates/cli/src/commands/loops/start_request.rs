@@ -1,12 +1,13 @@
 //! What somebody wants to start, whether they typed it or sent it as an event.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::graph_claims::OtherLoops;
 use crate::args::StartArgs;
 use crate::config::Flag;
 use crate::failure::Failure;
+use crate::project_folder::project_folder;
 
 /// One loop that is wanted.
 #[derive(Debug, Default)]
@@ -94,9 +95,10 @@ impl StartRequest {
     }
 
     pub(super) fn typed(arguments: &StartArgs) -> Result<Self, Failure> {
+        let project = project_folder(arguments.project.as_deref());
         Ok(Self {
-            project: arguments.project.clone(),
-            prd: prd_of(arguments),
+            prd: prd_of(arguments, &project),
+            project,
             flags: flags(arguments)?,
             base: arguments.onto.clone().or_else(|| arguments.base.clone()),
             loop_id: None,
@@ -123,12 +125,18 @@ impl StartRequest {
     }
 }
 
-/// The PRD where it is: in the project, or else in the current folder.
-fn prd_of(arguments: &StartArgs) -> PathBuf {
+/// The PRD where it is: in the project that was named, or else in the current folder. Whoever named no
+/// project and stands below it means the file beside them first.
+fn prd_of(arguments: &StartArgs, project: &Path) -> PathBuf {
     let named = arguments.file.as_ref().or(arguments.prd.as_ref());
     let named = named.cloned().unwrap_or_default();
-    let inside = arguments.project.join(&named);
-    if inside.exists() { inside } else { named }
+    let inside = project.join(&named);
+    let is_here = arguments.project.is_none() && named.exists();
+    if inside.exists() && !is_here {
+        inside
+    } else {
+        named
+    }
 }
 
 /// What was typed, as the last layer of the configuration.

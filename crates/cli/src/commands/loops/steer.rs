@@ -251,12 +251,8 @@ fn retry(
         agent,
         flow,
     };
-    let what = agents_again::words(
-        &steering.state,
-        &event,
-        &steering.story,
-        "it is tried again",
-    );
+    let usual = agents_again::tried_again(&steering.state, &event, &steering.story);
+    let what = agents_again::words(&steering.state, &event, &steering.story, &usual);
     steering.ask(&event)?;
     steering.done(&what, output)
 }

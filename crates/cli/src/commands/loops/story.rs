@@ -9,7 +9,7 @@ use super::lookup::{find, load, open};
 use super::story_failure::failure_page;
 use super::story_text::{
     answer_words, asked_by, cost_words, heading, indented, text_of_criterion, text_of_questions,
-    text_of_review,
+    text_of_review, title_of,
 };
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
@@ -158,17 +158,12 @@ pub(super) fn bounded(lines: impl ExactSizeIterator<Item = String>, max: usize) 
 }
 
 fn text_of_attempt(attempt: &AttemptReport, out: &mut String) {
-    let what = if attempt.recheck {
-        "second look at the branch"
-    } else {
-        "attempt"
-    };
     let ended = if attempt.ended.is_empty() {
         "under way"
     } else {
         attempt.ended
     };
-    let _ = write!(out, "\n{what} {}: {ended}", attempt.number);
+    let _ = write!(out, "\n{}: {ended}", title_of(attempt));
     if !attempt.implementor.is_empty() {
         let _ = write!(out, ", by {}", attempt.implementor);
     }
@@ -359,8 +354,9 @@ fn markdown_of_attempts(report: &StoryReport, out: &mut String) {
     }) {
         let _ = write!(
             out,
-            "\n<details><summary>Attempt {}: {}</summary>\n",
-            attempt.number, attempt.ended,
+            "\n<details><summary>{}: {}</summary>\n",
+            capital(&title_of(attempt)),
+            attempt.ended,
         );
         for (title, checks) in measurements(attempt) {
             if attempt.restacked.is_some() {

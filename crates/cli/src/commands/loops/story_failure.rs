@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use views::{AttemptReport, CriterionReport, StoryReport};
 
 use super::story_text::{
-    cost_words, heading, indented, text_of_criterion, text_of_questions, text_of_review,
+    cost_words, heading, indented, text_of_criterion, text_of_questions, text_of_review, title_of,
 };
 
 /// The page; nothing where nothing failed.
@@ -28,12 +28,7 @@ pub(super) fn failure_page(report: &StoryReport) -> Option<String> {
             (ended, "") => ended.to_owned(),
             (ended, cause) => format!("{ended}: {cause}"),
         };
-        let what = if attempt.recheck {
-            "second look at the branch"
-        } else {
-            "attempt"
-        };
-        let _ = writeln!(out, "{what} {}: {ended}", attempt.number);
+        let _ = writeln!(out, "{}: {ended}", title_of(attempt));
         if report.rejected() == Some(attempt) {
             out.push_str(&details(attempt));
         }

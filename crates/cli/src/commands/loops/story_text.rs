@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use views::{AskedReport, CriterionReport, StoryReport};
+use views::{AskedReport, AttemptReport, CriterionReport, StoryReport};
 
 use crate::words::counted;
 
@@ -31,6 +31,15 @@ pub(super) fn heading(report: &StoryReport) -> String {
     }
     out.push('\n');
     out
+}
+
+/// Which attempt it is, in the words that begin its lines.
+pub(super) fn title_of(attempt: &AttemptReport) -> String {
+    match attempt.accepted_attempt {
+        _ if attempt.recheck => "second look at the branch".to_owned(),
+        Some(accepted) => format!("attempt {accepted}, accepted by a person"),
+        None => format!("attempt {}", attempt.number),
+    }
 }
 
 /// What its agents used, as far as they told; nothing before the first of them.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use home::{AgentSettings, Home, Loaded, Redactor, RunName, Settings};
-use kernel::{Event, RunKey, RunOutcome, RunUsage, State, Verdict, Walls};
+use kernel::{Event, RunKey, RunOutcome, RunUsage, Stage, State, Verdict, Walls};
 use sandbox::{ExitRecord, Stream};
 use serde_json::{Value, json};
 use views::{iso, public_form};
@@ -281,6 +281,14 @@ impl Trace {
         }
     }
 
+    /// The same for people. A base with red tests was measured well: they are noted and fail nothing.
+    pub(super) fn state_word(&self) -> &'static str {
+        match self.state() {
+            RunState::Green if self.key.stage == Stage::Baseline => "measured",
+            state => state.word(),
+        }
+    }
+
     /// What there is to say of its end; may be empty.
     pub(super) fn says(&self) -> String {
         match &self.outcome {
@@ -324,8 +332,8 @@ impl Trace {
             RunState::Rejected => format!("FAIL: {says}"),
             RunState::BadAnswer => format!("no verdict: {says}"),
             RunState::PutOff => format!("try again later: {says}"),
-            state if says.is_empty() => state.word().to_owned(),
-            state => format!("{}: {says}", state.word()),
+            _ if says.is_empty() => self.state_word().to_owned(),
+            _ => format!("{}: {says}", self.state_word()),
         };
         let took = self.duration_ms().map(duration);
         how + &took

@@ -101,7 +101,7 @@ fn to_its_end(
         // While another story goes on, nobody has to answer at once.
         let asks = kernel::needs_person(&loaded.state) || waits_for_person;
         if loaded.state.ended().is_some() || asks {
-            face.draw_last(home, &loaded, output);
+            face.make_room(output);
             // Who takes the events alone needs no result, and gets its exit code.
             return match interrupt {
                 Some(_) => result_of(home, &journal, loop_id, output),
@@ -158,6 +158,13 @@ impl Face {
             Self::Live(_) => {}
         }
         Ok(())
+    }
+
+    /// Takes a drawing away where a page with the same stories follows it.
+    fn make_room(&mut self, output: &mut Output) {
+        if let Self::Live(screen) = self {
+            screen.wipe(output);
+        }
     }
 
     /// The drawing that stays.

@@ -10,7 +10,7 @@ use super::common::{as_json, counts, counts_json, counts_line, look, open};
 use crate::args::PlanArgs;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::words::counted;
+use crate::words::{counted, visible_line};
 
 pub(super) fn run(plan: &PlanArgs, output: &mut Output) -> Result<Exit, Failure> {
     output.command("task status");
@@ -101,7 +101,7 @@ fn as_text(name: &str, plan: &str, board: &Board) -> String {
         Status::Failed(kept) => Some(format!(
             "{}\n      {} ({}); `loopwright task reset {}{plan}` makes it available again",
             line(task),
-            home::whole_line(&kept.why),
+            visible_line(&kept.why),
             home::local(kept.at_ms),
             shell_word(&task.id)
         )),
