@@ -1,14 +1,14 @@
 //! What landed by a reused build is confirmed before anybody is shown it, and taken back where it is not.
 
 use kernel::{
-    Commit, Deed, Event, Flow, LoopSpec, Obligation, ObligationKind, Order, RestackClass, RunKey,
-    RunOutcome, Stage, State, StoryStatus, TimeBudget, decide,
+    Commit, Deed, Event, Flow, Obligation, ObligationKind, RestackClass, RunKey, RunOutcome, Stage,
+    State, StoryStatus, TimeBudget, decide,
 };
 
 use crate::queue::{begin, broken, carry, judged, land, order_like, owed_to, prove, proven, warm};
 use crate::support::{
     Played, asked, checked, ended, facts, fault, green, interrupted, numbered_commit, restacked,
-    spec, story, strings, unfit, unproven, worked,
+    spec, story, unfit, unproven, worked,
 };
 
 fn started() -> Played {

@@ -2,14 +2,14 @@
 //! reload or an empty purse meets a restack, a confirmation or a retraction.
 
 use kernel::{
-    Commit, Deed, EndReason, Event, Flow, LoopSpec, Order, Rejudge, RestackClass, RestackOrder,
+    Commit, Deed, EndReason, Event, Flow, LoopSpec, Rejudge, RestackClass, RestackOrder,
     RunOutcome, Stage, StoryStatus, TimeBudget,
 };
 
 use crate::queue::{begin, broken, carry, judge, land, order_like, owed_to, prove, proven, warm};
 use crate::support::{
-    Played, answered, asked, checked, ended, facts, fault, green, made, numbered_commit, restacked,
-    spec, story, strings, worked,
+    Played, answered, asked, checked, ended, fault, green, made, numbered_commit, restacked, spec,
+    story, worked,
 };
 
 const CAP_MS: i64 = 10_000;
