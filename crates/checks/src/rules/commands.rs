@@ -170,7 +170,7 @@ fn script_of<'a>(words: &[&'a str]) -> Option<&'a str> {
 }
 
 /// Whether a path has a word in it that only things which check have.
-fn says_that_it_checks(path: &str) -> bool {
+pub(super) fn says_that_it_checks(path: &str) -> bool {
     const WORDS: [&str; 12] = [
         "test", "tests", "spec", "specs", "check", "checks", "lint", "verify", "validate", "ci",
         "tap", "e2e",

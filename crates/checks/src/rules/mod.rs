@@ -5,6 +5,7 @@
 
 mod agents;
 mod commands;
+mod declared;
 mod glob;
 mod harness;
 mod kinds;
@@ -16,6 +17,7 @@ mod suspicion;
 mod test_paths;
 
 pub use agents::{is_agent_config, is_agent_guidance};
+pub use declared::declared;
 pub use glob::{BadPattern, Pattern};
 pub use manifest::{is_manifest, with_new_dependencies};
 pub use shadows::{Shadow, shadows};

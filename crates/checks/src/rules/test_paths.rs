@@ -15,6 +15,8 @@ pub struct TestPaths {
     configured: Vec<Pattern>,
     /// Whether the project says itself where its tests are, also with words that mean nothing.
     is_configured: bool,
+    /// Where its runners and check scripts look for tests, beside the usual places.
+    declared: Vec<Pattern>,
 }
 
 /// Folders in which nothing is the project's own.
@@ -39,7 +41,16 @@ impl TestPaths {
                 .filter_map(|pattern| Pattern::parse(pattern).ok())
                 .collect(),
             is_configured: !configured.is_empty(),
+            declared: Vec::new(),
         }
+    }
+
+    /// The same with places that the project declares to its own runners.
+    #[must_use]
+    pub fn with_declared(mut self, patterns: &[String]) -> Self {
+        let parsed = patterns.iter().map(|pattern| Pattern::parse(pattern));
+        self.declared.extend(parsed.flatten());
+        self
     }
 
     /// Says whether a file is a test, or belongs to tests.
@@ -59,7 +70,8 @@ impl TestPaths {
         if self.ecosystems.contains(&Ecosystem::Cargo) && extension(path) == "rs" {
             return is_rust_test(&parts);
         }
-        if is_common_test(&parts) {
+        let is_declared = self.declared.iter().any(|pattern| pattern.matches(path));
+        if is_declared || is_common_test(&parts) {
             return true;
         }
         let languages = self

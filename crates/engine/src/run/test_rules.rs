@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use checks::detect::{Ecosystem, propose};
-use checks::rules::TestPaths;
+use checks::rules::{TestPaths, declared};
 use home::Settings;
 use workspace::TreeId;
 
@@ -18,6 +18,8 @@ const TEST_BYTES_MAX: usize = 1024 * 1024;
 pub(crate) struct TestRules {
     paths: TestPaths,
     ecosystems: Vec<Ecosystem>,
+    /// Where the project's own runners look, beside the usual places.
+    declared: Vec<String>,
     settings: Settings,
 }
 
@@ -30,9 +32,13 @@ impl TestRules {
     ) -> Result<Self, Fault> {
         let project = ProjectTree::of(repository, base, &settings.subdir)?;
         let ecosystems = propose(&project).ecosystems;
-        let paths = TestPaths::of(&ecosystems, &settings.test_paths);
+        let checks = settings.checks.iter();
+        let commands: Vec<&str> = checks.map(|check| check.command.as_str()).collect();
+        let declared = declared(&commands, &project);
+        let paths = TestPaths::of(&ecosystems, &settings.test_paths).with_declared(&declared);
         Ok(Self {
             paths,
+            declared,
             ecosystems,
             settings: settings.clone(),
         })
@@ -62,12 +68,23 @@ impl TestRules {
             Ecosystem::Jvm => Some("`src/test/`"),
             Ecosystem::Make | Ecosystem::Just => None,
         };
-        let known: Vec<&str> = self.ecosystems.iter().filter_map(of).collect();
+        let mut known: Vec<String> = self
+            .ecosystems
+            .iter()
+            .filter_map(of)
+            .map(str::to_owned)
+            .collect();
         if known.is_empty() {
-            "`tests/`, `test/`, `test_*`, `*_test.*`".to_owned()
-        } else {
-            known.join("; ")
+            known.push("`tests/`, `test/`, `test_*`, `*_test.*`".to_owned());
         }
+        if !self.declared.is_empty() {
+            let own = self.declared.iter();
+            let own: Vec<String> = own
+                .map(|pattern| format!("`{}`", pattern.trim_start_matches('/')))
+                .collect();
+            known.push(format!("by the project's own settings: {}", own.join(", ")));
+        }
+        known.join("; ")
     }
 }
 
