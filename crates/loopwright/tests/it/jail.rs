@@ -101,6 +101,12 @@ fn i09_an_agent_sees_its_checkout_and_nothing_of_the_operators() {
     let view = scene.wait_for(&["completed", "failed", "needs_human"]);
     assert_passed(&view);
     assert_eq!(view["isolation"], "bwrap");
+    let id = view["loopId"].as_str().expect("a loop");
+    let status = scene.env.run(&["status", id]).stdout;
+    assert!(
+        status.contains("agents  ran in a jail of bwrap\n"),
+        "{status}"
+    );
     let said = printed(&scene, "implement");
     for line in [
         "seen cwd: /workspace",
@@ -328,6 +334,9 @@ fn a_run_that_uses_too_much_is_told_so() {
         events.whole()
     );
     assert!(events.stdout.contains("disk space"), "{}", events.whole());
+    let events = scene.env.run(&["events"]).stdout;
+    let line = "agent/loop.confined  storyId=one attempt=1 stage=implement limit=disk space\n";
+    assert!(events.contains(line), "{events}");
 }
 
 /// Some CLIs ask again for ever. The run ends at once, and a person is told which host it was.
@@ -343,6 +352,10 @@ fn a_run_that_may_not_reach_its_model_is_ended_and_asks() {
     assert_eq!(started.exit, 0, "{}", started.whole());
     let view = scene.wait_for(&["needs_human", "failed", "completed"]);
     assert_eq!(view["status"], "needs_human", "{view}");
+    let events = scene.env.run(&["events"]).stdout;
+    let line = "agent/loop.confined  storyId=one attempt=1 stage=implement \
+                refused=models.invalid:443 (not on the list)\n";
+    assert!(events.contains(line), "{events}");
     let reason = view["reason"].as_str().expect("a reason");
     for words in ["models.invalid", "[sandbox] allow"] {
         assert!(reason.contains(words), "{reason}");
