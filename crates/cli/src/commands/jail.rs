@@ -23,6 +23,11 @@ pub(crate) fn words(kind: &str) -> String {
     }
 }
 
+/// Where they ran, once the loop is over.
+pub(crate) fn past_words(kind: &str) -> String {
+    words(kind).replacen("run", "ran", 1)
+}
+
 /// The part of the machine's memory that one run may use where nobody says otherwise.
 const MEMORY_SHARE: (u64, u64) = (3, 4);
 

@@ -65,6 +65,10 @@ impl Leaks {
 impl Search<'_> {
     /// Looks through everything that a tree adds to the base.
     pub(crate) fn in_tree(&self, tree: &TreeId) -> Result<Leaks, Fault> {
+        self.in_tree_within(tree, FILE_BYTES_MAX)
+    }
+
+    fn in_tree_within(&self, tree: &TreeId, bytes_max: usize) -> Result<Leaks, Fault> {
         let changes = self.repository.tree_changes(self.base, tree)?;
         let before = self.repository.reader(self.base)?;
         let after = self.repository.reader(tree)?;
@@ -78,7 +82,7 @@ impl Search<'_> {
                 let name = redactor.text(&path).into_owned();
                 leaks.places.push(format!("the name of `{name}`"));
             }
-            let Some(content) = content(&*after, change) else {
+            let Some(content) = content(&*after, change, bytes_max) else {
                 leaks.unread.push(path.into_owned());
                 continue;
             };
@@ -136,9 +140,9 @@ impl Search<'_> {
 }
 
 /// The text of a changed file, or the target of a link. None for a file that is too large.
-fn content(files: &dyn TreeFiles, change: &Change) -> Option<Vec<u8>> {
+fn content(files: &dyn TreeFiles, change: &Change, bytes_max: usize) -> Option<Vec<u8>> {
     match change.after.as_ref()?.mode {
-        Mode::File | Mode::Executable => files.read(&change.path, FILE_BYTES_MAX),
+        Mode::File | Mode::Executable => files.read(&change.path, bytes_max),
         Mode::Link => files.link(&change.path),
         Mode::Submodule => Some(Vec::new()),
     }
@@ -166,7 +170,94 @@ fn line_at(text: &[u8], at: usize) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use home::Secret;
+    use serde_json::json;
+    use workspace::{CommitId, LoopRepo};
+
     use super::*;
+    use crate::local::repository::open_at;
+
+    const KEY: &str = "hunter-q8Zt5Kf2Lm";
+
+    /// Put together here, or whoever looks for tokens would find one.
+    fn token() -> String {
+        ["ghp", "_Zk3vQ9xLp2Rt7Wm4Yb8Nc1Hd6Js5Gf0TuXa2"].concat()
+    }
+
+    /// A web token that ends 2000 seconds after 1970.
+    fn web_token() -> String {
+        let head = ["eyJhbGciOiJIUzI1NiIs", "InR5cCI6IkpXVCJ9"].concat();
+        format!("{head}.eyJleHAiOjIwMDB9.c2lnbmF0dXJlLW9mLXRoaXMtdG9rZW4")
+    }
+
+    /// A loop's repository, and a tree that an author makes of its base.
+    struct Scene {
+        scratch: tempfile::TempDir,
+        repository: Box<dyn Repository>,
+        base: CommitId,
+        base_tree: TreeId,
+        settings: Settings,
+    }
+
+    impl Scene {
+        fn new(files: &[(&str, &str)]) -> Self {
+            let scratch = tempfile::tempdir().expect("a folder");
+            let project = scratch.path().join("project");
+            for (path, text) in files {
+                write(&project.join(path), text);
+            }
+            let names: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
+            testkit::init(&project, &names);
+            let head = testkit::git(&project, &["rev-parse", "HEAD"]);
+            let base = CommitId::parse(head.trim()).expect("an id");
+            let folder = scratch.path().join("loop.git");
+            let git = LoopRepo::create(&project, &folder, &base).expect("a repository");
+            let base_tree = git.tree_of(&base).expect("a tree");
+            let repository = open_at(&folder).expect("a repository");
+            let tree = scratch.path().join("tree");
+            repository.checkout(&base, &tree).expect("a checkout");
+            let settings = json!({"agents": {}, "checks": [], "check_timeout_secs": 60, "copy": [],
+                "write_back": false, "subdir": "", "root": "", "prd_in_repository": null, "patterns": null});
+            Self {
+                scratch,
+                repository,
+                base,
+                base_tree,
+                settings: serde_json::from_value(settings).expect("settings"),
+            }
+        }
+
+        fn write(&self, path: &str, text: &str) {
+            write(&self.scratch.path().join("tree").join(path), text);
+        }
+
+        fn look<T>(&self, at_secs: i64, look: impl FnOnce(&Search<'_>, &TreeId) -> T) -> T {
+            let tree = self.scratch.path().join("tree");
+            let snapshot = self.repository.snapshot(&tree, &self.base, &[]);
+            let known = Known::default().with("OUR_KEY", Secret::new(KEY));
+            let search = Search {
+                repository: &*self.repository,
+                settings: &self.settings,
+                known: &known,
+                base: &self.base_tree,
+                at_secs,
+            };
+            look(&search, &snapshot.expect("a tree").tree)
+        }
+
+        fn places(&self) -> Vec<String> {
+            self.look(1000, |search, tree| {
+                search.in_tree(tree).expect("read").places
+            })
+        }
+    }
+
+    fn write(path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(path, text).expect("written");
+    }
 
     #[test]
     fn only_so_many_places_are_told() {
@@ -175,5 +266,98 @@ mod tests {
         leaks.places = (0..12).map(|number| format!("`a:{number}`")).collect();
         let why = leaks.why().expect("a reason");
         assert!(why.contains("`a:9`; and 2 more. Take them out"), "{why}");
+    }
+
+    #[test]
+    fn a_name_counts_where_it_is_new_and_is_never_told() {
+        let old = format!("old-{KEY}");
+        let scene = Scene::new(&[(&old, "one\n")]);
+        scene.write(&old, "two\n");
+        assert_eq!(scene.places(), Vec::<String>::new());
+        scene.write(&format!("new-{KEY}"), &format!("a\nb = {KEY}, {KEY}\n"));
+        let places = scene.places();
+        assert_eq!(places.len(), 2, "{places:?}");
+        assert!(places[0].starts_with("the name of `new-"), "{places:?}");
+        assert!(places[1].contains(":2` has "), "{places:?}");
+        assert!(!places.concat().contains(KEY), "{places:?}");
+    }
+
+    #[test]
+    fn a_line_that_moved_is_no_leak_and_a_link_may_be_one() {
+        let line = format!("token = {}\n", token());
+        let named = format!("old-{KEY}");
+        let scene = Scene::new(&[("a.txt", &line), ("b.txt", "b\n"), (&named, "c\n")]);
+        fs::remove_file(scene.scratch.path().join("tree/a.txt")).expect("removed");
+        scene.write("b.txt", &format!("b\n{line}"));
+        assert_eq!(scene.places(), Vec::<String>::new());
+        let planted = scene.scratch.path().join("tree/link");
+        std::os::unix::fs::symlink(&named, planted).expect("linked");
+        let places = scene.places();
+        assert!(
+            places.len() == 1 && places[0].starts_with("`link:1` has "),
+            "{places:?}"
+        );
+    }
+
+    #[test]
+    fn files_are_allowed_by_their_path_in_the_project() {
+        let mut scene = Scene::new(&[("app/a.txt", "a\n")]);
+        scene.settings.subdir = "app".to_owned();
+        scene.settings.secrets_allow = vec!["fixtures/**".to_owned()];
+        scene.write("app/fixtures/b.txt", &token());
+        assert_eq!(scene.places(), Vec::<String>::new());
+        scene.write("elsewhere/b.txt", &token());
+        scene.write("app/fixtures/c.txt", KEY);
+        let places = scene.places();
+        assert_eq!(places.len(), 2, "{places:?}");
+        assert!(
+            places[0].starts_with("`app/fixtures/c.txt:1`"),
+            "{places:?}"
+        );
+        assert!(places[1].starts_with("`elsewhere/b.txt:1`"), "{places:?}");
+    }
+
+    #[test]
+    fn what_examples_are_full_of_and_what_has_expired_is_no_leak() {
+        let scene = Scene::new(&[("a.txt", "a\n")]);
+        let header = "Authorization: Bearer Zk3vQ9xLp2Rt7Wm4Yb8Nc1Hd6";
+        scene.write(
+            "b.txt",
+            &format!("{header}\nhttps://me:hunter22@host.example/\n"),
+        );
+        assert_eq!(scene.places(), Vec::<String>::new());
+        scene.write("c.txt", &web_token());
+        for (at_secs, n_places) in [(1000, 1), (3000, 0)] {
+            let places =
+                |search: &Search<'_>, tree: &TreeId| search.in_tree(tree).expect("read").places;
+            let found = scene.look(at_secs, places);
+            assert_eq!(found.len(), n_places, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_is_said_to_be_unread() {
+        let scene = Scene::new(&[("a.txt", "a\n")]);
+        scene.write("b.txt", KEY);
+        let look = |bytes_max| scene.look(0, |search, tree| search.in_tree_within(tree, bytes_max));
+        let leaks = look(KEY.len() - 1).expect("read");
+        assert_eq!(
+            (leaks.places.len(), leaks.unread),
+            (0, vec!["b.txt".to_owned()])
+        );
+        let leaks = look(KEY.len()).expect("read");
+        assert_eq!((leaks.places.len(), leaks.unread.len()), (1, 0));
+    }
+
+    #[test]
+    fn a_message_is_looked_through() {
+        let scene = Scene::new(&[("a.txt", "a\n")]);
+        let found = |message: &str| scene.look(0, |search, _| search.in_message(message));
+        assert_eq!(found("feat: add a word"), Vec::<String>::new());
+        for secret in [KEY.to_owned(), token()] {
+            let places = found(&format!("feat: add {secret}"));
+            assert_eq!(places.len(), 1, "{places:?}");
+            assert!(!places[0].contains(&secret), "{places:?}");
+        }
     }
 }

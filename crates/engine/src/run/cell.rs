@@ -140,6 +140,10 @@ mod tests {
         settings: SandboxSettings,
         writes: Writes,
         keys: Vec<&'static str>,
+        /// The program that the run starts.
+        program: String,
+        layers: Option<Layers>,
+        balance: Option<Balance>,
     }
 
     impl Scene {
@@ -171,6 +175,9 @@ mod tests {
                 },
                 writes: Writes::Code,
                 keys: Vec::new(),
+                program: "agent".to_owned(),
+                layers: None,
+                balance: None,
             }
         }
 
@@ -191,13 +198,14 @@ mod tests {
                 role: "implementor",
                 writes: self.writes,
                 checkout: &checkout,
-                layers: None,
+                layers: self.layers.clone(),
                 home: &home,
                 client: Path::new("/usr/bin/true"),
                 keys: &keys,
-                balance: None,
+                balance: self.balance,
             };
             let mut spec = spec_of(&self.agent, &self.keys);
+            spec.program.clone_from(&self.program);
             cell.confine(&mut spec)?;
             Ok(spec)
         }
@@ -225,6 +233,25 @@ mod tests {
             stream: None,
             jail: None,
         }
+    }
+
+    /// A program in a folder of its own, with something beside it.
+    fn program_in(folder: &Path) -> String {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::create_dir_all(folder).expect("made");
+        let program = folder.join("program");
+        fs::write(&program, "#!/bin/sh\n").expect("written");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("set");
+        fs::write(folder.join("beside"), "nobody's").expect("written");
+        program.display().to_string()
+    }
+
+    /// What of this machine a jail shows at a path.
+    fn shown_at(spec: &RunSpec, inside: &str) -> Option<PathBuf> {
+        let mounts = &spec.jail.as_ref().expect("a jail").mounts;
+        let mut found = mounts.iter();
+        let found = found.find(|mount| mount.inside == Path::new(inside));
+        found.map(|mount| mount.host.clone())
     }
 
     fn access_of(spec: &RunSpec, inside: &str) -> Option<Access> {
@@ -257,6 +284,68 @@ mod tests {
             assert_eq!(access_of(&spec, sandbox::WORKSPACE), Some(expected));
             assert_eq!(access_of(&spec, sandbox::HOME), Some(Access::Writable));
             assert_eq!(spec.env["HOME"], sandbox::HOME);
+        }
+    }
+
+    #[test]
+    fn a_program_is_shown_at_its_path_and_nothing_beside_it() {
+        let mut scene = Scene::of("codex");
+        let folder = scene.at("tools");
+        scene.program = program_in(&folder);
+        let spec = scene.confine().expect("a spec");
+        assert_eq!(access_of(&spec, &scene.program), Some(Access::ReadOnly));
+        for hidden in [folder.clone(), folder.join("beside")] {
+            assert_eq!(shown_at(&spec, &hidden.display().to_string()), None);
+        }
+    }
+
+    #[test]
+    fn an_agent_over_a_protocol_sees_our_program_and_its_own() {
+        let mut scene = Scene::of("acp");
+        let own = program_in(&scene.at("tools"));
+        scene.agent.program = Some(own.clone());
+        let spec = scene.confine().expect("a spec");
+        assert_eq!(shown_at(&spec, CLIENT), None, "it is started by itself");
+        scene.program = CLIENT.to_owned();
+        let spec = scene.confine().expect("a spec");
+        let client = Some(PathBuf::from("/usr/bin/true"));
+        assert_eq!(shown_at(&spec, CLIENT), client);
+        assert_eq!(access_of(&spec, CLIENT), Some(Access::ReadOnly));
+        assert_eq!(access_of(&spec, &own), Some(Access::ReadOnly));
+    }
+
+    #[test]
+    fn layers_are_seen_instead_of_the_checkout() {
+        let mut scene = Scene::of("codex");
+        let spec = scene.confine().expect("a spec");
+        let checkout = Some(scene.at("checkout"));
+        assert_eq!(shown_at(&spec, sandbox::WORKSPACE), checkout);
+        assert_eq!(spec.jail.expect("a jail").layers, None);
+        let layers = Layers {
+            at: scene.at("at"),
+            lower: vec![scene.at("lower")],
+            changes: None,
+        };
+        scene.layers = Some(layers.clone());
+        let spec = scene.confine().expect("a spec");
+        assert_eq!(shown_at(&spec, sandbox::WORKSPACE), Some(scene.at("at")));
+        assert_eq!(spec.jail.expect("a jail").layers, Some(layers));
+    }
+
+    #[test]
+    fn i10_the_proxy_is_told_what_the_run_may_still_use() {
+        let mut scene = Scene::of("codex");
+        let balance = Balance {
+            tokens: Some(700),
+            money: None,
+        };
+        for told in [None, Some(balance)] {
+            scene.balance = told;
+            let jail = scene.confine().expect("a spec").jail.expect("a jail");
+            let Network::Proxy(proxy) = jail.network else {
+                panic!("{:?}", jail.network);
+            };
+            assert_eq!(proxy.balance.as_deref(), told.as_ref());
         }
     }
 

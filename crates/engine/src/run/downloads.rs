@@ -55,12 +55,15 @@ pub(crate) fn environment(env: &mut BTreeMap<String, String>) {
 /// The loop's own store: what the base's setup fetched.
 pub(crate) struct Downloads {
     store: PathBuf,
+    /// The operator's home, where there is one.
+    operators_home: Option<PathBuf>,
 }
 
 impl Downloads {
     pub(crate) fn of(loop_folder: &Path) -> Self {
         Self {
             store: loop_folder.join("downloads"),
+            operators_home: std::env::var_os("HOME").map(PathBuf::from),
         }
     }
 
@@ -71,18 +74,19 @@ impl Downloads {
         if fs::symlink_metadata(&folder).is_ok() {
             return;
         }
-        let operators_home = std::env::var_os("HOME").map(PathBuf::from);
         if let Some(fetched) = of_root {
             copy_bounded(fetched, &folder);
         } else if self.store.is_dir() {
             copy_bounded(&self.store, &folder);
-        } else if let Some(operators_home) = &operators_home {
+        } else if let Some(operators_home) = &self.operators_home {
             for (from, to) in OPERATORS {
                 copy_bounded(&operators_home.join(from), &folder.join(to));
             }
         }
         let _ = fs::create_dir_all(&folder);
-        configure_clients(home);
+        if let Some(operators_home) = &self.operators_home {
+            give_client_configuration(operators_home, home);
+        }
     }
 
     /// Keeps what the base's setup fetched, once.
@@ -93,8 +97,9 @@ impl Downloads {
         let scratch = self
             .store
             .with_extension(format!("new-{}", std::process::id()));
-        let is_copied = copy_bounded(&home.join(FOLDER), &scratch);
-        if !is_copied || fs::rename(&scratch, &self.store).is_err() {
+        copy_bounded(&home.join(FOLDER), &scratch);
+        // Nothing was copied, or another worker was first.
+        if fs::rename(&scratch, &self.store).is_err() {
             let _ = home::remove_folder(&scratch);
         }
     }
@@ -107,14 +112,12 @@ pub(crate) fn configure_clients(home: &Path) {
     }
 }
 
-/// Copies a folder without following links, if it is not too large; says whether it did.
-fn copy_bounded(from: &Path, to: &Path) -> bool {
+/// Copies a folder without following links, all of it or nothing.
+fn copy_bounded(from: &Path, to: &Path) {
     let mut left = COPIED_BYTES_MAX;
-    let copied = copy_tree(from, to, &mut left);
-    if copied.is_err() {
+    if copy_tree(from, to, &mut left).is_err() {
         let _ = home::remove_folder(to);
     }
-    copied.is_ok()
 }
 
 fn copy_tree(from: &Path, to: &Path, left: &mut u64) -> io::Result<()> {
@@ -205,29 +208,185 @@ mod tests {
         assert_eq!(without_secrets(text), expected);
     }
 
+    /// A loop's store and homes of runs, below one folder.
+    struct Scene {
+        scratch: tempfile::TempDir,
+        downloads: Downloads,
+    }
+
+    impl Scene {
+        fn new() -> Self {
+            let scratch = tempfile::tempdir().expect("a scratch folder");
+            fs::create_dir(scratch.path().join("loop")).expect("made");
+            let downloads = Downloads {
+                store: scratch.path().join("loop/downloads"),
+                operators_home: Some(scratch.path().join("operator")),
+            };
+            Self { scratch, downloads }
+        }
+
+        fn at(&self, path: &str) -> PathBuf {
+            self.scratch.path().join(path)
+        }
+
+        fn write(&self, path: &str, text: &str) {
+            let path = self.at(path);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, text).expect("written");
+        }
+
+        /// What a run's home has been given.
+        fn read(&self, home: &str, path: &str) -> Option<String> {
+            fs::read_to_string(self.at(home).join(FOLDER).join(path)).ok()
+        }
+
+        fn fill(&self, home: &str) {
+            self.downloads.fill(&self.at(home), None);
+        }
+    }
+
     #[test]
     fn only_what_the_base_fetched_is_there_for_the_next_tree() {
-        let scratch = tempfile::tempdir().expect("a scratch folder");
-        let (own, first, second) = (
-            scratch.path().join("loop"),
-            scratch.path().join("first"),
-            scratch.path().join("second"),
-        );
-        let downloads = Downloads::of(&own);
-        fs::create_dir_all(&own).expect("made");
-        fs::create_dir_all(first.join(FOLDER).join("npm")).expect("made");
-        fs::write(first.join(FOLDER).join("npm/a"), "1").expect("written");
-        downloads.keep(&first);
-        fs::create_dir_all(&second).expect("made");
-        downloads.fill(&second, None);
-        let copy = second.join(FOLDER).join("npm/a");
-        assert_eq!(fs::read_to_string(&copy).expect("read"), "1");
-        fs::write(&copy, "poison").expect("written");
-        downloads.keep(&second);
-        let third = scratch.path().join("third");
-        fs::create_dir_all(&third).expect("made");
-        downloads.fill(&third, None);
-        let copy = third.join(FOLDER).join("npm/a");
-        assert_eq!(fs::read_to_string(&copy).expect("read"), "1");
+        let scene = Scene::new();
+        scene.write("first/.downloads/npm/a", "1");
+        scene.downloads.keep(&scene.at("first"));
+        scene.fill("second");
+        assert_eq!(scene.read("second", "npm/a").as_deref(), Some("1"));
+        scene.write("second/.downloads/npm/a", "poison");
+        scene.downloads.keep(&scene.at("second"));
+        scene.fill("third");
+        assert_eq!(scene.read("third", "npm/a").as_deref(), Some("1"));
+    }
+
+    /// A base that needs nothing is kept too, or the first candidate would lay down what others get.
+    #[test]
+    fn a_base_that_fetched_nothing_leaves_nothing_for_the_next_tree() {
+        let scene = Scene::new();
+        fs::create_dir_all(scene.at("first/.downloads")).expect("made");
+        scene.downloads.keep(&scene.at("first"));
+        scene.write("second/.downloads/npm/a", "poison");
+        scene.downloads.keep(&scene.at("second"));
+        scene.fill("third");
+        assert_eq!(scene.read("third", "npm/a"), None);
+    }
+
+    #[test]
+    fn nothing_half_made_is_left_beside_the_store() {
+        let scene = Scene::new();
+        scene.write("first/.downloads/npm/a", "1");
+        // Another worker has put something there that nobody can look into.
+        std::os::unix::fs::symlink("nowhere", scene.at("loop/downloads")).expect("linked");
+        scene.downloads.keep(&scene.at("first"));
+        let beside = fs::read_dir(scene.at("loop")).expect("a folder").flatten();
+        let names: Vec<_> = beside.map(|entry| entry.file_name()).collect();
+        assert_eq!(names, ["downloads"]);
+    }
+
+    #[test]
+    fn a_home_is_filled_once_and_from_the_nearest_store() {
+        let scene = Scene::new();
+        scene.write("operator/.cargo/registry/cache/a.crate", "operator's");
+        scene.write("operator/.cargo/registry/index/a", "operator's");
+        scene.write("operator/.cargo/credentials.toml", "a secret");
+        let (cache, index) = ("cargo/registry/cache/a.crate", "cargo/registry/index/a");
+        scene.fill("first");
+        for path in [cache, index] {
+            assert_eq!(scene.read("first", path).as_deref(), Some("operator's"));
+        }
+        assert_eq!(scene.read("first", "cargo/credentials.toml"), None);
+        scene.write("loop/downloads/cargo/registry/cache/a.crate", "loop's");
+        scene.fill("second");
+        assert_eq!(scene.read("second", cache).as_deref(), Some("loop's"));
+        assert_eq!(scene.read("second", index), None);
+        scene.write("root/cargo/registry/cache/a.crate", "root's");
+        let (home, root) = (scene.at("third"), scene.at("root"));
+        scene.downloads.fill(&home, Some(&root));
+        assert_eq!(scene.read("third", cache).as_deref(), Some("root's"));
+        // A session that goes on has its home already, with whatever its agent made of it.
+        scene.write("third/.downloads/own", "its own");
+        scene.downloads.fill(&home, None);
+        assert_eq!(scene.read("third", cache).as_deref(), Some("root's"));
+        assert_eq!(scene.read("third", "own").as_deref(), Some("its own"));
+    }
+
+    #[test]
+    fn a_copy_follows_no_link_keeps_times_and_is_whole_or_empty() {
+        let scene = Scene::new();
+        scene.write("outside", "another's");
+        scene.write("loop/downloads/pip/a", "1");
+        let file = fs::File::options()
+            .write(true)
+            .open(scene.at("loop/downloads/pip/a"));
+        let time = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
+        file.expect("open").set_modified(time).expect("set");
+        let link = scene.at("loop/downloads/pip/link");
+        std::os::unix::fs::symlink(scene.at("outside"), link).expect("linked");
+        scene.fill("first");
+        let copy = fs::metadata(scene.at("first/.downloads/pip/a")).expect("copied");
+        assert_eq!(copy.modified().expect("a time"), time);
+        assert_eq!(scene.read("first", "pip/link"), None);
+        // It has no bytes of its own on the disk.
+        let large = fs::File::create(scene.at("loop/downloads/pip/large")).expect("made");
+        large.set_len(COPIED_BYTES_MAX + 1).expect("set");
+        scene.fill("second");
+        assert!(!scene.at("second/.downloads/pip").exists());
+        assert!(scene.at("second/.downloads").is_dir());
+        // Nor is half of it kept for others.
+        fs::create_dir(scene.at("third")).expect("made");
+        fs::rename(scene.at("loop/downloads"), scene.at("third/.downloads")).expect("moved");
+        scene.downloads.keep(&scene.at("third"));
+        assert!(!scene.at("loop/downloads").exists());
+    }
+
+    #[test]
+    fn files_count_together() {
+        let scene = Scene::new();
+        scene.write("from/a", "12");
+        scene.write("from/below/b", "34");
+        for (left, is_copied) in [(4, true), (3, false)] {
+            let (from, to) = (scene.at("from"), scene.at(&format!("to{left}")));
+            assert_eq!(copy_tree(&from, &to, &mut { left }).is_ok(), is_copied);
+        }
+    }
+
+    #[test]
+    fn package_managers_are_led_to_the_runs_own_home() {
+        let mut env = BTreeMap::new();
+        environment(&mut env);
+        for (name, place) in [
+            ("CARGO_HOME", ".downloads/cargo"),
+            ("npm_config_cache", ".downloads/npm"),
+            ("npm_config_store_dir", ".downloads/pnpm"),
+            ("YARN_CACHE_FOLDER", ".downloads/yarn"),
+            ("PIP_CACHE_DIR", ".downloads/pip"),
+            ("UV_CACHE_DIR", ".downloads/uv"),
+            ("GOPATH", ".downloads/go"),
+            ("GRADLE_USER_HOME", ".downloads/gradle"),
+            ("npm_config_userconfig", ".npmrc"),
+            ("PIP_CONFIG_FILE", ".config/pip/pip.conf"),
+        ] {
+            assert_eq!(env[name], format!("{}/{place}", sandbox::HOME));
+        }
+    }
+
+    #[test]
+    fn package_managers_are_configured_as_the_operators() {
+        let scene = Scene::new();
+        for (from, to) in [
+            (".npmrc", ".npmrc"),
+            (".config/pip/pip.conf", ".config/pip/pip.conf"),
+            (".pip/pip.conf", ".config/pip/pip.conf"),
+            (".cargo/config.toml", ".downloads/cargo/config.toml"),
+            (".cargo/config", ".downloads/cargo/config.toml"),
+        ] {
+            let text = "mirror = https://me:word@mirror.example/\ntoken = abc\n";
+            let (scene, path) = (Scene::new(), format!("operator/{from}"));
+            scene.write(&path, text);
+            scene.fill("first");
+            let given = fs::read_to_string(scene.at("first").join(to)).unwrap_or_default();
+            assert_eq!(given, "mirror = https://mirror.example/\n", "{from}");
+        }
+        scene.fill("first");
+        assert!(!scene.at("first/.npmrc").exists());
     }
 }

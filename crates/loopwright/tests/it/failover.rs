@@ -78,7 +78,11 @@ fn without_the_policy_the_loop_waits_and_a_person_can_cut_it_short() {
         said.contains(&format!("waiting until {}: ", home::local(until_ms))),
         "{said}"
     );
-    assert!(said.contains("agents  run on this host"), "{said}");
+    let on_host = "on this host with your rights, in no sandbox\n";
+    assert!(said.contains(&format!("agents  run {on_host}")), "{said}");
+    let all = scene.env.run(&["status"]).stderr;
+    let note = format!("note: agents of 1 loop run {on_host}");
+    assert!(all.contains(&note), "{all}");
     scene.env.write("agents/implement.sh", IMPLEMENT);
     assert_eq!(scene.env.run(&["resume", &id]).exit, 0);
     let view = scene.wait_for(&["completed"]);
@@ -88,6 +92,11 @@ fn without_the_policy_the_loop_waits_and_a_person_can_cut_it_short() {
             .iter()
             .all(|(_, agent)| agent == "builder")
     );
+    let said = scene.env.run(&["status", &id]).stdout;
+    assert!(said.contains(&format!("agents  ran {on_host}")), "{said}");
+    // Nobody can do anything about it any more.
+    let all = scene.env.run(&["status"]).stderr;
+    assert!(!all.contains(&note), "{all}");
 }
 
 #[test]

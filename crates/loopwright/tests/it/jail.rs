@@ -101,6 +101,12 @@ fn i09_an_agent_sees_its_checkout_and_nothing_of_the_operators() {
     let view = scene.wait_for(&["completed", "failed", "needs_human"]);
     assert_passed(&view);
     assert_eq!(view["isolation"], "bwrap");
+    let id = view["loopId"].as_str().expect("a loop");
+    let status = scene.env.run(&["status", id]).stdout;
+    assert!(
+        status.contains("agents  ran in a jail of bwrap\n"),
+        "{status}"
+    );
     let said = printed(&scene, "implement");
     for line in [
         "seen cwd: /workspace",
@@ -141,6 +147,11 @@ fn a_jail_that_is_told_of_a_place_shows_it() {
     assert_eq!(landed.trim(), "the operator's secret");
 }
 
+/// A test that is green before the story: what is red on the base fails nobody.
+fn on_candidate(test: &str) -> String {
+    format!("[ ! -e one.txt ] || {{ {test}; }}\n")
+}
+
 #[test]
 fn checks_run_in_a_jail_with_a_loopback_of_their_own() {
     let scene = jailed(
@@ -160,7 +171,9 @@ fn checks_run_in_a_jail_with_a_loopback_of_their_own() {
             "python3 -c \"import socket as s; a=s.socket(); a.bind(('127.0.0.1', 47119)); a.listen(); b=s.create_connection(('127.0.0.1', 47119)); a.accept()\"".to_owned(),
         ),
     ] {
-        scene.env.write(&format!("project/tests/{name}.sh"), test + "\n");
+        scene
+            .env
+            .write(&format!("project/tests/{name}.sh"), on_candidate(&test));
     }
     scene.git(&["add", "run-tests.sh", "tests"]);
     scene.git(&["commit", "-qm", "tests"]);
@@ -177,6 +190,57 @@ fn checks_run_in_a_jail_with_a_loopback_of_their_own() {
             !text.contains(&format!("\"failing\":[\"{name}\"")),
             "{text}"
         );
+    }
+    assert!(!text.contains("red on the base"), "{text}");
+}
+
+/// Setup reaches the proxy, and what it fetched for the base is there for every later tree. Checks reach
+/// nothing, and are told so.
+#[test]
+fn only_setup_reaches_the_proxy_and_what_it_fetched_is_kept() {
+    let scene = jailed(
+        &["one"],
+        "cat > /dev/null\necho one > one.txt\n",
+        CAREFUL,
+        "[checks]\nsetup = \"sh setup.sh\"\ntest = \"sh run-tests.sh\"\n",
+    );
+    let bridge = "bash -c 'exec 3<>/dev/tcp/127.0.0.1/8119'";
+    let setup = format!(
+        "set -e\n[ \"$https_proxy\" = http://127.0.0.1:8119 ]\n{bridge}\nmkdir -p \"$CARGO_HOME\"\n\
+         n=$(cat \"$CARGO_HOME/n\" 2>/dev/null || echo 0)\necho $((n + 1)) > \"$CARGO_HOME/n\"\n"
+    );
+    scene.env.write("project/setup.sh", setup);
+    scene.env.write("project/run-tests.sh", TAP_RUNNER);
+    let tests = [
+        (
+            "offline",
+            "[ \"$CARGO_NET_OFFLINE\" = true ] && [ -z \"$https_proxy\" ]".to_owned(),
+        ),
+        ("bridge", format!("! {bridge} 2> /dev/null")),
+        (
+            "home",
+            "[ \"$HOME $CARGO_HOME\" = \"/home/agent /home/agent/.downloads/cargo\" ]".to_owned(),
+        ),
+        // A candidate is the second tree, and no tree after it counts further.
+        ("fetched", "[ \"$(cat \"$CARGO_HOME/n\")\" = 2 ]".to_owned()),
+    ];
+    for (name, test) in &tests {
+        scene
+            .env
+            .write(&format!("project/tests/{name}.sh"), on_candidate(test));
+    }
+    scene.git(&["add", "setup.sh", "run-tests.sh", "tests"]);
+    scene.git(&["commit", "-qm", "tests"]);
+    let started = start(&scene, &[]);
+    assert_eq!(started.exit, 0, "{}", started.whole());
+    let view = scene.wait_for(&["completed", "failed", "needs_human"]);
+    assert_passed(&view);
+    assert_eq!(view["stories"][0]["attempts"], 1, "{view}");
+    let story = scene.env.run(&["story", "one", "--all", "--json"]).json();
+    let text = story.to_string();
+    for (name, _) in &tests {
+        let failing = format!("\"failing\":[\"{name}\"");
+        assert!(!text.contains(&failing), "{text}");
     }
     assert!(!text.contains("red on the base"), "{text}");
 }
@@ -328,6 +392,9 @@ fn a_run_that_uses_too_much_is_told_so() {
         events.whole()
     );
     assert!(events.stdout.contains("disk space"), "{}", events.whole());
+    let events = scene.env.run(&["events"]).stdout;
+    let line = "agent/loop.confined  storyId=one attempt=1 stage=implement limit=disk space\n";
+    assert!(events.contains(line), "{events}");
 }
 
 /// Some CLIs ask again for ever. The run ends at once, and a person is told which host it was.
@@ -343,6 +410,10 @@ fn a_run_that_may_not_reach_its_model_is_ended_and_asks() {
     assert_eq!(started.exit, 0, "{}", started.whole());
     let view = scene.wait_for(&["needs_human", "failed", "completed"]);
     assert_eq!(view["status"], "needs_human", "{view}");
+    let events = scene.env.run(&["events"]).stdout;
+    let line = "agent/loop.confined  storyId=one attempt=1 stage=implement \
+                refused=models.invalid:443 (not on the list)\n";
+    assert!(events.contains(line), "{events}");
     let reason = view["reason"].as_str().expect("a reason");
     for words in ["models.invalid", "[sandbox] allow"] {
         assert!(reason.contains(words), "{reason}");

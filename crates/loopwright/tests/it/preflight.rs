@@ -146,10 +146,15 @@ fn an_agent_that_takes_no_part_keeps_nobody_from_starting() {
 
 /// Speaks as podman does, and has an image with these programs.
 fn podman(programs: &str) -> String {
+    podman_with("own:7", programs, "echo looked")
+}
+
+/// The same with this image alone, and with what its shell does last. Nothing may be fetched or left.
+fn podman_with(image: &str, programs: &str, last: &str) -> String {
     format!(
-        "[ \"$1\" = version ] && echo 4.3.1 && exit\n[ \"$1\" = run ] || exit 1\n\
-         case \"$*\" in *\" --pull never --network none --entrypoint sh own:7 -c \"*) ;; *) exit 1 ;; esac\n\
-         for program; do case \" {programs} \" in *\" $program \"*) echo \"has $program\" ;; esac; done\necho looked"
+        "[ \"$1\" = version ] && echo 4.3.1 && exit\n\
+         case \"$*\" in \"run --rm --pull never --network none --entrypoint sh {image} -c \"*) ;; *) exit 1 ;; esac\n\
+         for program; do case \" {programs} \" in *\" $program \"*) echo \"has $program\" ;; esac; done\n{last}"
     )
 }
 
@@ -186,10 +191,45 @@ fn in_containers_programs_are_those_of_the_image() {
     assert_eq!(refused.exit, 3, "{}", refused.whole());
     assert!(refused.stderr.contains(said), "{}", refused.whole());
     // An image that cannot be looked into keeps nobody from starting.
-    program(&scene, "podman", "[ \"$1\" = version ] && echo 4.3.1");
-    let started = run(&scene, &start);
-    assert_eq!(started.exit, 0, "{}", started.whole());
-    let said =
-        "warning: agent: builder: the image `own:7` cannot be looked into for `only-in-image`";
-    assert!(started.stderr.contains(said), "{}", started.whole());
+    for blind in [
+        "[ \"$1\" = version ] && echo 4.3.1".to_owned(),
+        podman_with("own:7", "sh", "exit 0"),
+        podman_with(
+            "own:7",
+            "only-in-image sh image-runner",
+            "echo looked; exit 3",
+        ),
+    ] {
+        program(&scene, "podman", &blind);
+        let started = run(&scene, &start);
+        assert_eq!(started.exit, 0, "{blind}: {}", started.whole());
+        let said =
+            "warning: agent: builder: the image `own:7` cannot be looked into for `only-in-image`";
+        assert!(
+            started.stderr.contains(said),
+            "{blind}: {}",
+            started.whole()
+        );
+    }
+}
+
+/// A program with a path is shown inside as it is here, and nobody asks the image for it. Where no image
+/// is named, it is the default one.
+#[test]
+fn a_program_with_a_path_is_not_looked_for_in_the_image() {
+    let scene = Scene::new(&["one"]);
+    let config = scene.env.read("project/loopwright.toml");
+    let config = config.replacen("\"sh\"", "\"/bin/sh\"", 1);
+    let config = config.replace("test -f README", "image-runner --all");
+    let more = "[sandbox]\nkind = \"podman\"\n";
+    scene.env.write("project/loopwright.toml", config + more);
+    let start = [&START[..], &["--dry-run", "--sandbox", "podman"]].concat();
+    let image = "localhost/loopwright-runner:1";
+    let careful = "case \"$*\" in *\" /bin/sh\"*) exit 1 ;; esac; echo looked";
+    for (programs, exit) in [("sh image-runner", 0), ("sh", 3)] {
+        program(&scene, "podman", &podman_with(image, programs, careful));
+        let started = run(&scene, &start);
+        assert_eq!(started.exit, exit, "{}", started.whole());
+        assert!(!started.stderr.contains("agent:"), "{}", started.whole());
+    }
 }

@@ -293,17 +293,7 @@ fn i11_a_cancelled_acp_agent_leaves_nothing_of_its_tools() {
         let server = ModelServer::answering(0, move |_| Step::shell(tool));
         stage.solo(&entry(&stage, name, &server.url()));
         assert_eq!(stage.start(&[]).exit, 0);
-        wait_until("the tool", || {
-            let checkouts = stage
-                .home()
-                .join("loops")
-                .join(stage.loop_id())
-                .join("checkouts");
-            let mut folders = std::fs::read_dir(checkouts).ok()?.flatten();
-            folders
-                .any(|folder| folder.path().join("sleeping").exists())
-                .then_some(())
-        });
+        stage.wait_for_file("sleeping");
         // The client, the agent, its shell, the tool.
         assert!(
             processes_with(&stage.home().join("loops")).len() >= 3,

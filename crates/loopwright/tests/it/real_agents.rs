@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use testkit::{ModelServer, Request, Step};
 
 use crate::sample::{is_soak, sample};
-use crate::scene::{TAP_RUNNER, newest_view, processes_with, show_log, wait_for_view};
+use crate::scene::{TAP_RUNNER, newest_view, processes_with, show_log, wait_for_view, wait_until};
 use crate::support::{Answer, TestEnv};
 
 const CALC: &str = "case \"$1\" in\n  add) echo $(($2 + $3)) ;;\n  *) exit 2 ;;\nesac\n";
@@ -173,11 +173,6 @@ impl Stage {
     /// A committed project whose loops run in jails.
     pub(crate) fn jailed(kind: &str) -> Self {
         Self::made(Some(kind.to_owned()))
-    }
-
-    /// Whether its loops run in jails.
-    pub(crate) fn is_jailed(&self) -> bool {
-        self.jail.is_some()
     }
 
     fn made(jail: Option<String>) -> Self {
@@ -396,6 +391,22 @@ impl Stage {
             .count()
     }
 
+    /// Waits until a run has made this file in its checkout, or in the layers that stand for it in a
+    /// jail.
+    pub(crate) fn wait_for_file(&self, name: &str) {
+        let loop_folder = self.home().join("loops").join(self.loop_id());
+        wait_until(name, || {
+            let folders = std::fs::read_dir(loop_folder.join("checkouts")).ok()?;
+            let is_made = |folder: &Path| {
+                folder.join(name).exists() || folder.join("upper").join(name).exists()
+            };
+            folders
+                .flatten()
+                .any(|folder| is_made(&folder.path()))
+                .then_some(())
+        });
+    }
+
     pub(crate) fn workers(&self) -> Vec<Pid> {
         let is_worker = |pid: &Pid| {
             let line = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero()))
@@ -408,8 +419,8 @@ impl Stage {
             .collect()
     }
 
-    /// Nothing of any CLI or of its tools is left: each has a path of the loop in its environment,
-    /// whoever adopted it.
+    /// Nothing of any CLI or of its tools is left: each has a path of the loop in its environment or
+    /// in its mounts, whoever adopted it.
     pub(crate) fn assert_nothing_left(&self) {
         let left = processes_with(&self.home().join("loops"));
         let words = |pid: &Pid| {

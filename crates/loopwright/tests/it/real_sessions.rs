@@ -86,17 +86,7 @@ fn went_on(kind: &str, entry: impl Fn(&Stage, &str, &str) -> String) {
     let server = ModelServer::answering(0, move |request| begun(request, &sleep));
     stage.solo(&entry(&stage, kind, &server.url()));
     assert_eq!(stage.start(&[]).exit, 0);
-    let checkouts = stage
-        .home()
-        .join("loops")
-        .join(stage.loop_id())
-        .join("checkouts");
-    wait_until("the tool", || {
-        let mut folders = std::fs::read_dir(&checkouts).ok()?.flatten();
-        folders
-            .any(|folder| folder.path().join("sleeping").exists())
-            .then_some(())
-    });
+    stage.wait_for_file("sleeping");
     // Everything dies at once: worker, keeper, CLI, tool. Only what is on the disk is left.
     wait_until("no process", || {
         let all = processes_with(&stage.env.path(""));

@@ -190,8 +190,6 @@ pub(crate) fn newest_view(journal: &Journal) -> Value {
     }
 }
 
-pub(crate) use self::wait_until as wait_for;
-
 /// Polls until something is there; the long deadline is for a machine that is very busy.
 pub(crate) fn wait_until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     const DEADLINE: Duration = Duration::from_mins(10);

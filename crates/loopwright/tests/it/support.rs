@@ -75,24 +75,38 @@ impl Drop for TestEnv {
     }
 }
 
-/// Processes whose environment names this folder, or one in it.
+/// Processes whose environment names this folder, or one in it, and those in jails that show it: what
+/// runs in a jail knows none of our paths, but its mounts tell where they come from.
 pub(crate) fn processes_with(folder: &Path) -> Vec<Pid> {
     let wanted = folder.display().to_string();
+    let mounted = in_mounts(folder);
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").expect("a proc folder").flatten() {
         let name = entry.file_name();
         let Some(pid) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else {
             continue;
         };
-        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-        let text = String::from_utf8_lossy(&environment);
-        if text.contains(&wanted)
+        let names = |file: &str, wanted: &str| {
+            let bytes = std::fs::read(entry.path().join(file)).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).contains(wanted)
+        };
+        if (names("environ", &wanted) || names("mountinfo", &mounted))
             && let Some(pid) = Pid::from_raw(pid)
         {
             found.push(pid);
         }
     }
     found
+}
+
+/// A folder as a mount of it is listed: from the root of its own file system. Layers are listed with
+/// whole paths, which end with the same words.
+fn in_mounts(folder: &Path) -> String {
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("mounts");
+    let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+    let inside = points.filter_map(|point| folder.strip_prefix(point).ok());
+    let shortest = inside.min_by_key(|rest| rest.components().count());
+    format!("/{}", shortest.expect("a mount").display())
 }
 
 impl TestEnv {

@@ -1,16 +1,16 @@
-//! Container engines that a test starts for itself: their own storage, their own service, nothing of
-//! the machine's.
+//! Container engines that a test or a measurement starts for itself: their own storage, their own
+//! service, nothing of the machine's. Other packages include this file, so it uses nothing beside it.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use sandbox::JailKind;
 use tempfile::TempDir;
-
-use crate::scene::wait_for;
 
 /// An image with folders and nothing in them: the tests mount the machine's own system there.
 pub(crate) const IMAGE: &str = "localhost/loopwright-tests:1";
@@ -40,6 +40,9 @@ const FOLDERS: [&str; 17] = [
 const CONTAINERS_CONF: &str = "[containers]\n\
     default_ulimits = [\"nofile=20000:20000\", \"nproc=32768:32768\"]\n\
     [engine]\nruntime = \"runc\"\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"file\"\n";
+
+/// Long enough for any machine: a service that starts later is a fault.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Engine {
     pub(crate) kind: JailKind,
@@ -123,10 +126,12 @@ impl Engine {
             .unwrap();
         self.service = Some(service);
         self.env.insert("DOCKER_HOST".to_owned(), socket);
-        wait_for("dockerd", || {
-            let answer = self.command(&["version"]).output().unwrap();
-            answer.status.success().then_some(())
-        });
+        let started = Instant::now();
+        let answers = || self.command(&["version"]).output().unwrap();
+        while !answers().status.success() {
+            assert!(started.elapsed() < PATIENCE, "dockerd: waited too long");
+            thread::sleep(Duration::from_millis(10));
+        }
     }
 
     fn import(&self) {

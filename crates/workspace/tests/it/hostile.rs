@@ -126,6 +126,17 @@ fn what_is_too_much_altogether_is_refused() {
         ..normal
     };
     assert!(read(&enough).expect("a snapshot").changed);
+    // Rules count together.
+    write(&dir.join("more/.gitignore"), "# 16 bytes more\n");
+    let rules = Limits {
+        rules_bytes_max: 31,
+        ..normal
+    };
+    let refused = read(&rules).expect_err("too long rules");
+    assert!(
+        matches!(refused, GitError::TooManyRules { .. }),
+        "{refused}"
+    );
 }
 
 #[test]

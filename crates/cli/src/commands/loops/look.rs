@@ -14,6 +14,7 @@ use super::marks;
 use super::overview::{self, Which};
 use super::publishing::{self, LostBranch};
 use super::story_table::story_table;
+use super::walls::refusals_of;
 use crate::commands::jail;
 use crate::failure::{Exit, Failure};
 use crate::output::{NextAction, Output};
@@ -195,9 +196,12 @@ fn text(home: &Home, view: &LoopView, lost: Option<&LostBranch>, paper: Paper) -
     out.push_str(&story_table(&view.stories).draw(paper));
     out.extend(view.waits.iter().map(wait_line));
     out.push_str(&used(view));
-    if !is_over(view) {
-        out.push_str(&format!("agents  {}\n", jail::words(&view.isolation)));
-    }
+    let isolation = if is_over(view) {
+        jail::past_words(&view.isolation)
+    } else {
+        jail::words(&view.isolation)
+    };
+    out.push_str(&format!("agents  {isolation}\n"));
     out
 }
 
@@ -488,9 +492,10 @@ pub(super) fn event_line(event: &PublicEvent, length: Length) -> String {
     let is_role = matches!(event.name, "agent/loop.review" | "agent/loop.judge");
     let by = is_role.then(|| field("by").unwrap_or_else(|| "nobody".to_owned()));
     let by = by.map(|by| format!(" by={by}")).unwrap_or_default();
-    let parts: Vec<String> = [
+    let mut parts: Vec<String> = [
         "storyId",
         "attempt",
+        "stage",
         "tool",
         "from",
         "to",
@@ -499,10 +504,19 @@ pub(super) fn event_line(event: &PublicEvent, length: Length) -> String {
         "cause",
         "question",
         "summary",
+        "limit",
     ]
     .into_iter()
     .filter_map(|name| field(name).map(|value| format!("{name}={}", length.fit(&value))))
     .collect();
+    // Each by itself: a person must see all of the hosts.
+    let refusals: Vec<String> = refusals_of(event)
+        .iter()
+        .map(|one| length.fit(one))
+        .collect();
+    if !refusals.is_empty() {
+        parts.push(format!("refused={}", refusals.join(", ")));
+    }
     let until = event.data.get("until").and_then(Value::as_i64);
     let until = until
         .map(|until_ms| format!(" until={}", home::local(until_ms)))
@@ -529,5 +543,27 @@ mod tests {
         assert_eq!(whole.lines().count(), 1, "{whole}");
         let short = event_line(&event, Length::Short);
         assert!(short.ends_with("…\n") && short.len() < 160, "{short}");
+    }
+
+    #[test]
+    fn what_a_run_met_at_the_walls_of_its_jail_is_said_with_every_host() {
+        let long = format!("{}.example", "a".repeat(60));
+        let refused = [("mirror.example", 443), (long.as_str(), 80)]
+            .map(|(host, port)| json!({ "host": host, "port": port, "why": "not on the list" }));
+        let event = PublicEvent {
+            id: "L-1-1".to_owned(),
+            record: 1,
+            name: "agent/loop.confined",
+            at_ms: 0,
+            data: json!({ "storyId": "a", "attempt": 2, "stage": "implement", "limit": "disk space",
+                "refused": refused }),
+        };
+        let expected = format!(
+            "agent/loop.confined  storyId=a attempt=2 stage=implement limit=disk space \
+             refused=mirror.example:443 (not on the list), {long}:80 (not on the list)\n"
+        );
+        for length in [Length::Whole, Length::Short] {
+            assert_eq!(event_line(&event, length), expected);
+        }
     }
 }

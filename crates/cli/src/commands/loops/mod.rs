@@ -53,6 +53,7 @@ mod story_text;
 mod strays;
 mod trace;
 mod verbs;
+mod walls;
 mod watching;
 mod work;
 

@@ -18,6 +18,7 @@ use views::LoopView;
 use super::look::seen;
 use super::lookup::{load, open};
 use super::serve;
+use crate::commands::jail;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::state_folder::home;
@@ -75,6 +76,7 @@ pub(super) fn show(
         home::hurry_worker(home);
         serve::ensure_worker(home)?;
     }
+    tell_of_host(&entries, output);
     if entries.is_empty() {
         output.talk("there are no loops yet; `loopwright start` makes one\n");
     }
@@ -135,6 +137,24 @@ struct Overview {
     worker: serde_json::Value,
 }
 
+/// Says how many loops have agents that no jail holds back.
+fn tell_of_host(entries: &[Entry], output: &mut Output) {
+    let is_on_host = |entry: &&Entry| {
+        matches!(
+            entry.what,
+            What::Live {
+                is_on_host: true,
+                ..
+            }
+        )
+    };
+    let n_on_host = entries.iter().filter(is_on_host).count();
+    if n_on_host > 0 {
+        let loops = counted(n_on_host, "loop", "loops");
+        output.talk(&format!("note: agents of {loops} {}\n", jail::ON_HOST));
+    }
+}
+
 /// Says that loops which a worker could go on with stand still. Those that only wait for a person need
 /// none.
 fn tell_of_worker(home: &Home, output: &mut Output) {
@@ -176,6 +196,8 @@ enum What {
         is_owed: bool,
         /// Whether it asks somebody, or a person has taken what is left.
         needs_person: bool,
+        /// Whether its agents run in no jail.
+        is_on_host: bool,
     },
     /// It cannot be read, or was set apart.
     Unreadable { why: String },
@@ -395,6 +417,7 @@ fn look_up(
             owes,
             is_owed: !decide(&loaded.state).is_empty(),
             needs_person,
+            is_on_host: !is_over && view.isolation == "host",
         };
         return Entry::new(loop_id, what);
     }

@@ -363,7 +363,6 @@ impl Trace {
     }
 }
 
-/// What a run used; what its CLI did not tell is null, which is not the same as nothing.
 /// What a run met at the walls of its jail; nothing for most.
 fn confined(walls: &Walls) -> Value {
     if walls.is_untouched() {
@@ -375,16 +374,11 @@ fn confined(walls: &Walls) -> Value {
 
 /// The same for people, a line for each.
 fn confined_text(walls: &Walls) -> String {
-    let limit = walls
-        .limit
-        .map(|limit| format!("hit the sandbox's limit of {}\n", limit.word()));
-    let refused = walls.refused.iter().map(|refused| {
-        let (host, port, why) = (&refused.host, refused.port, &refused.why);
-        format!("was not let through to {host}:{port} ({why})\n")
-    });
-    limit.into_iter().chain(refused).collect()
+    let words = super::walls::words(walls).into_iter();
+    words.map(|line| line + "\n").collect()
 }
 
+/// What a run used; what its CLI did not tell is null, which is not the same as nothing.
 fn usage(used: &RunUsage) -> Value {
     json!({
         "model": used.model, "inputTokens": used.input_tokens, "cachedTokens": used.cached_tokens,
