@@ -129,6 +129,8 @@ pub enum ObligationKind {
     TestSupport,
     /// A test shows that behaviour stays, and no small fault of ours turned it red.
     Characterisation,
+    /// A check is red on the base and known by its exit code alone, so that nothing proves the story.
+    Unproven,
 }
 
 /// Something in a candidate that a judge should look at. It decides nothing by itself.

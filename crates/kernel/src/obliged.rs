@@ -96,6 +96,9 @@ impl Obligation {
             ObligationKind::Characterisation => format!(
                 "the test {subject} shows that behaviour stays, and no small fault turned it red"
             ),
+            ObligationKind::Unproven => format!(
+                "nothing proves the story: the check {subject} was red before, and only its exit code is known"
+            ),
         }
     }
 }
@@ -119,6 +122,9 @@ impl ObligationKind {
             Self::Characterisation => format!(
                 "{count} tests show that behaviour stays, and no small fault turned them red"
             ),
+            Self::Unproven => format!(
+                "nothing proves the story: {count} checks were red before, and only their exit codes are known"
+            ),
         }
     }
 
@@ -128,7 +134,7 @@ impl ObligationKind {
             | Self::OldTestRemoved
             | Self::OldTestSkipped
             | Self::OldTestChanged => true,
-            Self::Harness | Self::TestSupport | Self::Characterisation => false,
+            Self::Harness | Self::TestSupport | Self::Characterisation | Self::Unproven => false,
         }
     }
 }

@@ -34,8 +34,11 @@ pub(super) fn doc_tests(file: &File<'_>) -> Vec<(String, String)> {
             continue;
         }
         if let Some(text) = doc_text(token) {
-            if lines.is_empty() {
-                is_inner = token.text[2..].starts_with('!');
+            let was_inner = std::mem::replace(&mut is_inner, token.text[2..].starts_with('!'));
+            // The documentation of the file ends where that of its first item begins.
+            if was_inner && !is_inner {
+                found.extend(named(&lines, "crate"));
+                lines.clear();
             }
             lines.extend(text);
             continue;
@@ -49,15 +52,16 @@ pub(super) fn doc_tests(file: &File<'_>) -> Vec<(String, String)> {
         } else {
             documented(&file.tokens[index..])
         };
-        found.extend(
-            blocks(&lines)
-                .into_iter()
-                .map(|block| (name.clone(), block)),
-        );
+        found.extend(named(&lines, &name));
         lines.clear();
     }
-    found.extend(blocks(&lines).into_iter().map(|b| ("crate".to_owned(), b)));
+    found.extend(named(&lines, "crate"));
     found
+}
+
+fn named(lines: &[String], name: &str) -> Vec<(String, String)> {
+    let blocks = blocks(lines).into_iter();
+    blocks.map(|block| (name.to_owned(), block)).collect()
 }
 
 /// The lines of a comment that is documentation.

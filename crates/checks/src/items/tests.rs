@@ -244,6 +244,11 @@ fn a_doc_test_cannot_be_put_back() {
         "#[test]\nfn t() {}",
         &unsure(&["t", "crate"]),
     );
+    // A function that is put between the file's documentation and another changes no test of either.
+    let led = format!("//! Sums.\n\n{base}");
+    let first = "/// ```\n/// more();\n/// ```\nfn more() {}\n";
+    let more = format!("//! Sums.\n\n{first}\n{base}");
+    check("src/lib.rs", &led, &more, &Items::Same);
     let block = "/**\n * ```\n * a();\n * ```\n */\nfn a() {}";
     check("src/lib.rs", block, "fn a() {}", &unsure(&["a"]));
 }

@@ -153,7 +153,7 @@ fn runs(body: &[&str], name: &str) -> bool {
         let word = plain(word);
         let is_run = INTERPRETERS.contains(&before.as_str())
             || ["do", "if", "then", "!", "&&", "||"].contains(&before.as_str());
-        if word == format!("./{}", variable) || (word == variable && is_run) {
+        if word == format!("./{variable}") || (word == variable && is_run) {
             return true;
         }
         // Options of an interpreter stand between it and the file.

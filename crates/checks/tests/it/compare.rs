@@ -169,6 +169,7 @@ pub(crate) fn line(facts: &Comparison) -> String {
             ObligationKind::Harness => "harness",
             ObligationKind::TestSupport => "support",
             ObligationKind::Characterisation => "characterisation",
+            ObligationKind::Unproven => "unproven",
         };
         format!("{}={kind}", each.subject)
     });
