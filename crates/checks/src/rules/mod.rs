@@ -6,6 +6,7 @@
 mod agents;
 mod commands;
 mod declared;
+mod for_tests;
 mod glob;
 mod harness;
 mod kinds;

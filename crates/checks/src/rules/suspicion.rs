@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::agents::is_agent_config;
+use super::for_tests::{is_of_others, is_rust_for_tests};
 use super::harness::Harness;
 use super::kinds::{is_data, is_document, is_either, is_hidden, is_looked_for, is_source};
 use super::shadows::shadows;
@@ -148,8 +149,13 @@ impl<'a> Suspicion<'a> {
         if self.harness.loads(path) {
             return Class::Suspect(Why::Loaded);
         }
+        if is_of_others(path) {
+            return Class::Suspect(Why::Unknown);
+        }
         if is_source(path) {
-            if self.is_support(path, was_there) {
+            if self.is_support(path, was_there)
+                || is_rust_for_tests(path, &self.harness.files, self.base)
+            {
                 return Class::Suspect(Why::Support);
             }
             if !was_there && self.harness.lists(path) {
