@@ -19,8 +19,7 @@ use serde_json::json;
 use testkit::{ModelServer, Step};
 
 use crate::driven::program;
-use crate::loops::Outcome;
-use crate::talk::say;
+use crate::talk::{Outcome, say};
 
 const ROUNDS: usize = 7;
 const PROMPT: &str = "Create hello.txt with one line.\n";

@@ -13,8 +13,7 @@ use journal::Journal;
 use serde_json::Value;
 
 use crate::driven::{Agent, NotSeen, Place, git, median, until};
-use crate::loops::Outcome;
-use crate::talk::say;
+use crate::talk::{Outcome, say};
 
 /// Files in the large repository, unless an argument says otherwise.
 const FILES: usize = 20_000;

@@ -12,8 +12,8 @@ use rustix::process::Pid;
 use serde_json::{Value, json};
 
 use crate::driven::{Agent, Place, median, processes_of};
-use crate::loops::{Outcome, millis};
-use crate::talk::say;
+use crate::loops::millis;
+use crate::talk::{Outcome, say};
 
 /// Ended loops, unless an argument says otherwise.
 const ENDED: u32 = 5_000;

@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::driven::program;
-use crate::loops::{Outcome, millis};
-use crate::talk::say;
+use crate::loops::millis;
+use crate::talk::{Outcome, say};
 
 const PEER: (&str, &str) = ("ralph-cli", "2.10.1");
 const ITERATIONS: u32 = 21;

@@ -1,6 +1,14 @@
 //! What a jail adds to a run: `true` under the keeper, bare and in every kind of jail that can be made
 //! here, in turns. Counted is the time from preparing the run to its keeper's end.
 
+// The engines of containers are those of the tests of `sandbox`.
+#[expect(
+    clippy::unwrap_used,
+    reason = "tests unwrap, and a measurement cannot go on without its engine either"
+)]
+#[path = "../../crates/sandbox/tests/it/engines.rs"]
+mod engines;
+
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -11,9 +19,8 @@ use std::time::Instant;
 use sandbox::{Access, JailKind, JailSpec, Limits, Mount, Network, ProxySpec, RunSpec, RunView};
 
 use crate::driven::program;
-use crate::engines::{Engine, IMAGE};
-use crate::loops::Outcome;
-use crate::talk::say;
+use crate::talk::{Outcome, say};
+use engines::{Engine, IMAGE};
 
 const ROUNDS: usize = 21;
 

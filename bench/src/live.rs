@@ -15,8 +15,8 @@ use journal::Journal;
 use sandbox::RunView;
 
 use crate::driven::program;
-use crate::loops::{Outcome, best, loop_spec, millis};
-use crate::talk::say;
+use crate::loops::{best, loop_spec, millis};
+use crate::talk::{Outcome, say};
 
 const LOOPS: usize = 100;
 const PATIENCE: Duration = Duration::from_mins(5);

@@ -15,9 +15,7 @@ use kernel::{
 };
 
 use crate::driven::program;
-use crate::talk::say;
-
-pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+use crate::talk::{Outcome, say};
 
 /// What one run of a role is recorded with: its start and its end, and the candidate that comes of
 /// it.

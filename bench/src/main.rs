@@ -11,13 +11,6 @@
 mod agents;
 mod beside;
 mod driven;
-// The engines of containers are those of the tests of `sandbox`.
-#[expect(
-    clippy::unwrap_used,
-    reason = "tests unwrap, and a measurement cannot go on without its engine either"
-)]
-#[path = "../../crates/sandbox/tests/it/engines.rs"]
-mod engines;
 mod idle;
 mod iteration;
 mod jail;

@@ -18,8 +18,7 @@ use kernel::{Event, RunKey, Stamped, State};
 use sandbox::RunView;
 
 use crate::driven::program;
-use crate::loops::Outcome;
-use crate::talk::say;
+use crate::talk::{Outcome, say};
 
 const AGENT_SECS: u64 = 60;
 const STORIES: [usize; 3] = [2, 4, 8];

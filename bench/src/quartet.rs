@@ -11,8 +11,8 @@ use journal::Journal;
 use kernel::{Event, Stage};
 
 use crate::driven::program;
-use crate::loops::{Outcome, millis};
-use crate::talk::say;
+use crate::loops::millis;
+use crate::talk::{Outcome, say};
 
 /// How long the implementor works, and the test writer too.
 const AGENT_SECS: u32 = 3;

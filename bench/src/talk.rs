@@ -1,4 +1,7 @@
-//! Prints what was measured.
+//! Prints what was measured, or why it could not be.
+
+/// Whatever goes wrong ends a measurement, in words.
+pub(crate) type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 /// The figures are this program's data.
 #[expect(

@@ -10,8 +10,7 @@ use journal::Journal;
 use kernel::Event;
 
 use crate::driven::{program, succeed};
-use crate::loops::Outcome;
-use crate::talk::say;
+use crate::talk::{Outcome, say};
 
 /// Files of the repositories, unless arguments say otherwise.
 const SIZES: [usize; 4] = [200, 5_000, 20_000, 100_000];

@@ -9,8 +9,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::driven::{program, succeed};
-use crate::loops::Outcome;
-use crate::talk::say;
+use crate::talk::{Outcome, say};
 
 /// A project, and what is done in it.
 struct Project {

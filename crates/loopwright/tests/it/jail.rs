@@ -219,7 +219,8 @@ fn only_setup_reaches_the_proxy_and_what_it_fetched_is_kept() {
         ("bridge", format!("! {bridge} 2> /dev/null")),
         (
             "home",
-            "[ \"$HOME $CARGO_HOME\" = \"/home/agent /home/agent/.downloads/cargo\" ]".to_owned(),
+            "[ \"$CARGO_HOME\" = \"$HOME/.downloads/cargo\" ] && [ \"${HOME%/*}\" = /home ]"
+                .to_owned(),
         ),
         // A candidate is the second tree, and no tree after it counts further.
         ("fetched", "[ \"$(cat \"$CARGO_HOME/n\")\" = 2 ]".to_owned()),
