@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal};
 use serde_json::Value;
 
+use crate::talk::Outcome;
+
 /// Names another build of the program than the one beside this one.
 const PROGRAM_VARIABLE: &str = "BENCH_PROGRAM";
 /// The longest that anything is waited for.
