@@ -97,6 +97,8 @@ pub enum Doubt {
     RedByChance,
     /// No other run there says that it is red.
     NotSeenAgain,
+    /// It is green on the candidate in one run, and not in another look there.
+    NotGreenAgain,
 }
 
 /// Something that the measurements cannot settle: a PASS must name the criterion that asks for it.

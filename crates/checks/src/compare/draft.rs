@@ -49,6 +49,10 @@ impl Draft {
                 &mut self.facts.unconfirmed
             }
             Redness::Chance => &mut self.facts.by_chance,
+            Redness::Unsteady => {
+                self.wanted_for_proof.push(Wanted::Rerun);
+                &mut self.facts.unsteady
+            }
         };
         let name = clip(name, NAME_BYTES_MAX);
         push(list, name, &mut self.facts.n_left_out);
@@ -193,14 +197,16 @@ impl Draft {
     fn want_surer_proof(&mut self, evidence: &Side<'_>) {
         let mut proven = self.facts.facts();
         proven.proven.extend(self.facts.unconfirmed.iter().cloned());
+        proven.proven.extend(self.facts.unsteady.iter().cloned());
         let is_worth_it =
             evidence.files.demands_tests && proven.finding() == kernel::Finding::Green;
         for wanted in std::mem::take(&mut self.wanted_for_proof) {
-            let n_made = match wanted {
-                Wanted::BaseRerun => evidence.base_reruns.len(),
-                _ => evidence.red_reruns.len(),
+            let (n_made, n_max) = match wanted {
+                Wanted::BaseRerun => (evidence.base_reruns.len(), RED_RERUNS_MAX),
+                Wanted::Rerun => (evidence.reruns.len(), RERUNS_MAX),
+                _ => (evidence.red_reruns.len(), RED_RERUNS_MAX),
             };
-            if is_worth_it && n_made < RED_RERUNS_MAX {
+            if is_worth_it && n_made < n_max {
                 self.want(wanted);
             }
         }

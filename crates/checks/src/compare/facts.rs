@@ -59,6 +59,10 @@ pub struct Comparison {
     pub unconfirmed: Vec<String>,
     /// New tests that are red in one run of the base and green in another. They prove nothing.
     pub by_chance: Vec<String>,
+    /// New tests that are red on the base each time, and were green on the candidate in one run and not in
+    /// another look. They prove nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unsteady: Vec<String>,
     /// None of them was red by what it asserts: on the base they did not build, or a whole command
     /// was red anyway.
     pub weak: bool,
@@ -136,7 +140,9 @@ impl Comparison {
         let by_chance = by_chance.map(doubted(kernel::Doubt::RedByChance));
         let unconfirmed = self.unconfirmed.iter();
         let unconfirmed = unconfirmed.map(doubted(kernel::Doubt::NotSeenAgain));
-        by_chance.chain(unconfirmed).collect()
+        let unsteady = self.unsteady.iter();
+        let unsteady = unsteady.map(doubted(kernel::Doubt::NotGreenAgain));
+        by_chance.chain(unconfirmed).chain(unsteady).collect()
     }
 
     /// What was found, in one word.

@@ -218,7 +218,8 @@ impl<'a> View<'a> {
                 if was_edited_by_writer {
                     // Nobody changed the text of a test that stands elsewhere.
                     let is_doubtful = !self.is_in_writers_file(index) || self.is_shaky(index);
-                    let redness = self.retried.redness(index, is_doubtful);
+                    let n_green = self.n_green_reruns(index);
+                    let redness = self.retried.redness(index, is_doubtful, n_green);
                     draft.proven(&label, redness, Strength::Strong);
                 }
                 if self.is_in_writers_file(index) && !self.old_form_is_green(index) {
@@ -389,7 +390,20 @@ impl<'a> View<'a> {
 
     /// How surely a new test is red on the base.
     fn redness(&self, index: usize) -> Redness {
-        self.retried.redness(index, self.is_shaky(index))
+        let n_green = self.n_green_reruns(index);
+        self.retried.redness(index, self.is_shaky(index), n_green)
+    }
+
+    /// In how many further runs of the candidate a test is green. Where the first one broke off, another
+    /// speaks for the candidate.
+    fn n_green_reruns(&self, index: usize) -> usize {
+        let first = self.check.runs.first();
+        let is_first = first.is_some_and(|first| std::ptr::eq(*first, self.seen));
+        let reruns = self.runs.iter().skip(usize::from(is_first));
+        let found = reruns.filter_map(|run| run.matched[index]);
+        found
+            .filter(|found| found.status == TestStatus::Passed)
+            .count()
     }
 
     fn is_shaky(&self, index: usize) -> bool {
@@ -456,7 +470,12 @@ impl<'a> View<'a> {
                 }
                 TestStatus::Passed if is_weak => {
                     let is_doubtful = self.check.again.is_shaky(found.place.as_deref());
-                    let redness = retried.redness(index, is_doubtful);
+                    let n_green = again
+                        .iter()
+                        .filter_map(|run| run.matched[index])
+                        .filter(|seen| seen.status == TestStatus::Passed)
+                        .count();
+                    let redness = retried.redness(index, is_doubtful, n_green);
                     draft.proven(&label, redness, Strength::Weak);
                 }
                 TestStatus::Skipped if is_weak => {

@@ -4,7 +4,9 @@
 //! with the new tests), `cand` (what would land) and `rerun`, `proof` (the candidate's code with the
 //! base's harness and the writer's tests) and `rerun-proof`, `old` (the code with the base's tests
 //! alone), `look` (what is red with the new tests once more in the same checkout; the same as `tests`
-//! where nothing is said) and `red` (the base with the new tests in a fresh checkout again); `writer`, `rewrote` (older files of the writer's), `suites`, `edited`, `shaky`, `support`,
+//! where nothing is said), `late` (the same after the candidate was measured; the same as `look` where
+//! nothing is said), `steady` (the candidate's second look; the same as its first run where nothing is
+//! said) and `red` (the base with the new tests in a fresh checkout again); `writer`, `rewrote` (older files of the writer's), `suites`, `edited`, `shaky`, `support`,
 //! `suspects` name files, `changed`, `acceptance` and `preserving` name tests. A measurement is an exit code and its tests:
 //! `a+` passed, `a-` failed, `a~` was skipped, `a@f+` stands in `f`. `BUILD` did not build,
 //! `BROKEN=f` could not load one file, `CRASHED=f` ended early, `CUT` is a cut output, `AS=tap`
@@ -13,7 +15,7 @@
 
 use checks::compare::{
     ChangedFiles, Comparison, Evidence, Measured, Measurement, RedLook, SetupFailed, Wanted,
-    compare, red_looks,
+    compare, moment_looks, red_looks,
 };
 use checks::results::{Format, Occurrence, TestStatus};
 use kernel::{Finding, ObligationKind};
@@ -23,6 +25,8 @@ struct Given {
     base: Measurement,
     tests: Option<Measurement>,
     looks: Option<Vec<Measurement>>,
+    late: Option<Vec<Measurement>>,
+    steady: Option<Vec<Measurement>>,
     red: Vec<Measurement>,
     again: Vec<Measurement>,
     cand: Measurement,
@@ -43,6 +47,13 @@ pub(crate) fn facts_of(row: &str) -> Comparison {
             "tests" => given.tests = Some(measurement(value)),
             "look" if value.is_empty() => given.looks = Some(Vec::new()),
             "look" => given.looks.get_or_insert_default().push(measurement(value)),
+            "late" if value.is_empty() => given.late = Some(Vec::new()),
+            "late" => given.late.get_or_insert_default().push(measurement(value)),
+            "steady" if value.is_empty() => given.steady = Some(Vec::new()),
+            "steady" => given
+                .steady
+                .get_or_insert_default()
+                .push(measurement(value)),
             "red" => given.red.push(measurement(value)),
             "shaky" => given.files.shaky = files(),
             "cand" => given.cand = measurement(value),
@@ -70,8 +81,16 @@ pub(crate) fn facts_of(row: &str) -> Comparison {
         given.tests.is_some() || !files.writer.is_empty() || !files.acceptance.is_empty();
     let looks = given.looks.take();
     let looks = looks.unwrap_or_else(|| given.tests.iter().cloned().collect());
+    let late = given.late.take().unwrap_or_else(|| looks.clone());
+    let proving = given.proof.as_ref().unwrap_or(&given.cand);
+    let steady = given.steady.take();
+    let as_is = steady.clone().unwrap_or_else(|| vec![given.cand.clone()]);
+    let steady = steady.unwrap_or_else(|| vec![proving.clone()]);
     compare(&Evidence {
         red_looks: &looks,
+        late_looks: &late,
+        proof_looks: &steady,
+        candidate_looks: &as_is,
         red_reruns: &given.red,
         base_reruns: &given.again,
         base_with_tests: given.tests.as_ref(),
@@ -183,6 +202,7 @@ pub(crate) fn line(facts: &Comparison) -> String {
         ),
         ("unconfirmed", facts.unconfirmed.clone()),
         ("by chance", facts.by_chance.clone()),
+        ("unsteady", facts.unsteady.clone()),
         ("vacuous", facts.vacuous.clone()),
         ("broken", failing(&facts.broken)),
         ("new failing", failing(&facts.new_failing)),
@@ -206,6 +226,9 @@ pub(crate) fn line(facts: &Comparison) -> String {
         (Wanted::RedAgain, "wants red again"),
         (Wanted::BaseRerun, "wants base again"),
     ];
+    if facts.wants(Wanted::Rerun) && !facts.unsteady.is_empty() {
+        parts.push("wants candidate again".to_owned());
+    }
     for (wanted, words) in wanted {
         if facts.wants(wanted) && facts.finding() != Finding::Red {
             parts.push(words.to_owned());
@@ -645,7 +668,7 @@ fn what_the_candidate_made_unstable_fails() {
             "red, unstable n, kept 1",
         ),
         (
-            "base: 0 a+; tests: 1 a+ n-; cand: t; rerun: 0 a+ n+",
+            "base: 0 a+; tests: 1 a+ n-; cand: t; steady: 0 n+; rerun: 0 a+ n+",
             "green, proven n, flaky test, kept 1",
         ),
         (
@@ -850,6 +873,92 @@ fn i08_what_is_red_by_chance_on_the_base_proves_nothing() {
         // Where no tests are demanded nothing is asked.
         ("base: 0 a+; cand: 0 a+", "green, kept 1"),
     ]);
+}
+
+#[test]
+fn i08_what_a_moment_decides_proves_nothing() {
+    check(&[
+        // Red before the candidate was measured, and green on the base after it.
+        (
+            "base: 0 a+; tests: 1 a+ n-; look: 1 n-; late: 0 n+; cand: 0 a+ n+",
+            "nothing-proven, by chance n, kept 1",
+        ),
+        // The same where three reruns of an earlier attempt were red.
+        (
+            "base: 0 a+; tests: 1 a+ n-; look: 1 n-; late: 0 n+; red: 1 n-; red: 1 n-; red: 1 n-; cand: 0 a+ n+",
+            "nothing-proven, by chance n, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; look: 1 n-; late:; cand: 0 a+ n+",
+            "nothing-proven, unconfirmed n, kept 1, wants red again",
+        ),
+        // Green alone each time, and red in every fresh checkout after others.
+        (
+            "base: 0 a+; tests: 1 a+ n-; look: 0 n+; late: 0 n+; red: 1 a+ n-; red: 1 a+ n-; red: 1 a+ n-; cand: 0 a+ n+",
+            "green, proven n, kept 1",
+        ),
+        // Green on the candidate once.
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; steady: 1 n-",
+            "nothing-proven, unsteady n, kept 1, wants candidate again",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; steady:",
+            "nothing-proven, unsteady n, kept 1, wants candidate again",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; steady: 1 n-; rerun: 1 a+ n-",
+            "red, unstable n, kept 1",
+        ),
+        // A test that leaves something behind is green in every fresh checkout.
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; steady: 1 n-; rerun: 0 a+ n+; rerun: 0 a+ n+",
+            "green, proven n, kept 1",
+        ),
+        // Others prove the story meanwhile.
+        (
+            "base: 0 a+; tests: 1 a+ n- m-; cand: 0 a+ n+ m+; steady: 1 n- m+; rerun: 0 a+ n+ m+; rerun: 0 a+ m+",
+            "green, proven m, unsteady n, kept 1",
+        ),
+        // What does not build needs no further look.
+        (
+            "base: 0 a+; tests: 101 BUILD; late:; steady:; cand: 0 a+ n@t+; writer: t",
+            "green, weakly proven n, kept 1",
+        ),
+        // A file that could not be loaded while others ran may have waited for a moment.
+        (
+            "base: 0 a@o+; tests: 2 a@o+ BROKEN=t; look: 2 BROKEN=t; late: 0 n@t+; cand: 0 a@o+ n@t+; writer: t",
+            "nothing-proven, by chance n, kept 1",
+        ),
+        // Exit codes alone.
+        (
+            "base: 0; tests: 1; look: 1; late: 0; cand: 0",
+            "nothing-proven, by chance test, kept 1",
+        ),
+        (
+            "base: 0; tests: 1; cand: 0; steady: 1",
+            "nothing-proven, unsteady test, kept 1, wants candidate again",
+        ),
+    ]);
+}
+
+#[test]
+fn what_does_not_build_needs_no_look_after_the_candidate() {
+    let files = ChangedFiles {
+        demands_tests: true,
+        ..ChangedFiles::default()
+    };
+    for (base, tests, n_looks) in [
+        ("0 a@f+", "1 a@f+ n@t-", 1),
+        ("0 a@f+", "2 a@f+ BROKEN=t", 1),
+        ("0", "1", 1),
+        ("0 a@f+", "101 BUILD", 0),
+        ("0 a@f+", "0 a@f+ n@t+", 0),
+    ] {
+        let (base, tests) = (measurement(base), measurement(tests));
+        let looks = moment_looks(&base, &tests, &files);
+        assert_eq!(looks.len(), n_looks, "{tests:?}");
+    }
 }
 
 #[test]

@@ -324,6 +324,14 @@ fn for_writer(comparison: &Comparison, surface: impl FnOnce() -> String) -> Stri
     if comparison.finding() != Finding::Unproven {
         return String::new();
     }
+    if !comparison.unsteady.is_empty() {
+        return format!(
+            "These tests were green on the candidate, and in another look there they were not, so \
+             they prove nothing: {}. Write tests that are green each time once the story is done: \
+             without chance, without the time, whatever runs before them.",
+            names(&comparison.unsteady)
+        );
+    }
     if !comparison.by_chance.is_empty() || !comparison.unconfirmed.is_empty() {
         let doubted = [&comparison.by_chance[..], &comparison.unconfirmed].concat();
         return format!(
@@ -394,6 +402,11 @@ fn named_lists(comparison: &Comparison) -> Vec<String> {
             "new tests that PROVE NOTHING, since they were not seen to be red on the base again"
                 .to_owned(),
             &comparison.unconfirmed,
+        ),
+        (
+            "new tests that PROVE NOTHING, since they were not seen to be green on the candidate again"
+                .to_owned(),
+            &comparison.unsteady,
         ),
         (
             "red before the story and red now".to_owned(),

@@ -372,7 +372,7 @@ impl Candidate<'_> {
         Ok(files.cloned().collect())
     }
 
-    /// The writer's files that decide by chance or by the time.
+    /// The writer's files that take something from chance, from the clock or from their surroundings.
     fn shaky(&self) -> Result<Vec<PathBuf>, Fault> {
         let Some(tests) = &self.written.tests else {
             return Ok(Vec::new());
@@ -380,8 +380,7 @@ impl Candidate<'_> {
         let reader = self.preparing.repository.reader(tests)?;
         let is_shaky = |path: &&PathBuf| {
             let text = read_text(&*reader, path);
-            let mut flags = checks::flags::flags(&path.to_string_lossy(), None, &text).into_iter();
-            flags.any(|flag| matches!(flag.kind, FlagKind::Random | FlagKind::WaitsForDate))
+            checks::flags::takes_chance(&path.to_string_lossy(), &text)
         };
         let files = self.written.files.iter().filter(is_shaky);
         Ok(files.cloned().collect())
