@@ -99,6 +99,8 @@ pub enum Doubt {
     NotSeenAgain,
     /// It is green on the candidate in one run, and not in another look there.
     NotGreenAgain,
+    /// It is an older test that was green, and that only the new files made red.
+    OlderTest,
 }
 
 /// Something that the measurements cannot settle: a PASS must name the criterion that asks for it.

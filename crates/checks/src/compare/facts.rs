@@ -63,6 +63,9 @@ pub struct Comparison {
     /// another look. They prove nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unsteady: Vec<String>,
+    /// Older tests that nobody changed, red on the base with the new tests alone. They prove nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub made_red: Vec<String>,
     /// None of them was red by what it asserts: on the base they did not build, or a whole command
     /// was red anyway.
     pub weak: bool,
@@ -142,7 +145,10 @@ impl Comparison {
         let unconfirmed = unconfirmed.map(doubted(kernel::Doubt::NotSeenAgain));
         let unsteady = self.unsteady.iter();
         let unsteady = unsteady.map(doubted(kernel::Doubt::NotGreenAgain));
-        by_chance.chain(unconfirmed).chain(unsteady).collect()
+        let made_red = self.made_red.iter();
+        let made_red = made_red.map(doubted(kernel::Doubt::OlderTest));
+        let unsure = by_chance.chain(unconfirmed).chain(unsteady);
+        unsure.chain(made_red).collect()
     }
 
     /// What was found, in one word.

@@ -203,6 +203,7 @@ pub(crate) fn line(facts: &Comparison) -> String {
         ("unconfirmed", facts.unconfirmed.clone()),
         ("by chance", facts.by_chance.clone()),
         ("unsteady", facts.unsteady.clone()),
+        ("made red", facts.made_red.clone()),
         ("vacuous", facts.vacuous.clone()),
         ("broken", failing(&facts.broken)),
         ("new failing", failing(&facts.new_failing)),
@@ -303,7 +304,7 @@ fn i08_new_tests_prove_a_change() {
         ),
         // The writer may change an old test so that it demands the new behaviour.
         (
-            "base: 0 a+ b+; tests: 1 a+ b-; red: 1 a+ b-; red: 1 a+ b-; red: 1 a+ b-; cand: 0 a+ b+",
+            "base: 0 a+ b+; tests: 1 a+ b-; cand: 0 a+ b+; rewrote: f; old: 0 a+ b+",
             "green, proven b, kept 2",
         ),
         (
@@ -845,11 +846,16 @@ fn i08_what_is_red_by_chance_on_the_base_proves_nothing() {
         ),
         // An older test that nobody changed, red only now.
         (
-            "base: 0 a@f+ b@f+; tests: 1 a@f+ b@f-; cand: 0 a@f+ b@f+; writer: g",
+            "base: 0 a@f+ b@f+; tests: 1 a@f+ b@f-; cand: 0 a@f+ b@f+; writer: g.py",
+            "nothing-proven, made red b, kept 2",
+        ),
+        // It may read data that the writer changed.
+        (
+            "base: 0 a@f+ b@f+; tests: 1 a@f+ b@f-; cand: 0 a@f+ b@f+; rewrote: data.json; old: 0 a@f+ b@f+",
             "nothing-proven, unconfirmed b, kept 2, wants red again",
         ),
         (
-            "base: 0 a@f+ b@f+; tests: 1 a@f+ b@f-; red: 0 a@f+ b@f+; cand: 0 a@f+ b@f+; writer: g",
+            "base: 0 a@f+ b@f+; tests: 1 a@f+ b@f-; red: 0 a@f+ b@f+; cand: 0 a@f+ b@f+; rewrote: data.json; old: 0 a@f+ b@f+",
             "nothing-proven, by chance b, kept 2",
         ),
         // A text that decides by chance must be red each time.
@@ -872,6 +878,31 @@ fn i08_what_is_red_by_chance_on_the_base_proves_nothing() {
         ),
         // Where no tests are demanded nothing is asked.
         ("base: 0 a+; cand: 0 a+", "green, kept 1"),
+    ]);
+}
+
+#[test]
+fn i08_an_older_test_is_no_new_one_whatever_its_name() {
+    check(&[
+        // Made red by a new file of the writer's.
+        (
+            "base: 0 a@f+; tests: 1 a@f- n@g+; cand: 0 a@f+ n@g+; writer: g.py g; red: 1 a@f-; red: 1 a@f-; red: 1 a@f-",
+            "nothing-proven, made red a, vacuous n, kept 1",
+        ),
+        // A name with the time in it.
+        (
+            "base: 0 a+ at-17+; tests: 1 a+ at-18- n-; cand: 0 a+ at-19+ n+",
+            "green, proven n, made red at-18, kept 2",
+        ),
+        (
+            "base: 0 a+ at-17+; tests: 101 BUILD; cand: 0 a+ at-19+ n+",
+            "green, weakly proven n, kept 2",
+        ),
+        // One more of a family is new.
+        (
+            "base: 0 a[1]+; tests: 1 a[1]+ a[2]-; cand: 0 a[1]+ a[2]+",
+            "green, proven a[2], kept 1",
+        ),
     ]);
 }
 

@@ -324,6 +324,14 @@ fn for_writer(comparison: &Comparison, surface: impl FnOnce() -> String) -> Stri
     if comparison.finding() != Finding::Unproven {
         return String::new();
     }
+    if !comparison.made_red.is_empty() {
+        return format!(
+            "These older tests were green, and your files alone made them red, so they prove \
+             nothing: {}. Write new tests that are red because the story is not done, and leave \
+             others alone.",
+            names(&comparison.made_red)
+        );
+    }
     if !comparison.unsteady.is_empty() {
         return format!(
             "These tests were green on the candidate, and in another look there they were not, so \
@@ -407,6 +415,10 @@ fn named_lists(comparison: &Comparison) -> Vec<String> {
             "new tests that PROVE NOTHING, since they were not seen to be green on the candidate again"
                 .to_owned(),
             &comparison.unsteady,
+        ),
+        (
+            "older tests that PROVE NOTHING, since only the new files made them red".to_owned(),
+            &comparison.made_red,
         ),
         (
             "red before the story and red now".to_owned(),
