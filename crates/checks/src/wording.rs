@@ -105,24 +105,74 @@ mod tests {
     #[test]
     fn a_change_without_code_is_told() {
         for (path, base, candidate, expected) in [
-            ("a.py", "x = 1\n", "x = 1\n\n# def double(a)\n", Wording::Comments),
+            (
+                "a.py",
+                "x = 1\n",
+                "x = 1\n\n# def double(a)\n",
+                Wording::Comments,
+            ),
             ("a.py", "x = 1\n", "x = 1  # one\n", Wording::Comments),
             ("a.py", "", "# nothing yet\n", Wording::Comments),
-            ("a.js", "f();\n", "/* double */\nf(); // double\n", Wording::Comments),
-            ("a.rs", "fn a() {}\n", "// double\nfn a() {}\n", Wording::Comments),
+            (
+                "a.js",
+                "f();\n",
+                "/* double */\nf(); // double\n",
+                Wording::Comments,
+            ),
+            (
+                "a.rs",
+                "fn a() {}\n",
+                "// double\nfn a() {}\n",
+                Wording::Comments,
+            ),
             ("a.sh", "a\n", "a\n# b\n", Wording::Comments),
             ("a.py", "x = 1\n", "x = 1\ny = 2\n", Wording::Code),
-            ("a.py", "if a:\n  b\n  c\n", "if a:\n  b\nc\n", Wording::Code),
+            (
+                "a.py",
+                "if a:\n  b\n  c\n",
+                "if a:\n  b\nc\n",
+                Wording::Code,
+            ),
             ("a.py", "x = 'a'\n", "x = '# a'\n", Wording::Code),
-            ("a.py", "def f(): pass\n", "def f():\n    '''Says.'''\n", Wording::Code),
+            (
+                "a.py",
+                "def f(): pass\n",
+                "def f():\n    '''Says.'''\n",
+                Wording::Code,
+            ),
             // Comments that tools read.
-            ("a.rs", "fn a() {}\n", "/// Doubles.\nfn a() {}\n", Wording::Code),
-            ("a.go", "package a\n", "//go:build linux\npackage a\n", Wording::Code),
-            ("a.js", "f();\n", "/** @param {number} a */\nf();\n", Wording::Code),
-            ("a.py", "f()\n", "#!/usr/bin/env python3\nf()\n", Wording::Code),
+            (
+                "a.rs",
+                "fn a() {}\n",
+                "/// Doubles.\nfn a() {}\n",
+                Wording::Code,
+            ),
+            (
+                "a.go",
+                "package a\n",
+                "//go:build linux\npackage a\n",
+                Wording::Code,
+            ),
+            (
+                "a.js",
+                "f();\n",
+                "/** @param {number} a */\nf();\n",
+                Wording::Code,
+            ),
+            (
+                "a.py",
+                "f()\n",
+                "#!/usr/bin/env python3\nf()\n",
+                Wording::Code,
+            ),
             ("a.php", "f();\n", "#[Route]\nf();\n", Wording::Code),
             // A language that is not known.
-            ("a.sql", "select 1;\n", "-- double\nselect 1;\n", Wording::Unsure),
+            (
+                "a.sql",
+                "select 1;\n",
+                "-- double\nselect 1;\n",
+                Wording::Unsure,
+            ),
             ("a.sql", "select 1;\n", "select 2;\n", Wording::Code),
         ] {
             assert_eq!(wording(path, base, candidate), expected, "{candidate}");

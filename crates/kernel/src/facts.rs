@@ -101,6 +101,8 @@ pub enum Doubt {
     NotGreenAgain,
     /// It is an older test that was green, and that only the new files made red.
     OlderTest,
+    /// The change has no code, only comments and blank lines: the test looks at the text of the source.
+    SourceText,
 }
 
 /// Something that the measurements cannot settle: a PASS must name the criterion that asks for it.

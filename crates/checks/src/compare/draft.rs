@@ -225,6 +225,9 @@ impl Draft {
         let facts = &mut self.facts;
         facts.weak = !facts.fail_to_pass.is_empty() && self.n_strong == 0;
         facts.demands_tests = evidence.files.demands_tests;
+        if evidence.files.is_without_code && !evidence.is_as_is {
+            facts.by_text = std::mem::take(&mut facts.fail_to_pass);
+        }
         // A red test may be chance: only another run of the same tree can tell. What does not build
         // will not do so the next time.
         let is_red = facts.finding() == kernel::Finding::Red;

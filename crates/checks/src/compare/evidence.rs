@@ -161,6 +161,9 @@ pub struct ChangedFiles {
     pub tests: Vec<String>,
     /// Product files that the implementor changed or added.
     pub code: Vec<String>,
+    /// Whether they differ in comments and blank lines alone, so that no code can have turned a test
+    /// green.
+    pub is_without_code: bool,
     /// Files of the implementor's that are not known as product code.
     pub suspects: Vec<String>,
     /// Those of them that belong to the harness, and not to what it reads.

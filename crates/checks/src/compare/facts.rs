@@ -66,6 +66,9 @@ pub struct Comparison {
     /// Older tests that nobody changed, red on the base with the new tests alone. They prove nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub made_red: Vec<String>,
+    /// Tests that turned green although the change has no code: they look at the text of the source.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_text: Vec<String>,
     /// None of them was red by what it asserts: on the base they did not build, or a whole command
     /// was red anyway.
     pub weak: bool,
@@ -148,7 +151,9 @@ impl Comparison {
         let made_red = self.made_red.iter();
         let made_red = made_red.map(doubted(kernel::Doubt::OlderTest));
         let unsure = by_chance.chain(unconfirmed).chain(unsteady);
-        unsure.chain(made_red).collect()
+        let by_text = self.by_text.iter();
+        let by_text = by_text.map(doubted(kernel::Doubt::SourceText));
+        unsure.chain(made_red).chain(by_text).collect()
     }
 
     /// What was found, in one word.

@@ -55,6 +55,7 @@ pub(crate) fn facts_of(row: &str) -> Comparison {
                 .get_or_insert_default()
                 .push(measurement(value)),
             "red" => given.red.push(measurement(value)),
+            "no-code" => given.files.is_without_code = true,
             "shaky" => given.files.shaky = files(),
             "cand" => given.cand = measurement(value),
             "rerun" => given.reruns.push(measurement(value)),
@@ -204,6 +205,7 @@ pub(crate) fn line(facts: &Comparison) -> String {
         ("by chance", facts.by_chance.clone()),
         ("unsteady", facts.unsteady.clone()),
         ("made red", facts.made_red.clone()),
+        ("by text", facts.by_text.clone()),
         ("vacuous", facts.vacuous.clone()),
         ("broken", failing(&facts.broken)),
         ("new failing", failing(&facts.new_failing)),
@@ -902,6 +904,29 @@ fn i08_an_older_test_is_no_new_one_whatever_its_name() {
         (
             "base: 0 a[1]+; tests: 1 a[1]+ a[2]-; cand: 0 a[1]+ a[2]+",
             "green, proven a[2], kept 1",
+        ),
+    ]);
+}
+
+#[test]
+fn i08_what_a_comment_turns_green_proves_nothing() {
+    check(&[
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; no-code:",
+            "nothing-proven, by text n, kept 1",
+        ),
+        (
+            "base: 0; tests: 1; cand: 0; no-code:",
+            "nothing-proven, by text test, kept 1",
+        ),
+        // What else changed may have turned it green, and must be answered for.
+        (
+            "base: 0 a+; tests: 1 a+ n-; proof: 1 a+ n-; cand: 0 a+ n+; suspects: conf; no-code:",
+            "green, proven n, obliged conf=harness, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; proof: 0 a+ n+; cand: 0 a+ n+; suspects: conf; no-code:",
+            "green, proven n, obliged conf=harness, kept 1",
         ),
     ]);
 }

@@ -324,6 +324,14 @@ fn for_writer(comparison: &Comparison, surface: impl FnOnce() -> String) -> Stri
     if comparison.finding() != Finding::Unproven {
         return String::new();
     }
+    if !comparison.by_text.is_empty() {
+        return format!(
+            "The change has no code, only comments and blank lines, and yet it turned these tests \
+             green, so they look at the text of the source and prove nothing: {}. Write tests of \
+             what the code does.",
+            names(&comparison.by_text)
+        );
+    }
     if !comparison.made_red.is_empty() {
         return format!(
             "These older tests were green, and your files alone made them red, so they prove \
@@ -419,6 +427,12 @@ fn named_lists(comparison: &Comparison) -> Vec<String> {
         (
             "older tests that PROVE NOTHING, since only the new files made them red".to_owned(),
             &comparison.made_red,
+        ),
+        (
+            "tests that PROVE NOTHING, since comments and blank lines alone turned them green: they \
+             look at the text of the source"
+                .to_owned(),
+            &comparison.by_text,
         ),
         (
             "red before the story and red now".to_owned(),
