@@ -52,9 +52,8 @@ pub fn wording(path: &str, base: &str, candidate: &str) -> Wording {
         Some(language) if code_lines(base, language) == code_lines(candidate, language) => {
             Wording::Comments
         }
-        Some(_) => Wording::Code,
         None if looks_like_comments(base, candidate) => Wording::Unsure,
-        None => Wording::Code,
+        Some(_) | None => Wording::Code,
     }
 }
 
@@ -140,6 +139,14 @@ mod tests {
                 "def f():\n    '''Says.'''\n",
                 Wording::Code,
             ),
+        ] {
+            assert_eq!(wording(path, base, candidate), expected, "{candidate}");
+        }
+    }
+
+    #[test]
+    fn what_tools_read_and_what_is_not_known() {
+        for (path, base, candidate, expected) in [
             // Comments that tools read.
             (
                 "a.rs",
