@@ -129,7 +129,7 @@ impl<'a> View<'a> {
             return Now::Flaky;
         }
         match statuses.first().copied().flatten() {
-            None if has(TestStatus::Passed) => Now::Flaky,
+            None if has(TestStatus::Passed) && !self.is_varying(index) => Now::Flaky,
             None => Now::Gone,
             Some(found) => match found.status {
                 TestStatus::Passed => Now::Green,
@@ -137,6 +137,12 @@ impl<'a> View<'a> {
                 TestStatus::Skipped => Now::Skipped,
             },
         }
+    }
+
+    /// Whether a new test only has another name in the run that speaks for the candidate.
+    fn is_varying(&self, index: usize) -> bool {
+        let fate = self.families_of_news.fate(self.known[index]);
+        index >= self.n_olds && matches!(fate, Fate::Whole)
     }
 
     fn label(&self, index: usize) -> String {

@@ -503,6 +503,10 @@ fn i08_what_was_green_stays_green() {
             "green, proven a, kept 1",
         ),
         // Names that vary from run to run.
+        (
+            "base: 0 a+; tests: 1 a+ n[1]-; look: 1 n[2]-; cand: 0 a+ n[3]+; rerun: 0 a+ n[1]+",
+            "green, weakly proven n[1], kept 1",
+        ),
         ("base: 0 a[1]+ a[2]+; cand: 0 a[3]+ a[4]+", "green, kept 2"),
         (
             "base: 0 a[x]+ a[y]+; cand: 0 a[x]+",
