@@ -24,6 +24,7 @@ pub mod surface;
 mod text;
 mod tree;
 pub mod warm;
+pub mod wording;
 
 pub use shell::program_of;
 pub use text::{EXCERPT_BYTES_MAX, MESSAGE_BYTES_MAX, excerpt};

@@ -97,6 +97,12 @@ pub enum Doubt {
     RedByChance,
     /// No other run there says that it is red.
     NotSeenAgain,
+    /// It is green on the candidate in one run, and not in another look there.
+    NotGreenAgain,
+    /// It is an older test that was green, and that only the new files made red.
+    OlderTest,
+    /// The change has no code, only comments and blank lines: the test looks at the text of the source.
+    SourceText,
 }
 
 /// Something that the measurements cannot settle: a PASS must name the criterion that asks for it.

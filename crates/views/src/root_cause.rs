@@ -1,7 +1,7 @@
 //! What failed, in one line: the first thing that a person wants to know of a story that did not
 //! pass.
 
-use kernel::{CriterionVerdict, Facts, Setup, Verdict};
+use kernel::{CriterionVerdict, Doubt, Doubted, Facts, Setup, Verdict};
 
 /// So many names of tests are shown; the rest is counted.
 const NAMES_MAX: usize = 3;
@@ -63,14 +63,34 @@ fn of_facts(facts: &Facts) -> Option<String> {
         .map(|(words, names)| format!("{words}: {}", listed(names)))
         .collect();
     if facts.demands_proof && facts.proven.is_empty() && !facts.doubted.is_empty() {
-        let tests: Vec<String> = facts.doubted.iter().map(|each| each.test.clone()).collect();
-        let what = "not surely red before the story";
-        parts.push(format!("{what}: {}", listed(&tests)));
+        parts.extend(of_doubts(&facts.doubted));
     }
     if facts.unfit_tests {
         parts.push("the story's tests do not fit the change".to_owned());
     }
     (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Why tests prove nothing, each reason once.
+fn of_doubts(doubted: &[Doubted]) -> Vec<String> {
+    let reasons = [
+        "not surely red before the story",
+        "not green each time",
+        "older tests that only the new files made red",
+        "turned green by comments alone",
+    ];
+    let reason = |doubt: Doubt| match doubt {
+        Doubt::RedByChance | Doubt::NotSeenAgain => 0,
+        Doubt::NotGreenAgain => 1,
+        Doubt::OlderTest => 2,
+        Doubt::SourceText => 3,
+    };
+    let of = |(index, words): (usize, &&str)| {
+        let found = doubted.iter().filter(|each| reason(each.doubt) == index);
+        let tests: Vec<String> = found.map(|each| each.test.clone()).collect();
+        (!tests.is_empty()).then(|| format!("{words}: {}", listed(&tests)))
+    };
+    reasons.iter().enumerate().filter_map(of).collect()
 }
 
 fn listed(names: &[String]) -> String {

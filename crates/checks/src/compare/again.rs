@@ -5,24 +5,30 @@
 //! where the runner can. It can confirm and never condemn: a test that is green alone, or after the
 //! first run left something behind, may be red in a fresh checkout each time. Only whole runs in fresh
 //! checkouts (*reruns*) can tell that.
+//!
+//! A test that waits for a moment is red before it and green after it, whatever the code says. So the
+//! base is looked at once more after the candidate (a *late* look), and the candidate itself a second
+//! time (a *steady* look). What does not build needs neither: a compiler knows no moment.
 
 use super::align::{Test, align};
-use super::evidence::{ChangedFiles, Measured, Measurement, RED_RERUNS_MAX, has_tests};
+use super::evidence::{ChangedFiles, Measured, Measurement, RED_RERUNS_MAX, RERUNS_MAX, has_tests};
 use super::families::n_alike;
 use crate::results::{TestStatus, fits, stands_in};
 
-/// How surely a test is red on the base.
+/// How surely a test is red on the base, and green on the candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Redness {
-    /// It was seen red again.
+    /// It was seen red again, and green again.
     Sure,
     /// Nobody can tell yet.
     Unsure,
-    /// It was seen green as well.
+    /// It was seen green on the base as well.
     Chance,
+    /// It is red each time, and nobody saw it green on the candidate again.
+    Unsteady,
 }
 
-/// How a test that was red on the base went there in another run.
+/// How a test went in another run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Heard {
     Red,
@@ -31,31 +37,82 @@ enum Heard {
     Nothing,
 }
 
-/// How some tests went in further runs of the base with the new tests.
+/// How some tests went in further runs of the base with the new tests, and in further looks at the
+/// candidate.
 pub(super) struct Retried {
     looks: Vec<Vec<Heard>>,
+    late: Vec<Vec<Heard>>,
     reruns: Vec<Vec<Heard>>,
+    steady: Vec<Vec<Heard>>,
+    is_settled: bool,
 }
 
 impl Retried {
-    /// How surely one of the tests is red. A doubtful one must be so in every rerun.
-    pub(super) fn redness(&self, index: usize, is_doubtful: bool) -> Redness {
+    /// How surely one of the tests is red, and green after. A doubtful one must be red in every rerun.
+    /// What is not green in the steady look must be so in every rerun of the candidate.
+    pub(super) fn redness(
+        &self,
+        index: usize,
+        is_doubtful: bool,
+        n_green_reruns: usize,
+    ) -> Redness {
         let of = |runs: &[Vec<Heard>]| runs.iter().map(|run| run[index]).collect::<Vec<_>>();
-        redness(&of(&self.looks), &of(&self.reruns), is_doubtful)
+        Row {
+            looks: of(&self.looks),
+            late: of(&self.late),
+            reruns: of(&self.reruns),
+            steady: of(&self.steady),
+            is_settled: self.is_settled,
+        }
+        .redness(is_doubtful, n_green_reruns)
     }
 }
 
-fn redness(looks: &[Heard], reruns: &[Heard], is_doubtful: bool) -> Redness {
-    if reruns.contains(&Heard::Green) {
-        return Redness::Chance;
+/// How one test, or a check as a whole, went in all these runs.
+struct Row {
+    looks: Vec<Heard>,
+    late: Vec<Heard>,
+    reruns: Vec<Heard>,
+    steady: Vec<Heard>,
+    /// Whether the base did not even build, so that no moment decides.
+    is_settled: bool,
+}
+
+impl Row {
+    fn redness(&self, is_doubtful: bool, n_green_reruns: usize) -> Redness {
+        let redness = self.redness_on_base(is_doubtful);
+        let is_steady = self.is_settled
+            || is_always(&self.steady, Heard::Green)
+            || n_green_reruns >= RERUNS_MAX;
+        match redness {
+            Redness::Sure if !is_steady => Redness::Unsteady,
+            redness => redness,
+        }
     }
-    let is_seen = looks.contains(&Heard::Red) && !looks.contains(&Heard::Green);
-    let n_red = reruns.iter().filter(|heard| **heard == Heard::Red).count();
-    if (is_seen && !is_doubtful) || n_red >= RED_RERUNS_MAX {
-        Redness::Sure
-    } else {
-        Redness::Unsure
+
+    fn redness_on_base(&self, is_doubtful: bool) -> Redness {
+        let is_seen = is_always(&self.looks, Heard::Red);
+        // Red alone before the candidate was measured, and green alone after it.
+        let has_turned = is_seen && !self.is_settled && self.late.contains(&Heard::Green);
+        if self.reruns.contains(&Heard::Green) || has_turned {
+            return Redness::Chance;
+        }
+        let is_seen_late = self.is_settled || is_always(&self.late, Heard::Red);
+        let n_red = self.reruns.iter().filter(|heard| **heard == Heard::Red);
+        if (is_seen && is_seen_late && !is_doubtful) || n_red.count() >= RED_RERUNS_MAX {
+            Redness::Sure
+        } else {
+            Redness::Unsure
+        }
     }
+}
+
+/// Says whether all looks that heard of a test heard this, and at least one did.
+fn is_always(looks: &[Heard], wanted: Heard) -> bool {
+    looks.contains(&wanted)
+        && looks
+            .iter()
+            .all(|heard| [wanted, Heard::Nothing].contains(heard))
 }
 
 /// One check on the base with the new tests, each time that it was run there.
@@ -65,30 +122,57 @@ pub(super) struct Again<'a> {
     /// The run that shows what is red.
     pub(super) first: Option<&'a Measured>,
     pub(super) looks: Vec<&'a Measured>,
+    /// Looks after the candidate was measured.
+    pub(super) late: Vec<&'a Measured>,
     pub(super) reruns: Vec<&'a Measured>,
+    /// Second looks at the candidate.
+    pub(super) steady: Vec<&'a Measured>,
     pub(super) files: &'a ChangedFiles,
 }
 
 impl Again<'_> {
     /// How tests went in the further runs of the base with the new tests.
     pub(super) fn retried(&self, tests: &[Test<'_>]) -> Retried {
-        let heard = |run: &&Measured| -> Vec<Heard> {
+        let on_base = |run: &&Measured| -> Vec<Heard> {
             let found = align(tests, &run.results, &self.files.writer);
             let found = found.matched.into_iter();
             found
                 .zip(tests)
                 .map(|(found, test)| match found.map(|found| found.status) {
-                    Some(TestStatus::Failed) => Heard::Red,
-                    Some(TestStatus::Passed) => Heard::Green,
-                    Some(TestStatus::Skipped) => Heard::Nothing,
                     None => self.heard_without_name(run, *test),
+                    Some(status) => heard(status),
+                })
+                .collect()
+        };
+        let on_candidate = |run: &&Measured| -> Vec<Heard> {
+            let found = align(tests, &run.results, &self.files.writer);
+            let found = found.matched.into_iter();
+            found
+                .zip(tests)
+                .map(|(found, test)| match found.map(|found| found.status) {
+                    // A name that varies: its family is green there, and none of it is red.
+                    None if n_alike(&run.results, *test, TestStatus::Passed) > 0
+                        && n_alike(&run.results, *test, TestStatus::Failed) == 0 =>
+                    {
+                        Heard::Green
+                    }
+                    None => Heard::Nothing,
+                    Some(status) => heard(status),
                 })
                 .collect()
         };
         Retried {
-            looks: self.looks.iter().map(heard).collect(),
-            reruns: self.reruns.iter().map(heard).collect(),
+            looks: self.looks.iter().map(on_base).collect(),
+            late: self.late.iter().map(on_base).collect(),
+            reruns: self.reruns.iter().map(on_base).collect(),
+            steady: self.steady.iter().map(on_candidate).collect(),
+            is_settled: self.is_settled(),
         }
+    }
+
+    /// Whether the base did not build with the new tests, which no moment and no chance decides.
+    fn is_settled(&self) -> bool {
+        self.first.is_some_and(Measured::did_not_build)
     }
 
     /// A test that a run does not list: it could not be loaded there, or its name varies.
@@ -111,7 +195,7 @@ impl Again<'_> {
     }
 
     /// How surely the check as a whole is red with the new tests on the base.
-    pub(super) fn whole_redness(&self) -> Redness {
+    pub(super) fn whole_redness(&self, n_green_reruns: usize) -> Redness {
         let Some(first) = self.first else {
             return Redness::Unsure;
         };
@@ -124,8 +208,14 @@ impl Again<'_> {
             }
         };
         let of = |runs: &[&Measured]| runs.iter().map(heard).collect::<Vec<_>>();
-        let is_doubtful = !self.files.shaky.is_empty();
-        redness(&of(&self.looks), &of(&self.reruns), is_doubtful)
+        let row = Row {
+            looks: of(&self.looks),
+            late: of(&self.late),
+            reruns: of(&self.reruns),
+            steady: of(&self.steady),
+            is_settled: self.is_settled(),
+        };
+        row.redness(!self.files.shaky.is_empty(), n_green_reruns)
     }
 
     /// Says whether a test of this place is the writer's and could not be loaded in a run of the base
@@ -170,6 +260,14 @@ impl Again<'_> {
     }
 }
 
+fn heard(status: TestStatus) -> Heard {
+    match status {
+        TestStatus::Failed => Heard::Red,
+        TestStatus::Passed => Heard::Green,
+        TestStatus::Skipped => Heard::Nothing,
+    }
+}
+
 /// A check that may prove something, if it is seen red again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedLook {
@@ -194,6 +292,22 @@ pub fn red_looks(
         .filter(may_prove)
         .filter_map(|check| red_look(base.check(&check.name), check))
         .collect()
+}
+
+/// The same without what did not build: what may be decided by a moment, so that the candidate is
+/// looked at a second time, and the base once more after it.
+pub fn moment_looks(
+    base: &Measurement,
+    with_tests: &Measurement,
+    files: &ChangedFiles,
+) -> Vec<RedLook> {
+    let builds = |look: &RedLook| {
+        let check = with_tests.check(&look.check);
+        check.is_some_and(|check| !check.did_not_build())
+    };
+    let mut looks = red_looks(base, with_tests, files);
+    looks.retain(builds);
+    looks
 }
 
 fn red_look(base: Option<&Measured>, now: &Measured) -> Option<RedLook> {

@@ -84,6 +84,8 @@ impl<'a> Check<'a> {
                 base: evidence.base.check(name),
                 first: find(evidence.base_with_tests),
                 looks: all(evidence.red_looks).collect(),
+                late: all(evidence.late_looks).collect(),
+                steady: all(evidence.steady_looks).collect(),
                 reruns: all(evidence.red_reruns).collect(),
                 files: evidence.files,
             },
@@ -177,7 +179,9 @@ impl<'a> Check<'a> {
     /// An exit code proves something only where tests run and all runs agree.
     fn prove(&self, draft: &mut Draft, strength: Strength) {
         if self.has_tests() && !self.is_flaky() {
-            draft.proven_by_exit_code(self.name, self.again.whole_redness(), strength);
+            let n_green_reruns = self.runs.iter().skip(1).filter(|run| run.is_green());
+            let redness = self.again.whole_redness(n_green_reruns.count());
+            draft.proven_by_exit_code(self.name, redness, strength);
         }
     }
 

@@ -49,6 +49,10 @@ impl Draft {
                 &mut self.facts.unconfirmed
             }
             Redness::Chance => &mut self.facts.by_chance,
+            Redness::Unsteady => {
+                self.wanted_for_proof.push(Wanted::Rerun);
+                &mut self.facts.unsteady
+            }
         };
         let name = clip(name, NAME_BYTES_MAX);
         push(list, name, &mut self.facts.n_left_out);
@@ -57,6 +61,15 @@ impl Draft {
     pub(super) fn proven_by_exit_code(&mut self, name: &str, redness: Redness, strength: Strength) {
         self.facts.by_exit_code |= redness == Redness::Sure;
         self.proven(name, redness, strength);
+    }
+
+    /// An older test that was green and is red with the new tests, although nobody changed it.
+    pub(super) fn made_red(&mut self, name: &str) {
+        push(
+            &mut self.facts.made_red,
+            clip(name, NAME_BYTES_MAX),
+            &mut self.facts.n_left_out,
+        );
     }
 
     pub(super) fn vacuous(&mut self, name: &str) {
@@ -193,14 +206,16 @@ impl Draft {
     fn want_surer_proof(&mut self, evidence: &Side<'_>) {
         let mut proven = self.facts.facts();
         proven.proven.extend(self.facts.unconfirmed.iter().cloned());
+        proven.proven.extend(self.facts.unsteady.iter().cloned());
         let is_worth_it =
             evidence.files.demands_tests && proven.finding() == kernel::Finding::Green;
         for wanted in std::mem::take(&mut self.wanted_for_proof) {
-            let n_made = match wanted {
-                Wanted::BaseRerun => evidence.base_reruns.len(),
-                _ => evidence.red_reruns.len(),
+            let (n_made, n_max) = match wanted {
+                Wanted::BaseRerun => (evidence.base_reruns.len(), RED_RERUNS_MAX),
+                Wanted::Rerun => (evidence.reruns.len(), RERUNS_MAX),
+                _ => (evidence.red_reruns.len(), RED_RERUNS_MAX),
             };
-            if is_worth_it && n_made < RED_RERUNS_MAX {
+            if is_worth_it && n_made < n_max {
                 self.want(wanted);
             }
         }
@@ -210,6 +225,9 @@ impl Draft {
         let facts = &mut self.facts;
         facts.weak = !facts.fail_to_pass.is_empty() && self.n_strong == 0;
         facts.demands_tests = evidence.files.demands_tests;
+        if evidence.files.is_without_code && !evidence.is_as_is {
+            facts.by_text = std::mem::take(&mut facts.fail_to_pass);
+        }
         // A red test may be chance: only another run of the same tree can tell. What does not build
         // will not do so the next time.
         let is_red = facts.finding() == kernel::Finding::Red;

@@ -104,17 +104,23 @@ pub struct Evidence<'a> {
     /// Its red checks once more in the same checkout, with the tests in question alone where the runner
     /// can.
     pub red_looks: &'a [Measurement],
+    /// The same once more after the candidate was measured.
+    pub late_looks: &'a [Measurement],
     /// The same tree again, in fresh checkouts, because something may be red by chance.
     pub red_reruns: &'a [Measurement],
     /// The candidate as it would land.
     pub candidate: &'a Measurement,
     /// The same tree again, in fresh checkouts, because something was red.
     pub candidate_reruns: &'a [Measurement],
+    /// The story's tests once more in its checkout.
+    pub candidate_looks: &'a [Measurement],
     /// The candidate's code with the base's tests and harness and exactly the writer's files; none
     /// where that is the candidate itself.
     pub proof: Option<&'a Measurement>,
     /// The proof's tree again, in fresh checkouts.
     pub proof_reruns: &'a [Measurement],
+    /// The story's tests once more in its checkout.
+    pub proof_looks: &'a [Measurement],
     /// The candidate's code with the base's tests and harness alone; needed where the writer changed
     /// older tests, or where something does not build.
     pub old_form: Option<&'a Measurement>,
@@ -155,6 +161,9 @@ pub struct ChangedFiles {
     pub tests: Vec<String>,
     /// Product files that the implementor changed or added.
     pub code: Vec<String>,
+    /// Whether they differ in comments and blank lines alone, so that no code can have turned a test
+    /// green.
+    pub is_without_code: bool,
     /// Files of the implementor's that are not known as product code.
     pub suspects: Vec<String>,
     /// Those of them that belong to the harness, and not to what it reads.
@@ -175,11 +184,14 @@ impl<'a> Evidence<'a> {
             base_reruns: &[],
             base_with_tests: None,
             red_looks: &[],
+            late_looks: &[],
             red_reruns: &[],
             candidate,
             candidate_reruns: &[],
+            candidate_looks: &[],
             proof: None,
             proof_reruns: &[],
+            proof_looks: &[],
             old_form: None,
             old_form_reruns: &[],
             mixed: None,
@@ -200,7 +212,9 @@ pub(super) struct Side<'a> {
     pub(super) base_reruns: &'a [Measurement],
     pub(super) base_with_tests: Option<&'a Measurement>,
     pub(super) red_looks: &'a [Measurement],
+    pub(super) late_looks: &'a [Measurement],
     pub(super) red_reruns: &'a [Measurement],
+    pub(super) steady_looks: &'a [Measurement],
     pub(super) tree: &'a Measurement,
     pub(super) reruns: &'a [Measurement],
     pub(super) old_form: Option<&'a Measurement>,
@@ -220,6 +234,11 @@ impl<'a> Evidence<'a> {
                 self.proof_reruns
             } else {
                 self.candidate_reruns
+            },
+            steady_looks: if self.proof.is_some() {
+                self.proof_looks
+            } else {
+                self.candidate_looks
             },
             is_as_is: false,
             ..self.as_is()
@@ -243,7 +262,9 @@ impl<'a> Evidence<'a> {
             base_reruns: self.base_reruns,
             base_with_tests: self.base_with_tests,
             red_looks: self.red_looks,
+            late_looks: self.late_looks,
             red_reruns: self.red_reruns,
+            steady_looks: self.candidate_looks,
             tree: self.candidate,
             reruns: self.candidate_reruns,
             old_form: self.old_form,

@@ -59,6 +59,16 @@ pub struct Comparison {
     pub unconfirmed: Vec<String>,
     /// New tests that are red in one run of the base and green in another. They prove nothing.
     pub by_chance: Vec<String>,
+    /// New tests that are red on the base each time, and were green on the candidate in one run and not in
+    /// another look. They prove nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unsteady: Vec<String>,
+    /// Older tests that nobody changed, red on the base with the new tests alone. They prove nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub made_red: Vec<String>,
+    /// Tests that turned green although the change has no code: they look at the text of the source.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_text: Vec<String>,
     /// None of them was red by what it asserts: on the base they did not build, or a whole command
     /// was red anyway.
     pub weak: bool,
@@ -136,7 +146,14 @@ impl Comparison {
         let by_chance = by_chance.map(doubted(kernel::Doubt::RedByChance));
         let unconfirmed = self.unconfirmed.iter();
         let unconfirmed = unconfirmed.map(doubted(kernel::Doubt::NotSeenAgain));
-        by_chance.chain(unconfirmed).collect()
+        let unsteady = self.unsteady.iter();
+        let unsteady = unsteady.map(doubted(kernel::Doubt::NotGreenAgain));
+        let made_red = self.made_red.iter();
+        let made_red = made_red.map(doubted(kernel::Doubt::OlderTest));
+        let unsure = by_chance.chain(unconfirmed).chain(unsteady);
+        let by_text = self.by_text.iter();
+        let by_text = by_text.map(doubted(kernel::Doubt::SourceText));
+        unsure.chain(made_red).chain(by_text).collect()
     }
 
     /// What was found, in one word.

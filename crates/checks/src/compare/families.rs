@@ -75,6 +75,13 @@ pub(super) fn n_alike(results: &Results, like: Test<'_>, status: TestStatus) -> 
     tests_of(results).into_iter().filter(is_alike).count()
 }
 
+/// How many tests of a run are of a test's family, however they went.
+pub(super) fn n_of_family(results: &Results, like: Test<'_>) -> usize {
+    let key = key_of(like);
+    let tests = tests_of(results).into_iter();
+    tests.filter(|test| key_of(*test) == key).count()
+}
+
 fn counted(tests: &[Test<'_>]) -> BTreeMap<Key, usize> {
     let mut counts = BTreeMap::new();
     for test in tests

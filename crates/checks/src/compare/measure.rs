@@ -8,7 +8,7 @@ use super::check::{Check, new_among, speaks_otherwise, why_red};
 use super::draft::{Draft, Strength, said_by};
 use super::evidence::{BASE_RERUNS_MAX, Measured, RERUNS_MAX};
 use super::facts::Wanted;
-use super::families::{Families, Fate};
+use super::families::{Families, Fate, n_of_family};
 use super::names::Names;
 use crate::results::{Occurrence, Results, TestStatus, stands_in};
 
@@ -129,7 +129,7 @@ impl<'a> View<'a> {
             return Now::Flaky;
         }
         match statuses.first().copied().flatten() {
-            None if has(TestStatus::Passed) => Now::Flaky,
+            None if has(TestStatus::Passed) && !self.is_varying(index) => Now::Flaky,
             None => Now::Gone,
             Some(found) => match found.status {
                 TestStatus::Passed => Now::Green,
@@ -137,6 +137,12 @@ impl<'a> View<'a> {
                 TestStatus::Skipped => Now::Skipped,
             },
         }
+    }
+
+    /// Whether a new test only has another name in the run that speaks for the candidate.
+    fn is_varying(&self, index: usize) -> bool {
+        let fate = self.families_of_news.fate(self.known[index]);
+        index >= self.n_olds && matches!(fate, Fate::Whole)
     }
 
     fn label(&self, index: usize) -> String {
@@ -215,10 +221,14 @@ impl<'a> View<'a> {
         match self.now(index) {
             Now::Green => {
                 draft.stayed_green();
-                if was_edited_by_writer {
+                if was_edited_by_writer && !self.may_be_changed_by_writer(index) {
+                    // Something that the writer added broke it, which says nothing of the story.
+                    draft.made_red(&label);
+                } else if was_edited_by_writer {
                     // Nobody changed the text of a test that stands elsewhere.
                     let is_doubtful = !self.is_in_writers_file(index) || self.is_shaky(index);
-                    let redness = self.retried.redness(index, is_doubtful);
+                    let n_green = self.n_green_reruns(index);
+                    let redness = self.retried.redness(index, is_doubtful, n_green);
                     draft.proven(&label, redness, Strength::Strong);
                 }
                 if self.is_in_writers_file(index) && !self.old_form_is_green(index) {
@@ -297,6 +307,22 @@ impl<'a> View<'a> {
         !edited.is_empty() && place.is_none_or(|place| stands_in(place, edited))
     }
 
+    /// Whether the writer changed what a test says: its file, or data that older tests may read.
+    fn may_be_changed_by_writer(&self, index: usize) -> bool {
+        let edited = &self.check.evidence.files.writer_edited;
+        self.is_in_writers_file(index) || edited.iter().any(|path| is_data(path))
+    }
+
+    /// Whether a test is an older one under another name: its family has no more members than it had
+    /// on the base.
+    fn is_renamed(&self, test: Test<'_>, run: &Results) -> bool {
+        let before = self
+            .check
+            .base
+            .map_or(0, |base| n_of_family(&base.results, test));
+        before > 0 && n_of_family(run, test) <= before
+    }
+
     /// Whether the writer removed the file of a test that stands nowhere else under its name.
     fn went_with_its_file(&self, index: usize) -> bool {
         let removed = &self.check.evidence.files.writer_removed;
@@ -358,6 +384,7 @@ impl<'a> View<'a> {
             let label = self.label(index);
             let was_red = self.known[index].1.status == TestStatus::Failed;
             match self.now(index) {
+                Now::Green if was_red && self.is_renamed_on_base(index) => draft.made_red(&label),
                 Now::Green if was_red => {
                     draft.proven(&label, self.redness(index), Strength::Strong);
                 }
@@ -371,6 +398,9 @@ impl<'a> View<'a> {
                 // A runner may list a failing test twice, as with an error while it is torn down.
                 Now::Gone if self.has_green_twin(index) => {}
                 Now::Gone => match self.families_of_news.fate(self.known[index]) {
+                    Fate::Whole if was_red && self.is_renamed_on_base(index) => {
+                        draft.made_red(&label);
+                    }
                     Fate::Whole if was_red => {
                         draft.proven(&label, self.redness(index), Strength::Weak);
                     }
@@ -387,9 +417,27 @@ impl<'a> View<'a> {
         }
     }
 
+    fn is_renamed_on_base(&self, index: usize) -> bool {
+        let found = self.check.base_with_tests;
+        found.is_some_and(|found| self.is_renamed(self.known[index], &found.results))
+    }
+
     /// How surely a new test is red on the base.
     fn redness(&self, index: usize) -> Redness {
-        self.retried.redness(index, self.is_shaky(index))
+        let n_green = self.n_green_reruns(index);
+        self.retried.redness(index, self.is_shaky(index), n_green)
+    }
+
+    /// In how many further runs of the candidate a test is green. Where the first one broke off, another
+    /// speaks for the candidate.
+    fn n_green_reruns(&self, index: usize) -> usize {
+        let first = self.check.runs.first();
+        let is_first = first.is_some_and(|first| std::ptr::eq(*first, self.seen));
+        let reruns = self.runs.iter().skip(usize::from(is_first));
+        let found = reruns.filter_map(|run| run.matched[index]);
+        found
+            .filter(|found| found.status == TestStatus::Passed)
+            .count()
     }
 
     fn is_shaky(&self, index: usize) -> bool {
@@ -441,7 +489,9 @@ impl<'a> View<'a> {
                     .filter_map(|run| run.matched[index])
                     .any(|seen| seen.status == status)
             };
-            let is_weak = self.was_unloadable_on_base(found.place.as_deref());
+            // A name with the time in it is another in each run, and the test is an old one.
+            let is_weak = self.was_unloadable_on_base(found.place.as_deref())
+                && !self.is_renamed((name, found), &self.seen.results);
             match found.status {
                 TestStatus::Failed if has(TestStatus::Passed) => draft.unstable(&label),
                 TestStatus::Passed if has(TestStatus::Failed) => draft.unstable(&label),
@@ -456,7 +506,12 @@ impl<'a> View<'a> {
                 }
                 TestStatus::Passed if is_weak => {
                     let is_doubtful = self.check.again.is_shaky(found.place.as_deref());
-                    let redness = retried.redness(index, is_doubtful);
+                    let n_green = again
+                        .iter()
+                        .filter_map(|run| run.matched[index])
+                        .filter(|seen| seen.status == TestStatus::Passed)
+                        .count();
+                    let redness = retried.redness(index, is_doubtful, n_green);
                     draft.proven(&label, redness, Strength::Weak);
                 }
                 TestStatus::Skipped if is_weak => {
@@ -586,6 +641,11 @@ impl<'a> View<'a> {
 
 fn is_red(found: Option<&Occurrence>) -> bool {
     found.is_some_and(|found| found.status == TestStatus::Failed)
+}
+
+/// Says whether a file is no source: tests that read it say something else when it changes.
+fn is_data(path: &str) -> bool {
+    crate::lex::Language::of(path, "").is_none()
 }
 
 fn message(found: &Occurrence) -> &str {

@@ -16,7 +16,7 @@ mod feedback;
 mod measure;
 mod names;
 
-pub use again::{RedLook, red_looks};
+pub use again::{RedLook, moment_looks, red_looks};
 pub use combine::compare;
 pub use evidence::{
     BASE_RERUNS_MAX, ChangedFiles, Evidence, Measured, Measurement, RED_RERUNS_MAX, RERUNS_MAX,

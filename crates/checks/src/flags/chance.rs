@@ -67,6 +67,118 @@ const DICE: [&str; 29] = [
     "SecureRandom",
 ];
 
+/// What a test takes from the clock, from chance or from its surroundings beyond the lists above. It is
+/// nothing that a judge should see; such a test must only be red more often before it is believed.
+const SHAKY: [&str; 46] = [
+    "RandomState",
+    "DefaultHasher",
+    "SipHasher*",
+    "hash_one(",
+    "BuildHasher",
+    "random.*",
+    "numpy.random*",
+    "np.random*",
+    "faker*",
+    "Faker*",
+    "uuid.*",
+    "uuid1(",
+    "uuid4(",
+    "Uuid::*",
+    "uuidv4(",
+    "nanoid(",
+    "ulid(",
+    "getpid(",
+    "getppid(",
+    "process.pid",
+    "process::id()",
+    "os.times(",
+    "monotonic(",
+    "monotonic_ns(",
+    "perf_counter(",
+    "perf_counter_ns(",
+    "process_time(",
+    "time.clock(",
+    "time.ctime(",
+    "datetime.datetime.*",
+    "hrtime*",
+    "Date(",
+    "elapsed()",
+    "st_mtime*",
+    "st_ctime*",
+    "st_atime*",
+    "getmtime(",
+    "getctime(",
+    "getatime(",
+    "mtime*",
+    "ctimeMs",
+    "birthtime*",
+    "modified()",
+    "ModTime()",
+    "PYTHONHASHSEED",
+    "tempnam(",
+];
+/// The same in texts: programs and devices that tests ask.
+const SHAKY_WORDS: [&str; 8] = [
+    "/dev/urandom",
+    "/dev/random",
+    "/proc/uptime",
+    "$RANDOM",
+    "SRANDOM",
+    "EPOCHSECONDS",
+    "EPOCHREALTIME",
+    "uuidgen",
+];
+/// Programs that tell the time, where a text is nothing else or begins with it.
+const SHAKY_PROGRAMS: [&str; 3] = ["date", "shuf", "uptime"];
+/// Ways to walk through a map whose order differs from run to run.
+const WALKS: [&str; 6] = [
+    ".iter()",
+    ".keys()",
+    ".values()",
+    ".drain()",
+    ".into_iter()",
+    ".into_keys()",
+];
+
+/// Says whether a test takes anything from the clock, from chance or from its surroundings, whether or
+/// not it is seen to decide by that. A language that is not known is searched for words alone.
+pub(super) fn takes_chance(source: &Source<'_>) -> bool {
+    let is_shell = source.language == Language::Shell;
+    let bare = |needles: &[&str]| {
+        let mut lines = source.lines.iter();
+        lines.any(|line| has_any(&line.bare, needles))
+    };
+    let is_map = source.language == Language::Rust && bare(&["HashMap", "HashSet"]);
+    let has_text = |index: usize| {
+        let pieces = source.pieces(index).iter();
+        let mut texts = pieces.filter(|token| token.kind == Kind::Text);
+        texts.any(|token| has_shaky_word(token.content()))
+    };
+    bare(&NOW)
+        || bare(&DICE)
+        || bare(&SHAKY)
+        || (is_map && bare(&WALKS))
+        || (0..source.lines.len()).any(has_text)
+        || (is_shell && source.lines.iter().any(|line| is_shaky_shell(&line.code)))
+}
+
+fn has_shaky_word(text: &str) -> bool {
+    let program = text.split_whitespace().next().unwrap_or("");
+    let program = program.rsplit('/').next().unwrap_or(program);
+    SHAKY_PROGRAMS.contains(&program) || SHAKY_WORDS.iter().any(|word| text.contains(word))
+}
+
+fn is_shaky_shell(code: &str) -> bool {
+    let words = code.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
+    let mut words = words.filter(|word| !word.is_empty());
+    words.any(|word| SHAKY_PROGRAMS.contains(&word) || ["RANDOM", "SECONDS"].contains(&word))
+        || SHAKY_WORDS.iter().any(|word| code.contains(word))
+        || code.contains("stat -c")
+        || code.contains("$$")
+        || code.contains(" -nt ")
+        || code.contains(" -ot ")
+}
+
 pub(super) fn look_at_time(source: &Source<'_>, index: usize) -> Found {
     if source.language == Language::Shell {
         let code = &source.lines[index].code;

@@ -46,6 +46,13 @@ const LOOKS: [(FlagKind, Look); 7] = [
     (FlagKind::EndsProcess, ends::look),
 ];
 
+/// Says whether a test takes anything from the clock, from chance or from its surroundings. It is then
+/// not believed to be red until it was so several times.
+pub fn takes_chance(path: &str, text: &str) -> bool {
+    let text = head(text, TEXT_BYTES_MAX);
+    Source::read(path, "", text).is_some_and(|source| chance::takes_chance(&source))
+}
+
 /// Looks at the lines that a candidate added to a product source file.
 ///
 /// `base` is nothing where the file is new. A language that is not known gives no flags.

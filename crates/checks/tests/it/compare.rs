@@ -4,7 +4,9 @@
 //! with the new tests), `cand` (what would land) and `rerun`, `proof` (the candidate's code with the
 //! base's harness and the writer's tests) and `rerun-proof`, `old` (the code with the base's tests
 //! alone), `look` (what is red with the new tests once more in the same checkout; the same as `tests`
-//! where nothing is said) and `red` (the base with the new tests in a fresh checkout again); `writer`, `rewrote` (older files of the writer's), `suites`, `edited`, `shaky`, `support`,
+//! where nothing is said), `late` (the same after the candidate was measured; the same as `look` where
+//! nothing is said), `steady` (the candidate's second look; the same as its first run where nothing is
+//! said) and `red` (the base with the new tests in a fresh checkout again); `writer`, `rewrote` (older files of the writer's), `suites`, `edited`, `shaky`, `support`,
 //! `suspects` name files, `changed`, `acceptance` and `preserving` name tests. A measurement is an exit code and its tests:
 //! `a+` passed, `a-` failed, `a~` was skipped, `a@f+` stands in `f`. `BUILD` did not build,
 //! `BROKEN=f` could not load one file, `CRASHED=f` ended early, `CUT` is a cut output, `AS=tap`
@@ -13,7 +15,7 @@
 
 use checks::compare::{
     ChangedFiles, Comparison, Evidence, Measured, Measurement, RedLook, SetupFailed, Wanted,
-    compare, red_looks,
+    compare, moment_looks, red_looks,
 };
 use checks::results::{Format, Occurrence, TestStatus};
 use kernel::{Finding, ObligationKind};
@@ -23,6 +25,8 @@ struct Given {
     base: Measurement,
     tests: Option<Measurement>,
     looks: Option<Vec<Measurement>>,
+    late: Option<Vec<Measurement>>,
+    steady: Option<Vec<Measurement>>,
     red: Vec<Measurement>,
     again: Vec<Measurement>,
     cand: Measurement,
@@ -43,7 +47,15 @@ pub(crate) fn facts_of(row: &str) -> Comparison {
             "tests" => given.tests = Some(measurement(value)),
             "look" if value.is_empty() => given.looks = Some(Vec::new()),
             "look" => given.looks.get_or_insert_default().push(measurement(value)),
+            "late" if value.is_empty() => given.late = Some(Vec::new()),
+            "late" => given.late.get_or_insert_default().push(measurement(value)),
+            "steady" if value.is_empty() => given.steady = Some(Vec::new()),
+            "steady" => given
+                .steady
+                .get_or_insert_default()
+                .push(measurement(value)),
             "red" => given.red.push(measurement(value)),
+            "no-code" => given.files.is_without_code = true,
             "shaky" => given.files.shaky = files(),
             "cand" => given.cand = measurement(value),
             "rerun" => given.reruns.push(measurement(value)),
@@ -70,8 +82,16 @@ pub(crate) fn facts_of(row: &str) -> Comparison {
         given.tests.is_some() || !files.writer.is_empty() || !files.acceptance.is_empty();
     let looks = given.looks.take();
     let looks = looks.unwrap_or_else(|| given.tests.iter().cloned().collect());
+    let late = given.late.take().unwrap_or_else(|| looks.clone());
+    let proving = given.proof.as_ref().unwrap_or(&given.cand);
+    let steady = given.steady.take();
+    let as_is = steady.clone().unwrap_or_else(|| vec![given.cand.clone()]);
+    let steady = steady.unwrap_or_else(|| vec![proving.clone()]);
     compare(&Evidence {
         red_looks: &looks,
+        late_looks: &late,
+        proof_looks: &steady,
+        candidate_looks: &as_is,
         red_reruns: &given.red,
         base_reruns: &given.again,
         base_with_tests: given.tests.as_ref(),
@@ -184,6 +204,9 @@ pub(crate) fn line(facts: &Comparison) -> String {
         ),
         ("unconfirmed", facts.unconfirmed.clone()),
         ("by chance", facts.by_chance.clone()),
+        ("unsteady", facts.unsteady.clone()),
+        ("made red", facts.made_red.clone()),
+        ("by text", facts.by_text.clone()),
         ("vacuous", facts.vacuous.clone()),
         ("broken", failing(&facts.broken)),
         ("new failing", failing(&facts.new_failing)),
@@ -207,6 +230,9 @@ pub(crate) fn line(facts: &Comparison) -> String {
         (Wanted::RedAgain, "wants red again"),
         (Wanted::BaseRerun, "wants base again"),
     ];
+    if facts.wants(Wanted::Rerun) && !facts.unsteady.is_empty() {
+        parts.push("wants candidate again".to_owned());
+    }
     for (wanted, words) in wanted {
         if facts.wants(wanted) && facts.finding() != Finding::Red {
             parts.push(words.to_owned());
@@ -281,7 +307,7 @@ fn i08_new_tests_prove_a_change() {
         ),
         // The writer may change an old test so that it demands the new behaviour.
         (
-            "base: 0 a+ b+; tests: 1 a+ b-; red: 1 a+ b-; red: 1 a+ b-; red: 1 a+ b-; cand: 0 a+ b+",
+            "base: 0 a+ b+; tests: 1 a+ b-; cand: 0 a+ b+; rewrote: f; old: 0 a+ b+",
             "green, proven b, kept 2",
         ),
         (
@@ -478,6 +504,10 @@ fn i08_what_was_green_stays_green() {
             "green, proven a, kept 1",
         ),
         // Names that vary from run to run.
+        (
+            "base: 0 a+; tests: 1 a+ n[1]-; look: 1 n[2]-; cand: 0 a+ n[3]+; rerun: 0 a+ n[1]+",
+            "green, weakly proven n[1], kept 1",
+        ),
         ("base: 0 a[1]+ a[2]+; cand: 0 a[3]+ a[4]+", "green, kept 2"),
         (
             "base: 0 a[x]+ a[y]+; cand: 0 a[x]+",
@@ -646,7 +676,7 @@ fn what_the_candidate_made_unstable_fails() {
             "red, unstable n, kept 1",
         ),
         (
-            "base: 0 a+; tests: 1 a+ n-; cand: t; rerun: 0 a+ n+",
+            "base: 0 a+; tests: 1 a+ n-; cand: t; steady: 0 n+; rerun: 0 a+ n+",
             "green, proven n, flaky test, kept 1",
         ),
         (
@@ -823,11 +853,16 @@ fn i08_what_is_red_by_chance_on_the_base_proves_nothing() {
         ),
         // An older test that nobody changed, red only now.
         (
-            "base: 0 a@f+ b@f+; tests: 1 a@f+ b@f-; cand: 0 a@f+ b@f+; writer: g",
+            "base: 0 a@f+ b@f+; tests: 1 a@f+ b@f-; cand: 0 a@f+ b@f+; writer: g.py",
+            "nothing-proven, made red b, kept 2",
+        ),
+        // It may read data that the writer changed.
+        (
+            "base: 0 a@f+ b@f+; tests: 1 a@f+ b@f-; cand: 0 a@f+ b@f+; rewrote: data.json; old: 0 a@f+ b@f+",
             "nothing-proven, unconfirmed b, kept 2, wants red again",
         ),
         (
-            "base: 0 a@f+ b@f+; tests: 1 a@f+ b@f-; red: 0 a@f+ b@f+; cand: 0 a@f+ b@f+; writer: g",
+            "base: 0 a@f+ b@f+; tests: 1 a@f+ b@f-; red: 0 a@f+ b@f+; cand: 0 a@f+ b@f+; rewrote: data.json; old: 0 a@f+ b@f+",
             "nothing-proven, by chance b, kept 2",
         ),
         // A text that decides by chance must be red each time.
@@ -851,6 +886,140 @@ fn i08_what_is_red_by_chance_on_the_base_proves_nothing() {
         // Where no tests are demanded nothing is asked.
         ("base: 0 a+; cand: 0 a+", "green, kept 1"),
     ]);
+}
+
+#[test]
+fn i08_an_older_test_is_no_new_one_whatever_its_name() {
+    check(&[
+        // Made red by a new file of the writer's.
+        (
+            "base: 0 a@f+; tests: 1 a@f- n@g+; cand: 0 a@f+ n@g+; writer: g.py g; red: 1 a@f-; red: 1 a@f-; red: 1 a@f-",
+            "nothing-proven, made red a, vacuous n, kept 1",
+        ),
+        // A name with the time in it.
+        (
+            "base: 0 a+ at-17+; tests: 1 a+ at-18- n-; cand: 0 a+ at-19+ n+",
+            "green, proven n, made red at-18, kept 2",
+        ),
+        (
+            "base: 0 a+ at-17+; tests: 101 BUILD; cand: 0 a+ at-19+ n+",
+            "green, weakly proven n, kept 2",
+        ),
+        // One more of a family is new.
+        (
+            "base: 0 a[1]+; tests: 1 a[1]+ a[2]-; cand: 0 a[1]+ a[2]+",
+            "green, proven a[2], kept 1",
+        ),
+    ]);
+}
+
+#[test]
+fn i08_what_a_comment_turns_green_proves_nothing() {
+    check(&[
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; no-code:",
+            "nothing-proven, by text n, kept 1",
+        ),
+        (
+            "base: 0; tests: 1; cand: 0; no-code:",
+            "nothing-proven, by text test, kept 1",
+        ),
+        // What else changed may have turned it green, and must be answered for.
+        (
+            "base: 0 a+; tests: 1 a+ n-; proof: 1 a+ n-; cand: 0 a+ n+; suspects: conf; no-code:",
+            "green, proven n, obliged conf=harness, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; proof: 0 a+ n+; cand: 0 a+ n+; suspects: conf; no-code:",
+            "green, proven n, obliged conf=harness, kept 1",
+        ),
+    ]);
+}
+
+#[test]
+fn i08_what_a_moment_decides_proves_nothing() {
+    check(&[
+        // Red before the candidate was measured, and green on the base after it.
+        (
+            "base: 0 a+; tests: 1 a+ n-; look: 1 n-; late: 0 n+; cand: 0 a+ n+",
+            "nothing-proven, by chance n, kept 1",
+        ),
+        // The same where three reruns of an earlier attempt were red.
+        (
+            "base: 0 a+; tests: 1 a+ n-; look: 1 n-; late: 0 n+; red: 1 n-; red: 1 n-; red: 1 n-; cand: 0 a+ n+",
+            "nothing-proven, by chance n, kept 1",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; look: 1 n-; late:; cand: 0 a+ n+",
+            "nothing-proven, unconfirmed n, kept 1, wants red again",
+        ),
+        // Green alone each time, and red in every fresh checkout after others.
+        (
+            "base: 0 a+; tests: 1 a+ n-; look: 0 n+; late: 0 n+; red: 1 a+ n-; red: 1 a+ n-; red: 1 a+ n-; cand: 0 a+ n+",
+            "green, proven n, kept 1",
+        ),
+        // Green on the candidate once.
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; steady: 1 n-",
+            "nothing-proven, unsteady n, kept 1, wants candidate again",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; steady:",
+            "nothing-proven, unsteady n, kept 1, wants candidate again",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; steady: 1 n-; rerun: 1 a+ n-",
+            "red, unstable n, kept 1",
+        ),
+        // A test that leaves something behind is green in every fresh checkout.
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; steady: 1 n-; rerun: 0 a+ n+; rerun: 0 a+ n+",
+            "green, proven n, kept 1",
+        ),
+        // Others prove the story meanwhile.
+        (
+            "base: 0 a+; tests: 1 a+ n- m-; cand: 0 a+ n+ m+; steady: 1 n- m+; rerun: 0 a+ n+ m+; rerun: 0 a+ m+",
+            "green, proven m, unsteady n, kept 1",
+        ),
+        // What does not build needs no further look.
+        (
+            "base: 0 a+; tests: 101 BUILD; late:; steady:; cand: 0 a+ n@t+; writer: t",
+            "green, weakly proven n, kept 1",
+        ),
+        // A file that could not be loaded while others ran may have waited for a moment.
+        (
+            "base: 0 a@o+; tests: 2 a@o+ BROKEN=t; look: 2 BROKEN=t; late: 0 n@t+; cand: 0 a@o+ n@t+; writer: t",
+            "nothing-proven, by chance n, kept 1",
+        ),
+        // Exit codes alone.
+        (
+            "base: 0; tests: 1; look: 1; late: 0; cand: 0",
+            "nothing-proven, by chance test, kept 1",
+        ),
+        (
+            "base: 0; tests: 1; cand: 0; steady: 1",
+            "nothing-proven, unsteady test, kept 1, wants candidate again",
+        ),
+    ]);
+}
+
+#[test]
+fn what_does_not_build_needs_no_look_after_the_candidate() {
+    let files = ChangedFiles {
+        demands_tests: true,
+        ..ChangedFiles::default()
+    };
+    for (base, tests, n_looks) in [
+        ("0 a@f+", "1 a@f+ n@t-", 1),
+        ("0 a@f+", "2 a@f+ BROKEN=t", 1),
+        ("0", "1", 1),
+        ("0 a@f+", "101 BUILD", 0),
+        ("0 a@f+", "0 a@f+ n@t+", 0),
+    ] {
+        let (base, tests) = (measurement(base), measurement(tests));
+        let looks = moment_looks(&base, &tests, &files);
+        assert_eq!(looks.len(), n_looks, "{tests:?}");
+    }
 }
 
 #[test]

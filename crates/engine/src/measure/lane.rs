@@ -59,8 +59,10 @@ pub(super) struct Lane {
     root: PathBuf,
     lock_path: PathBuf,
     _lock: File,
-    /// Where layers are shown: at the tree's place, and at that of what package managers fetched.
-    mounted: RefCell<Vec<PathBuf>>,
+    /// The layers that are shown: at the tree's place, and at that of what package managers fetched.
+    mounted: RefCell<Vec<Layers>>,
+    /// The layers of the tree that was set aside.
+    aside: RefCell<Option<Vec<Layers>>>,
 }
 
 impl Lane {
@@ -78,6 +80,7 @@ impl Lane {
 
     fn take_in(folder: &Path) -> Result<Self, Fault> {
         let lane = Self::lock_in(folder)?;
+        remove(&lane.aside_folder());
         lane.clear()?;
         can_work_in(&lane.root)?;
         Ok(lane)
@@ -98,6 +101,7 @@ impl Lane {
                         lock_path: path,
                         _lock: lock,
                         mounted: RefCell::default(),
+                        aside: RefCell::default(),
                     });
                 }
                 Err(TryLockError::WouldBlock) => {}
@@ -146,7 +150,7 @@ impl Lane {
             tracing::info!(%error, "a tree cannot be shown in layers");
             return Ok(false);
         }
-        self.mounted.borrow_mut().push(layers.at);
+        self.mounted.borrow_mut().push(layers);
         Ok(true)
     }
 
@@ -157,7 +161,8 @@ impl Lane {
 
     /// What was changed in the tree, where it is shown in layers.
     pub(super) fn changes(&self) -> Option<PathBuf> {
-        let is_layered = self.mounted.borrow().contains(&self.tree());
+        let mut mounted = self.mounted.borrow().clone().into_iter();
+        let is_layered = mounted.any(|layers| layers.at == self.tree());
         is_layered.then(|| self.upper())
     }
 
@@ -176,10 +181,52 @@ impl Lane {
 
     /// Nothing may be removed through layers: every removal would be one more change.
     fn unmount(&self) {
-        for at in self.mounted.take() {
-            if let Err(error) = sandbox::unmount_layers(&at) {
+        for layers in self.mounted.take() {
+            if let Err(error) = sandbox::unmount_layers(&layers.at) {
                 tracing::warn!(%error, "layers are still mounted");
             }
+        }
+    }
+
+    fn aside_folder(&self) -> PathBuf {
+        self.root.with_extension("aside")
+    }
+
+    /// Sets everything aside as it is, so that it can be looked at again after other trees. The next
+    /// tree needs a `clear`.
+    pub(super) fn set_aside(&self) -> Result<(), Fault> {
+        let layers = self.mounted.borrow().clone();
+        self.unmount();
+        let aside = self.aside_folder();
+        remove(&aside);
+        fs::rename(&self.root, &aside).map_err(|error| Fault::io("set aside", &aside, error))?;
+        self.aside.replace(Some(layers));
+        Ok(())
+    }
+
+    /// Puts back what was set aside, at the place where it was. Says whether there was anything.
+    pub(super) fn bring_back(&self) -> Result<bool, Fault> {
+        let Some(all) = self.aside.take() else {
+            return Ok(false);
+        };
+        self.unmount();
+        remove(&self.root);
+        let aside = self.aside_folder();
+        fs::rename(&aside, &self.root).map_err(|error| Fault::io("bring back", &aside, error))?;
+        for layers in all {
+            if let Err(error) = sandbox::mount_layers(&layers) {
+                tracing::info!(%error, "a tree cannot be shown in layers again");
+                return Ok(false);
+            }
+            self.mounted.borrow_mut().push(layers);
+        }
+        Ok(true)
+    }
+
+    /// Removes what was set aside and is not needed any more.
+    pub(super) fn forget_aside(&self) {
+        if self.aside.take().is_some() {
+            remove(&self.aside_folder());
         }
     }
 
@@ -257,6 +304,7 @@ impl Drop for Lane {
     fn drop(&mut self) {
         self.unmount();
         remove(&self.root);
+        remove(&self.aside_folder());
         // Nothing is left of a place that nobody uses, unless somebody else does.
         let _ = fs::remove_file(&self.lock_path);
         for folder in self.lock_path.ancestors().skip(1).take(2) {
@@ -351,6 +399,31 @@ mod tests {
         assert!(!lane.tree().exists());
         assert!(!Path::new(&env["HOME"]).join("left").exists());
         assert!(!Path::new(&env["TMPDIR"]).join("left").exists());
+    }
+
+    #[test]
+    fn what_was_set_aside_comes_back_as_it_was() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let folder = scratch.path().join("a/b");
+        let lane = Lane::take(std::slice::from_ref(&folder)).expect("a lane");
+        fs::create_dir_all(lane.tree()).expect("made");
+        fs::write(lane.tree().join("built"), "first").expect("written");
+        lane.set_aside().expect("set aside");
+        lane.clear().expect("cleared");
+        assert!(!lane.tree().exists());
+        fs::create_dir_all(lane.tree()).expect("made");
+        fs::write(lane.tree().join("other"), "second").expect("written");
+        assert!(lane.bring_back().expect("brought back"));
+        assert_eq!(
+            fs::read_to_string(lane.tree().join("built")).expect("there"),
+            "first"
+        );
+        assert!(!lane.tree().join("other").exists());
+        assert!(!lane.bring_back().expect("nothing is aside"));
+        lane.set_aside().expect("set aside");
+        lane.clear().expect("cleared");
+        drop(lane);
+        assert!(!folder.exists());
     }
 
     #[test]

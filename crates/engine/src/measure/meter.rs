@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use checks::compare::{
-    BASE_RERUNS_MAX, Comparison, Measured, Measurement, RED_RERUNS_MAX, RERUNS_MAX, Wanted,
-    red_looks,
+    BASE_RERUNS_MAX, Comparison, Measured, Measurement, RED_RERUNS_MAX, RERUNS_MAX, RedLook,
+    Wanted, moment_looks, red_looks,
 };
 use kernel::{Finding, FlagKind};
 use workspace::TreeId;
@@ -36,8 +36,21 @@ pub(super) struct Meter<'a> {
     pub(super) is_tried: bool,
     /// The root below the tree that is looked at now.
     pub(super) root: Option<Root>,
-    /// Whether what is red in the next tree is looked at once more, since it may prove something.
-    pub(super) looks_again: bool,
+    /// What of the next tree is looked at once more.
+    pub(super) second_look: SecondLook,
+}
+
+/// What of a tree is looked at once more in the same checkout.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum SecondLook {
+    /// Nothing.
+    #[default]
+    None,
+    /// What is red with the new tests and was not before, since it may prove something. The checkout
+    /// is then set aside, for a look after the candidate.
+    Red,
+    /// The tests that may prove the story, which must be green again.
+    Green,
 }
 
 impl<'a> Meter<'a> {
@@ -84,18 +97,19 @@ impl<'a> Meter<'a> {
             return Ok(());
         };
         if let Some(tree) = &trees.base_with_tests {
-            self.looks_again = true;
+            self.second_look = SecondLook::Red;
             let found = self.known_or_measured("base with the new tests", tree)?;
-            self.looks_again = false;
+            self.second_look = SecondLook::None;
             self.report.base_with_tests = Some(found.measurement);
             self.report.red_looks = found.looks;
             self.report.red_reruns = found.reruns;
         }
         if let Some(tree) = &trees.proof {
-            let found = self.known_or_measured("proof", tree)?;
-            self.report.proof = Some(found.measurement);
+            self.measure_proof(tree)?;
         }
-        let measured = self.measure("candidate", candidate)?;
+        self.second_look = SecondLook::Green;
+        let mut measured = self.measure("candidate", candidate)?;
+        self.report.candidate_looks = std::mem::take(&mut measured.steady);
         self.report.candidate = Some(measured.measurement.clone());
         if let Some(tree) = trees.old_form.as_ref().filter(|_| trees.needs_old_form) {
             self.measure_old_form(tree)?;
@@ -105,6 +119,7 @@ impl<'a> Meter<'a> {
             self.report.mixed = Some(found.measurement);
         }
         self.settle(candidate)?;
+        self.commands.lane.forget_aside();
         self.compare_with_earlier("candidate", candidate)?;
         if self.is_clean() {
             self.keep_for_later(candidate, &measured)?;
@@ -140,6 +155,36 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
+    /// The tree that must prove the story. What is known of it from before counts only if its tests were
+    /// looked at twice then.
+    fn measure_proof(&mut self, tree: &str) -> Result<(), Fault> {
+        let needs_look = !self.moments().is_empty();
+        let known = self
+            .known(tree)
+            .filter(|known| !needs_look || !known.steady.is_empty());
+        let found = match known {
+            Some(known) => known,
+            None => {
+                self.second_look = SecondLook::Green;
+                let measured = self.measure("proof", tree)?;
+                self.keep_for_later(tree, &measured)?;
+                measured
+            }
+        };
+        self.report.proof = Some(found.measurement);
+        self.report.proof_looks = found.steady;
+        Ok(())
+    }
+
+    /// The tests that may prove the story and could be decided by a moment.
+    fn moments(&self) -> Vec<RedLook> {
+        let (base, files) = (&self.report.base, &self.plan().files);
+        let with_tests = self.report.base_with_tests.as_ref();
+        with_tests
+            .map(|with_tests| moment_looks(base, with_tests, files))
+            .unwrap_or_default()
+    }
+
     fn measure_old_form(&mut self, tree: &str) -> Result<(), Fault> {
         let found = self.known_or_measured("candidate with the older tests", tree)?;
         // A test that is red by chance would otherwise count against its old form.
@@ -155,7 +200,8 @@ impl<'a> Meter<'a> {
     fn settle(&mut self, candidate: &str) -> Result<(), Fault> {
         let trees = &self.plan().trees;
         let proving = trees.proof.as_deref().unwrap_or(candidate);
-        for _ in 0..=(RERUNS_MAX + SHAKY_RERUNS_MAX + BASE_RERUNS_MAX + RED_RERUNS_MAX) {
+        let n_steps_max = 1 + RERUNS_MAX + SHAKY_RERUNS_MAX + BASE_RERUNS_MAX + RED_RERUNS_MAX;
+        for _ in 0..=n_steps_max {
             let Some(comparison) = self.comparison() else {
                 break;
             };
@@ -181,6 +227,12 @@ impl<'a> Meter<'a> {
                 let again = self.measure("base, again", &trees.base)?;
                 self.report.base_reruns.push(again.measurement);
             } else if comparison.wants(Wanted::RedAgain)
+                && self.report.late_looks.is_empty()
+                && let Some(tree) = &trees.base_with_tests
+                && !self.moments().is_empty()
+            {
+                self.look_late(tree)?;
+            } else if comparison.wants(Wanted::RedAgain)
                 && self.report.red_reruns.len() < RED_RERUNS_MAX
                 && let Some(tree) = &trees.base_with_tests
             {
@@ -202,6 +254,37 @@ impl<'a> Meter<'a> {
             self.keep_for_later(tree, &kept)?;
         }
         Ok(())
+    }
+
+    /// Looks at the base with the new tests after the candidate: what waited for a moment is green now.
+    /// The checkout of before is used, where there is one.
+    fn look_late(&mut self, tree: &str) -> Result<(), Fault> {
+        let id = TreeId::parse(tree)?;
+        let what = "base with the new tests, after the candidate";
+        if !self.commands.lane.bring_back()? && !self.get_ready(what, &id)? {
+            // Nothing can be heard there: whole runs in fresh checkouts must tell.
+            self.report.late_looks.push(Measurement::default());
+            return Ok(());
+        }
+        let look = self.run_looks(what, &id, &self.moments())?;
+        self.commands.lane.remove_tree();
+        self.report.late_looks.push(look);
+        Ok(())
+    }
+
+    /// Checks a tree out and sets the project up; says whether that could be done.
+    fn get_ready(&mut self, what: &str, tree: &TreeId) -> Result<bool, Fault> {
+        let root = self.root_for(tree.as_str())?;
+        self.root = root.filter(|_| self.is_trusted(tree.as_str()));
+        self.check_out(tree)?;
+        self.commands.fetch(what)?;
+        let mut checks = self.plan().checks.iter();
+        match checks.find(|check| check.name == "setup") {
+            Some(setup) if !self.has_setup() => {
+                Ok(self.commands.run(what, tree, setup)?.is_green())
+            }
+            Some(_) | None => Ok(true),
+        }
     }
 
     fn n_reruns(&self) -> usize {
@@ -373,44 +456,68 @@ impl<'a> Meter<'a> {
         self.report.took_ms.insert(what.to_owned(), took_ms);
         let cpu_ms = cpu_ms_of_children().saturating_sub(cpu_before);
         self.report.cpu_ms.insert(what.to_owned(), cpu_ms);
-        let looks = if std::mem::take(&mut self.looks_again) {
-            self.look_again(what, &id, &measurement)?
+        let second = std::mem::take(&mut self.second_look);
+        let (mut looks, mut steady) = (Vec::new(), Vec::new());
+        let mut is_needed_later = false;
+        match second {
+            SecondLook::None => {}
+            SecondLook::Red => {
+                let (base, files) = (&self.report.base, &self.plan().files);
+                let red = red_looks(base, &measurement, files);
+                is_needed_later = !moment_looks(base, &measurement, files).is_empty();
+                looks = self.look_again(what, &id, &red)?;
+            }
+            SecondLook::Green => steady = self.look_again(what, &id, &self.moments())?,
+        }
+        if is_needed_later {
+            self.commands.lane.set_aside()?;
         } else {
-            Vec::new()
-        };
-        self.commands.lane.remove_tree();
+            self.commands.lane.remove_tree();
+        }
         Ok(Kept {
             measurement,
             took_ms,
             reruns: Vec::new(),
             looks,
+            steady,
             root: self.root.as_ref().map(Root::name),
         })
     }
 
-    /// Looks once more at what is red with the new tests and was not before, while everything is built.
+    /// Looks once more at some tests of the tree, while everything is built.
     fn look_again(
         &mut self,
         what: &str,
         tree: &TreeId,
-        found: &Measurement,
+        wanted: &[RedLook],
     ) -> Result<Vec<Measurement>, Fault> {
+        let look = self.run_looks(&format!("{what}, a second look"), tree, wanted)?;
+        Ok(Some(look)
+            .filter(|look| !look.checks.is_empty())
+            .into_iter()
+            .collect())
+    }
+
+    fn run_looks(
+        &mut self,
+        what: &str,
+        tree: &TreeId,
+        wanted: &[RedLook],
+    ) -> Result<Measurement, Fault> {
         let began = Instant::now();
-        let what = format!("{what}, a second look");
         let mut look = Measurement::default();
-        for red in red_looks(&self.report.base, found, &self.plan().files) {
+        for red in wanted {
             let mut checks = self.plan().checks.iter();
             if let Some(check) = checks.find(|check| check.name == red.check) {
-                let again = self.commands.run_some(&what, tree, check, &red.files)?;
+                let again = self.commands.run_some(what, tree, check, &red.files)?;
                 look.checks.push(again);
             }
         }
-        if look.checks.is_empty() {
-            return Ok(Vec::new());
+        if !look.checks.is_empty() {
+            let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            self.report.took_ms.insert(what.to_owned(), took_ms);
         }
-        let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.report.took_ms.insert(what, took_ms);
-        Ok(vec![look])
+        Ok(look)
     }
 
     /// Whether the tree that is looked at has what its setup would install.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::command::Commands;
 use super::lane::Lane;
-use super::meter::{Meter, write_atomically};
+use super::meter::{Meter, SecondLook, write_atomically};
 use super::probe::probe;
 use super::warm_state::Warmth;
 use crate::fault::Fault;
@@ -55,7 +55,7 @@ pub fn measure(run_folder: &Path, program: &Path) -> Result<(), Fault> {
         warmth: Warmth::Unknown,
         is_tried: false,
         root: None,
-        looks_again: false,
+        second_look: SecondLook::None,
     };
     meter.measure_all()?;
     probe(&mut meter)?;

@@ -340,6 +340,30 @@ fn for_writer(comparison: &Comparison, surface: impl FnOnce() -> String) -> Stri
     if comparison.finding() != Finding::Unproven {
         return String::new();
     }
+    if !comparison.by_text.is_empty() {
+        return format!(
+            "The change has no code, only comments and blank lines, and yet it turned these tests \
+             green, so they look at the text of the source and prove nothing: {}. Write tests of \
+             what the code does.",
+            names(&comparison.by_text)
+        );
+    }
+    if !comparison.made_red.is_empty() {
+        return format!(
+            "These older tests were green, and your files alone made them red, so they prove \
+             nothing: {}. Write new tests that are red because the story is not done, and leave \
+             others alone.",
+            names(&comparison.made_red)
+        );
+    }
+    if !comparison.unsteady.is_empty() {
+        return format!(
+            "These tests were green on the candidate, and in another look there they were not, so \
+             they prove nothing: {}. Write tests that are green each time once the story is done: \
+             without chance, without the time, whatever runs before them.",
+            names(&comparison.unsteady)
+        );
+    }
     if !comparison.by_chance.is_empty() || !comparison.unconfirmed.is_empty() {
         let doubted = [&comparison.by_chance[..], &comparison.unconfirmed].concat();
         return format!(
@@ -410,6 +434,21 @@ fn named_lists(comparison: &Comparison) -> Vec<String> {
             "new tests that PROVE NOTHING, since they were not seen to be red on the base again"
                 .to_owned(),
             &comparison.unconfirmed,
+        ),
+        (
+            "new tests that PROVE NOTHING, since they were not seen to be green on the candidate again"
+                .to_owned(),
+            &comparison.unsteady,
+        ),
+        (
+            "older tests that PROVE NOTHING, since only the new files made them red".to_owned(),
+            &comparison.made_red,
+        ),
+        (
+            "tests that PROVE NOTHING, since comments and blank lines alone turned them green: they \
+             look at the text of the source"
+                .to_owned(),
+            &comparison.by_text,
         ),
         (
             "red before the story and red now".to_owned(),

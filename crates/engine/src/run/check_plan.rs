@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use checks::compare::ChangedFiles;
 use checks::flags::has_hiding_bytes;
+use checks::wording::{Wording, wording};
 use home::Warm;
 use kernel::{Flag, FlagKind, Stage, Tests};
 use workspace::{Restacked, TreeId};
@@ -318,6 +319,7 @@ impl Candidate<'_> {
             writer_edited: texts(writer_edited),
             suites: texts(&self.suites()?),
             shaky: texts(&self.shaky()?),
+            is_without_code: self.wordings(sorted)? == Some(Wording::Comments),
             code: texts(&paths(&sorted.code)),
             support: texts(&support),
             suspects: suspects.collect(),
@@ -372,7 +374,7 @@ impl Candidate<'_> {
         Ok(files.cloned().collect())
     }
 
-    /// The writer's files that decide by chance or by the time.
+    /// The writer's files that take something from chance, from the clock or from their surroundings.
     fn shaky(&self) -> Result<Vec<PathBuf>, Fault> {
         let Some(tests) = &self.written.tests else {
             return Ok(Vec::new());
@@ -380,11 +382,62 @@ impl Candidate<'_> {
         let reader = self.preparing.repository.reader(tests)?;
         let is_shaky = |path: &&PathBuf| {
             let text = read_text(&*reader, path);
-            let mut flags = checks::flags::flags(&path.to_string_lossy(), None, &text).into_iter();
-            flags.any(|flag| matches!(flag.kind, FlagKind::Random | FlagKind::WaitsForDate))
+            checks::flags::takes_chance(&path.to_string_lossy(), &text)
         };
         let files = self.written.files.iter().filter(is_shaky);
         Ok(files.cloned().collect())
+    }
+
+    /// What the changes of product files consist of; nothing where there are none.
+    fn wordings(&self, sorted: &Sorted) -> Result<Option<Wording>, Fault> {
+        let repository = self.preparing.repository;
+        let (before, after) = (
+            repository.reader(&self.written.base)?,
+            repository.reader(self.tree)?,
+        );
+        let of = |change: &workspace::Change| {
+            let mode =
+                |entry: &Option<_>| entry.as_ref().map(|entry: &workspace::Entry| entry.mode);
+            let is_same_mode =
+                change.before.is_none() || mode(&change.before) == mode(&change.after);
+            if change.after.is_none() || !is_same_mode {
+                return Wording::Code;
+            }
+            let old = change.before.as_ref();
+            let old = old.map(|_| read_text(&*before, &change.path));
+            let new = read_text(&*after, &change.path);
+            let path = change.path.to_string_lossy();
+            wording(&path, &old.unwrap_or_default(), &new)
+        };
+        let found: Vec<Wording> = sorted.code.iter().map(of).collect();
+        Ok(if found.is_empty() {
+            None
+        } else if found.contains(&Wording::Code) {
+            Some(Wording::Code)
+        } else if found.contains(&Wording::Unsure) {
+            Some(Wording::Unsure)
+        } else {
+            Some(Wording::Comments)
+        })
+    }
+
+    /// A change in which no small fault can be put, since it has no code.
+    fn flag_of_wording(&self, sorted: &Sorted) -> Result<Option<Flag>, Fault> {
+        let text = match self.wordings(sorted)? {
+            Some(Wording::Comments) => {
+                "only comments and blank lines differ, so the change has no code"
+            }
+            Some(Wording::Unsure) => {
+                "what differs looks like comments, so the change may have no code"
+            }
+            Some(Wording::Code) | None => return Ok(None),
+        };
+        let first = sorted.code.first();
+        Ok(first.map(|first| Flag {
+            kind: FlagKind::Measurement,
+            place: first.path.to_string_lossy().into_owned(),
+            text: text.to_owned(),
+        }))
     }
 
     /// What only a judge can weigh.
@@ -396,6 +449,7 @@ impl Candidate<'_> {
             place: suspect.path,
         });
         let mut flags: Vec<Flag> = suspects.collect();
+        flags.extend(self.flag_of_wording(sorted)?);
         let n_changed = sorted.code.len() + sorted.tests.len() + sorted.suspects.len();
         if n_changed > SHOWN_FILES_MAX {
             flags.push(Flag {

@@ -133,16 +133,22 @@ pub struct Report {
     pub base_with_tests: Option<Measurement>,
     /// What was red there once more, in the same checkout.
     pub red_looks: Vec<Measurement>,
+    /// The same after the candidate was measured.
+    pub late_looks: Vec<Measurement>,
     /// Further runs of it, in fresh checkouts.
     pub red_reruns: Vec<Measurement>,
     /// The candidate.
     pub candidate: Option<Measurement>,
     /// Further runs of the candidate.
     pub reruns: Vec<Measurement>,
+    /// The story's tests once more in its checkout.
+    pub candidate_looks: Vec<Measurement>,
     /// The tree that must prove the story, where it is another one.
     pub proof: Option<Measurement>,
     /// Further runs of it.
     pub proof_reruns: Vec<Measurement>,
+    /// The story's tests once more in its checkout.
+    pub proof_looks: Vec<Measurement>,
     /// The candidate's code with the base's tests and harness alone.
     pub old_form: Option<Measurement>,
     /// Further runs of it.
@@ -192,6 +198,9 @@ pub(crate) struct Kept {
     /// What was red once more in the same checkout, where that may prove something.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) looks: Vec<Measurement>,
+    /// A story's tests once more in the same checkout, where they may have been green by chance.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) steady: Vec<Measurement>,
     /// The root that it was measured with; none where everything was built from nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) root: Option<String>,
@@ -205,11 +214,14 @@ impl Report {
             base_reruns: &self.base_reruns,
             base_with_tests: self.base_with_tests.as_ref(),
             red_looks: &self.red_looks,
+            late_looks: &self.late_looks,
             red_reruns: &self.red_reruns,
             candidate: self.candidate.as_ref()?,
             candidate_reruns: &self.reruns,
+            candidate_looks: &self.candidate_looks,
             proof: self.proof.as_ref(),
             proof_reruns: &self.proof_reruns,
+            proof_looks: &self.proof_looks,
             old_form: self.old_form.as_ref(),
             old_form_reruns: &self.old_form_reruns,
             mixed: self.mixed.as_ref(),

@@ -55,6 +55,62 @@ fn ordinary_code_is_not_flagged() {
 }
 
 #[test]
+fn i08_a_test_that_takes_something_from_chance_or_the_clock_is_told() {
+    for (path, text) in [
+        (
+            "t.rs",
+            "let s = std::collections::hash_map::RandomState::new();",
+        ),
+        ("t.rs", "let mut h = DefaultHasher::new();"),
+        (
+            "t.rs",
+            "let m = HashMap::from(x); let first = m.keys().next();",
+        ),
+        ("t.rs", "let t = std::time::SystemTime::now();"),
+        ("t.rs", "assert!(start.elapsed() > limit);"),
+        ("t.rs", "assert!(std::fs::metadata(p)?.modified()? > x);"),
+        ("t.py", "x = int(subprocess.check_output(['date', '+%s']))"),
+        ("t.py", "x = int(subprocess.getoutput('date +%s'))"),
+        ("t.py", "assert time.monotonic() > 3"),
+        ("t.py", "x = os.path.getmtime('a')"),
+        ("t.py", "x = open('/dev/urandom', 'rb').read(1)"),
+        ("t.py", "assert random.sample(a, 1)"),
+        ("t.py", "assert os.getpid() % 2"),
+        ("t.js", "const t = performance.now();"),
+        ("t.js", "assert(Date.now() > 3);"),
+        ("t.js", "const t = process.hrtime.bigint();"),
+        ("t.js", "const id = randomUUID();"),
+        ("t.js", "assert(fs.statSync('a').mtimeMs > 3);"),
+        ("t.sh", "now=$(date +%s)"),
+        ("t.sh", "[ $((RANDOM % 4)) = 0 ]"),
+        ("t.sh", "[ a -nt b ]"),
+    ] {
+        assert!(takes_chance(path, text), "{text}");
+    }
+    for (path, text) in [
+        ("t.rs", "assert_eq!(calc::double(4), 8);"),
+        (
+            "t.rs",
+            "let m = HashMap::from([(1, 2)]); assert_eq!(m[&1], 2);",
+        ),
+        (
+            "t.py",
+            "from calc import double\ndef test_double():\n    assert double(4) == 8",
+        ),
+        ("t.py", "assert row['date'] == today  # date"),
+        (
+            "t.js",
+            "test('updates the date', () => assert.equal(double(4), 8));",
+        ),
+        ("t.sh", "[ \"$(./calc double 4)\" = 8 ]"),
+    ] {
+        // A key of this name looks like the program; it only costs a few runs.
+        let is_key = text.contains("['date']");
+        assert_eq!(takes_chance(path, text), is_key, "{text}");
+    }
+}
+
+#[test]
 fn only_new_lines_count() {
     let base = "import os\nos._exit(0)\n";
     assert_eq!(flags("a.py", Some(base), base), []);
