@@ -41,9 +41,25 @@ fn together(proof: Comparison, as_is: Comparison, files: &ChangedFiles) -> Compa
             resting(&proof, as_is, files)
         }
         (Finding::Green, _) => only_as_is_red(proof, as_is),
-        (Finding::Red, Finding::Unfit | Finding::Unproven) => proof,
+        (Finding::Red, Finding::Unfit | Finding::Unproven) => Comparison {
+            wanted: wanted_by_both(&proof, &as_is),
+            ..proof
+        },
         (_, _) => both_red(&proof, as_is),
     }
+}
+
+/// What would make the proof's tree surer, and the tree that would land: where that one is not proven
+/// for want of a look at the base, nobody knows yet whether it rests on what differs.
+fn wanted_by_both(proof: &Comparison, as_is: &Comparison) -> Vec<Wanted> {
+    let mut wanted = proof.wanted.clone();
+    if as_is.wants(Wanted::RedAgain) && !proof.wants(Wanted::RedAgain) {
+        wanted.push(Wanted::RedAgain);
+    }
+    if !as_is.unsteady.is_empty() {
+        wanted.push(Wanted::RerunAsIs);
+    }
+    wanted
 }
 
 /// What the proof's tree shows stands; what would land is at fault.
@@ -110,7 +126,7 @@ fn resting(proof: &Comparison, as_is: Comparison, files: &ChangedFiles) -> Compa
 
 fn both_red(proof: &Comparison, as_is: Comparison) -> Comparison {
     let mut whole = as_is;
-    whole.wanted.clone_from(&proof.wanted);
+    whole.wanted = wanted_by_both(proof, &whole);
     for failing in &proof.broken {
         if !whole.broken.iter().any(|known| known.name == failing.name) {
             whole.broken.push(failing.clone());

@@ -72,7 +72,7 @@ pub(crate) fn check_outcome(
         ..comparison.facts()
     };
     watch(&mut facts, plan, report, &comparison);
-    owe_proof(&mut facts);
+    crate::run::owed_proof::owe_proof(&mut facts);
     if let Some(landing) = &order.landing {
         demand_proven(&mut facts, report, &landing.proven);
     }
@@ -89,21 +89,6 @@ pub(crate) fn check_outcome(
         report: words,
         facts: Some(Box::new(facts)),
     })
-}
-
-/// Where every test is hidden behind one exit code that was red before, no test can say yes or no to the
-/// story. A judge may still pass it, but not without a word about that.
-fn owe_proof(facts: &mut Facts) {
-    let is_unproven = facts.blind && facts.finding() == Finding::Unproven;
-    let is_test = |check: &&String| *check == "test";
-    if let Some(check) = facts.not_gating.iter().find(is_test)
-        && (is_unproven || facts.silent)
-    {
-        facts.obligations.push(Obligation {
-            kind: ObligationKind::Unproven,
-            subject: check.clone(),
-        });
-    }
 }
 
 /// What proved the story where it was made must be green on top of what landed since. Whether it was

@@ -22,6 +22,7 @@ pub(crate) mod login;
 pub(crate) mod measurement;
 pub(crate) mod needed;
 pub(crate) mod outcome;
+pub(crate) mod owed_proof;
 pub(crate) mod preparing;
 pub(crate) mod project_tree;
 pub(crate) mod renewal;
