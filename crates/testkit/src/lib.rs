@@ -23,4 +23,4 @@ pub use git::{git, init, try_git};
 pub use model_server::{Fault, ModelServer, Request, Step};
 pub use moment::ms_of;
 pub use random::{Random, number};
-pub use sample::{is_soak, sample, sample_of};
+pub use sample::{is_soak, sample, sample_of, thrifty_sample};

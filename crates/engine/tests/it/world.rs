@@ -2,7 +2,7 @@
 //!
 //! The worker here takes turns like the real one, and which orders may be carried out now is the
 //! engine's own [`open_now`]; git, processes and people are made up. `LOOPWRIGHT_WORLD_STEPS` sets
-//! the number of steps (CI: 300,000), `LOOPWRIGHT_WORLD_SEED` replays a world.
+//! the number of steps (CI: 100,000), `LOOPWRIGHT_WORLD_SEED` replays a world.
 
 use engine::{Busy, Limits, RECORDS_PER_TURN_MAX, open_now};
 use kernel::{
@@ -458,7 +458,7 @@ fn is_repeatable(event: &Event) -> bool {
 fn world_of_many_loops() {
     const WILD_ROUNDS: u32 = 400;
     const CALM_ROUNDS_MAX: u32 = 20_000;
-    let steps_wanted = number("LOOPWRIGHT_WORLD_STEPS", 300_000);
+    let steps_wanted = number("LOOPWRIGHT_WORLD_STEPS", 100_000);
     let first_seed = number("LOOPWRIGHT_WORLD_SEED", 1);
     let (mut steps, mut worlds, mut loops, mut deaths, mut apart) = (0, 0, 0, 0, 0);
     while steps < steps_wanted {

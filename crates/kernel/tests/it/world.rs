@@ -1,7 +1,7 @@
 //! A seeded world that delays, doubles, drops and breaks, and checks after every step what must
 //! always hold.
 //!
-//! `LOOPWRIGHT_WORLD_STEPS` sets the number of steps (CI: 1,000,000), `LOOPWRIGHT_WORLD_SEED`
+//! `LOOPWRIGHT_WORLD_STEPS` sets the number of steps (CI: 300,000), `LOOPWRIGHT_WORLD_SEED`
 //! replays a world.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -768,9 +768,9 @@ fn outcome_of(played: &mut Played, order: &Order, random: &mut Random) -> Option
     clippy::disallowed_methods,
     reason = "the world's speed is measured; no decision sees the time"
 )]
-fn world_of_a_million_steps() {
+fn world_of_random_outcomes() {
     const LOOP_STEPS_MAX: u32 = 5_000;
-    let steps_wanted = number("LOOPWRIGHT_WORLD_STEPS", 1_000_000);
+    let steps_wanted = number("LOOPWRIGHT_WORLD_STEPS", 300_000);
     let first_seed = number("LOOPWRIGHT_WORLD_SEED", 1);
     let (mut steps, mut loops, mut ended) = (0, 0, 0);
     let (mut beside, mut returned) = (0, 0);

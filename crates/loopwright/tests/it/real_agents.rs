@@ -100,6 +100,17 @@ pub(crate) fn mind(request: &Request) -> Step {
     }
 }
 
+/// The same model, whose first attempt lands: for CLIs of which every start costs seconds.
+pub(crate) fn mind_at_once(request: &Request) -> Step {
+    let begins =
+        request.text().contains("You are the implementor.") && request.n_tool_results() == 0;
+    if begins {
+        Step::shell(RIGHT)
+    } else {
+        mind(request)
+    }
+}
+
 fn verdict(text: &str) -> Value {
     let commit: String = text
         .split("## Candidate ")

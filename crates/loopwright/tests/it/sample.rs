@@ -1,3 +1,3 @@
 //! Which cases of a gallery are played: see `testkit`.
 
-pub(crate) use testkit::{is_soak, sample, sample_of};
+pub(crate) use testkit::{is_soak, sample, sample_of, thrifty_sample};

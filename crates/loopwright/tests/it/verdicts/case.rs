@@ -115,9 +115,22 @@ impl Case {
         const SLOW: [&str; 9] = [
             "jest", "vitest", "mocha", "cargo", "npm", "npx", "tsc", "eslint", "mypy",
         ];
+        !self.names_any_of(&SLOW)
+    }
+
+    /// Whether nothing but a shell and `make` runs its tests.
+    pub(super) fn is_of_shell(&self) -> bool {
         let commands = self.checks();
-        let mut words = commands.values().chain(self.files.values());
-        !words.any(|text| SLOW.iter().any(|tool| text.contains(tool)))
+        let mut commands = commands.values();
+        self.is_cheap()
+            && !commands.any(|command| command.contains("python") || command.contains("node"))
+    }
+
+    /// Whether a command or a file holds one of these words.
+    fn names_any_of(&self, words: &[&str]) -> bool {
+        let commands = self.checks();
+        let mut texts = commands.values().chain(self.files.values());
+        texts.any(|text| words.iter().any(|word| text.contains(word)))
     }
 
     /// The script of a judge that is not one of ours.

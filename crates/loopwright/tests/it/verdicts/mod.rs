@@ -20,7 +20,7 @@ use std::time::Instant;
 use case::{Case, Kind};
 
 use crate::ecosystems::toolbox;
-use crate::sample::{is_soak, sample_of};
+use crate::sample::{is_soak, thrifty_sample};
 
 /// A test for each group of classes, small enough to run in a minute, and the list of all classes.
 macro_rules! groups {
@@ -58,9 +58,6 @@ groups! {
     honest_work_with_odd_runners: "bail" "flake" "tap-unnamed";
     honest_work_with_odd_words: "words" "multi";
 }
-
-/// Cases of a test for each one that CI plays beyond the first.
-const CASES_PER_MORE: usize = 40;
 
 /// Plays cases of these classes and tells all that came out wrong at once.
 #[expect(clippy::print_stdout, reason = "a table that people read")]
@@ -130,12 +127,13 @@ fn chosen<'a>(
         .flat_map(of_class)
         .filter(is_played)
         .collect();
-    // CI takes what costs little: one run of jest or cargo costs as much as all else of a case.
+    // CI takes what costs little: one run of jest or cargo costs as much as all else of a case, and so do
+    // the six runs of pytest that one story takes.
     if !is_soak() && all.iter().any(|case| case.is_cheap()) {
         all.retain(|case| case.is_cheap());
     }
-    let n_cases = 1 + all.len() / CASES_PER_MORE;
-    sample_of(&format!("verdicts {}", classes.join(" ")), n_cases, &all)
+    let class = format!("verdicts {}", classes.join(" "));
+    thrifty_sample(&class, &all, |case| case.is_of_shell())
 }
 
 /// What was seen of a case.

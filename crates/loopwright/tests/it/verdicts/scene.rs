@@ -15,8 +15,8 @@ const JUDGE: &str = include_str!("judge.py");
 const REVIEW: &str = r#"echo '{"summary": "seen", "criteria": [], "findings": []}'"#;
 const RULING: &str = r#"echo '{"fresh_tests": false, "reason": "they stand"}'"#;
 
-/// Time for one loop, unless the case says otherwise.
-const LOOP_SECS: u64 = 240;
+/// Time for one loop, unless the case says otherwise; long, since a busy machine is no fault of a case.
+const LOOP_SECS: u64 = 600;
 
 pub(super) struct Scene<'a> {
     case: &'a Case,

@@ -17,7 +17,7 @@ use super::case::Case;
 use super::outcome::result_of;
 use super::scene::Scene;
 use crate::ecosystems::toolbox;
-use crate::sample::{is_soak, sample};
+use crate::sample::{is_soak, thrifty_sample};
 use crate::support::project;
 
 #[derive(Deserialize)]
@@ -29,6 +29,13 @@ struct Sound {
     needs_program: Option<String>,
     #[serde(skip)]
     file: PathBuf,
+}
+
+impl Sound {
+    /// Whether it costs less than those that it stands together with.
+    fn is_cheap(&self) -> bool {
+        ["cargo", "npm", "make"].contains(&self.ecosystem.as_str())
+    }
 }
 
 /// A test for some tools, and the list of all.
@@ -116,9 +123,10 @@ fn chosen<'a>(tools: &[&str], all: &'a [Sound]) -> Vec<&'a Sound> {
         .collect();
     // Of these it is also seen that something is reused at all.
     if !known.is_empty() && !is_soak() {
-        return sample("soundness, reused", &known);
+        return thrifty_sample("soundness, reused", &known, |sound| sound.is_cheap());
     }
-    sample(&format!("soundness {}", tools.join(" ")), &fitting)
+    let class = format!("soundness {}", tools.join(" "));
+    thrifty_sample(&class, &fitting, |sound| sound.is_cheap())
 }
 
 fn is_there(program: &str) -> bool {
@@ -183,7 +191,7 @@ fn fault(sound: &Sound, scene: &Scene<'_>) -> Option<String> {
 const LYING: &str = r##"{
   "name": "lying", "kind": "honest", "class": "warm-cargo", "criteria": ["double works"],
   "files": {
-    "Cargo.toml": "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\ndoctest = false\n",
+    "Cargo.toml": "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[lib]\ndoctest = false\ntest = false\n[profile.dev]\ndebug = false\n",
     "Cargo.lock": "version = 4\n\n[[package]]\nname = \"shop\"\nversion = \"0.1.0\"\n",
     ".gitignore": "target\n",
     "src/lib.rs": "",

@@ -15,22 +15,19 @@ use std::thread;
 use case::{Case, Who};
 use place::{Place, shared_keeper};
 use sandbox::JailKind;
-use testkit::sample_of;
+use testkit::sample;
 
 use crate::engines::Engine;
-
-/// How many cases of a class CI plays in a jail that is not the usual one.
-const SAMPLE_OF_CLASS: usize = 2;
 
 /// Plays all cases of some classes.
 fn play(classes: &[&str], who: Who<'_>) {
     play_cases(possible(classes, who), who);
 }
 
-/// Plays some cases of each class, chosen by a seed; the soak plays all. Other tests make every
+/// Plays one case of each class, chosen by a seed; the soak plays all. Other tests make every
 /// attempt on the usual jail, so these only look for what differs in another one.
 fn play_sample(classes: &[&str], who: Who<'_>) {
-    let of_class = |class: &&str| sample_of(class, SAMPLE_OF_CLASS, &possible(&[class], who));
+    let of_class = |class: &&str| sample(class, &possible(&[class], who));
     play_cases(classes.iter().flat_map(of_class).collect(), who);
 }
 
