@@ -257,11 +257,13 @@ fn a_journal_without_room_waits_with_all_that_it_was_to_record() {
     // A few turns on the full disk; it cannot tell us of them.
     std::thread::sleep(std::time::Duration::from_secs(3));
     assert!(worker_pid(&scene).contains(&worker[0]), "the worker lives");
-    assert_eq!(
-        scene.status()["stories"][0]["detail"],
-        "attempt 1, implement",
-        "nothing could be recorded"
-    );
+    // The journal's file may have room for one more record in what it holds already, and no more.
+    let detail = scene.status()["stories"][0]["detail"].to_string();
+    let waiting = [
+        "\"attempt 1, implement\"",
+        "\"attempt 1, making the candidate\"",
+    ];
+    assert!(waiting.contains(&detail.as_str()), "{detail}");
     disk.make_room();
     let view = scene.wait_for(&["completed", "failed"]);
     assert_eq!(ending(&scene, &view), calm_ending());
