@@ -384,11 +384,14 @@ fn measure(folder: &Path) {
     let file = plan.files.writer.first().cloned().unwrap_or_default();
     let has_candidate = plan.trees.candidate.is_some();
     let with_tests = has_candidate.then(|| tree(&[("tests/base", true), (&file, false)]));
+    let candidate = has_candidate.then(|| tree(&[("tests/base", true), (&file, true)]));
     let report = engine::Report {
         base: tree(&[("tests/base", true)]),
         red_looks: with_tests.iter().cloned().collect(),
+        late_looks: with_tests.iter().cloned().collect(),
         base_with_tests: with_tests,
-        candidate: has_candidate.then(|| tree(&[("tests/base", true), (&file, true)])),
+        candidate_looks: candidate.iter().cloned().collect(),
+        candidate,
         ..engine::Report::default()
     };
     let bytes = serde_json::to_vec(&report).expect("JSON");

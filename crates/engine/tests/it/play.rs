@@ -964,6 +964,9 @@ impl Actor<'_> {
             base: self.measured(&plan.trees.base),
             base_with_tests: measured(&plan.trees.base_with_tests),
             red_looks: measured(&plan.trees.base_with_tests).into_iter().collect(),
+            late_looks: measured(&plan.trees.base_with_tests).into_iter().collect(),
+            candidate_looks: candidate.iter().cloned().collect(),
+            proof_looks: with_candidate(&plan.trees.proof).into_iter().collect(),
             reruns: candidate
                 .iter()
                 .flat_map(|found| [found.clone(), found.clone()])
