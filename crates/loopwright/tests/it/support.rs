@@ -80,6 +80,7 @@ impl Drop for TestEnv {
 pub(crate) fn processes_with(folder: &Path) -> Vec<Pid> {
     let wanted = folder.display().to_string();
     let mounted = in_mounts(folder);
+    let our_mounts = std::fs::read_link("/proc/self/ns/mnt").ok();
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").expect("a proc folder").flatten() {
         let name = entry.file_name();
@@ -90,7 +91,8 @@ pub(crate) fn processes_with(folder: &Path) -> Vec<Pid> {
             let bytes = std::fs::read(entry.path().join(file)).unwrap_or_default();
             String::from_utf8_lossy(&bytes).contains(wanted)
         };
-        if (names("environ", &wanted) || names("mountinfo", &mounted))
+        let is_jailed = || std::fs::read_link(entry.path().join("ns/mnt")).ok() != our_mounts;
+        if (names("environ", &wanted) || names("mountinfo", &mounted) && is_jailed())
             && let Some(pid) = Pid::from_raw(pid)
         {
             found.push(pid);
