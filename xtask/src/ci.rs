@@ -19,7 +19,7 @@ use anyhow::{Context as _, Result, bail};
 use crate::invocation::Invocation;
 use crate::scratch::Scratch;
 use crate::talk::{Talk, say};
-use crate::{agents, packages, soak, tidy, tools};
+use crate::{agents, packages, shims, soak, tidy, tools};
 
 /// Enough to notice a reader that breaks at once; `soak` is for the rest.
 const FUZZ_SECS: u32 = 10;
@@ -279,7 +279,10 @@ fn build(session: &Session<'_>) -> Result<()> {
 }
 
 fn test(session: &Session<'_>) -> Result<()> {
-    let tests = Invocation::cargo(&["nextest", "run", "--workspace", "--locked"]);
+    let mut tests = Invocation::cargo(&["nextest", "run", "--workspace", "--locked"]);
+    if let Some(path) = shims::path_without() {
+        tests = tests.with_env("PATH", path);
+    }
     let scratch = Scratch::in_memory(session.root)?;
     match scratch
         .as_ref()

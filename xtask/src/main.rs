@@ -12,6 +12,7 @@ mod invocation;
 mod metadata;
 mod packages;
 mod scratch;
+mod shims;
 mod soak;
 mod talk;
 mod tidy;

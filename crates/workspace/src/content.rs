@@ -18,7 +18,6 @@ use crate::id::{CommitId, ObjectId, TreeId};
 use crate::left_out::{LeftOut, Reason};
 use crate::loop_repo::LoopRepo;
 use crate::project::{common_git_dir, git_dir};
-use crate::refs::read_ref;
 use crate::scratch::Scratch;
 use crate::store::store_blobs;
 use crate::submodules::{Place, Search, Submodule, links};
@@ -125,7 +124,7 @@ impl LoopRepo {
 
     fn import_submodule(&self, git_dir: &Path, commit: &CommitId) -> Result<(), GitError> {
         let held = held(commit);
-        if read_ref(self.git(), &held)?.is_some() {
+        if self.find_ref(&held)?.is_some() {
             return Ok(());
         }
         let words = [
@@ -190,7 +189,7 @@ impl LoopRepo {
         at: &Path,
         filters: &Filters,
     ) -> Result<Option<Entries>, GitError> {
-        if read_ref(self.git(), &held(commit))?.is_none() {
+        if self.find_ref(&held(commit))?.is_none() {
             return Ok(None);
         }
         let tree = self.tree_of(commit)?;
@@ -287,12 +286,6 @@ impl LoopRepo {
             }
         }
         Ok(())
-    }
-
-    /// The id of a tree, which a commit stands for.
-    fn tree_id(&self, files: &dyn TreeLike) -> Result<TreeId, GitError> {
-        let wanted = format!("{}^{{tree}}", files.object_id());
-        TreeId::parse(&self.ask_line(&["rev-parse", "--verify", "--end-of-options", &wanted])?)
     }
 
     fn smudged_file(&self) -> PathBuf {

@@ -1,10 +1,12 @@
 //! One git process that is asked many questions, one after the other.
 //!
 //! Its answer is read before the next question, so the two sides cannot block each other with full
-//! pipes. The process ends when the conversation is dropped.
+//! pipes. The process ends when the conversation is dropped, or waits for whoever has the next
+//! question where it is left [`Idle`].
 
 use std::io::{self, BufReader};
 use std::process::{Child, ChildStdin, ChildStdout};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use crate::error::GitError;
@@ -62,5 +64,36 @@ impl Drop for Conversation {
         // questions; in the middle of one it leaves a temporary file at most.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Room for one process that waits for its next question. To start one costs more than most questions
+/// do. It ends with the last owner of the room.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Idle(Arc<Mutex<Option<Conversation>>>);
+
+impl Idle {
+    /// The process that waits here, for whoever asks first.
+    pub(crate) fn take(&self) -> Option<Conversation> {
+        self.room().take()
+    }
+
+    /// Leaves a process that has answered all its questions. One is enough: a second one ends.
+    pub(crate) fn leave(&self, conversation: Conversation) {
+        let second = {
+            let mut room = self.room();
+            match *room {
+                Some(_) => Some(conversation),
+                None => {
+                    *room = Some(conversation);
+                    None
+                }
+            }
+        };
+        drop(second);
+    }
+
+    fn room(&self) -> std::sync::MutexGuard<'_, Option<Conversation>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -31,13 +31,31 @@ impl LoopRepo {
         for (path, after) in edits {
             top.note(path, *after);
         }
+        // One that waited may have died meanwhile; a new one tells what is really wrong.
+        if let Some(waiting) = self.idle_tree_writer.take()
+            && let Ok(tree) = self.edit_with(waiting, before, &top)
+        {
+            return Ok(tree);
+        }
+        let writer = Conversation::start(self.git().args(["mktree", "-z", "--batch"]))?;
+        self.edit_with(writer, before, &top)
+    }
+
+    fn edit_with(
+        &self,
+        writer: Conversation,
+        before: &TreeId,
+        top: &EditedFolder<'_>,
+    ) -> Result<TreeId, GitError> {
         let mut editor = Editor {
             trees: Blobs::of(self),
-            writer: Conversation::start(self.git().args(["mktree", "-z", "--batch"]))?,
+            writer,
             id_bytes: before.as_str().len() / 2,
         };
-        let names = editor.edited(&top, Some(before.as_str()))?;
-        TreeId::parse(&editor.write(&names)?)
+        let names = editor.edited(top, Some(before.as_str()))?;
+        let tree = TreeId::parse(&editor.write(&names)?)?;
+        self.idle_tree_writer.leave(editor.writer);
+        Ok(tree)
     }
 }
 

@@ -8,6 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::conversation::Idle;
 use crate::entry::TreeLike;
 use crate::error::{GitError, failed};
 use crate::git::{ATTRIBUTES, Git};
@@ -15,7 +16,6 @@ use crate::id::{CommitId, TreeId};
 use crate::memory::Memory;
 use crate::moments::moment;
 use crate::project::common_git_dir;
-use crate::refs::read_ref;
 use crate::scratch::{Scratch, absolute, is_free};
 use crate::signature::Signature;
 
@@ -24,6 +24,10 @@ use crate::signature::Signature;
 pub struct LoopRepo {
     git_dir: PathBuf,
     pub(crate) memory: Memory,
+    /// A `git cat-file --batch` that nobody uses just now.
+    pub(crate) idle_reader: Idle,
+    /// A `git mktree --batch` that nobody uses just now.
+    pub(crate) idle_tree_writer: Idle,
 }
 
 impl LoopRepo {
@@ -45,10 +49,7 @@ impl LoopRepo {
         let source = common_git_dir(&project)?;
         let scratch = Scratch::beside(&repo_dir, "new")?;
         init_bare(scratch.path(), &object_format(&source)?)?;
-        let unfinished = Self {
-            git_dir: scratch.path().to_owned(),
-            memory: Memory::default(),
-        };
+        let unfinished = Self::at(scratch.path().to_owned());
         unfinished.import(&project, base)?;
         unfinished.import_content(&project, base)?;
         scratch.put_at(&repo_dir)?;
@@ -65,17 +66,20 @@ impl LoopRepo {
         if attributes != ATTRIBUTES || borrows || !git_dir.join("HEAD").is_file() {
             return Err(GitError::NotALoopRepo { path: git_dir });
         }
-        Ok(Self {
-            git_dir,
-            memory: Memory::default(),
-        })
+        Ok(Self::at(git_dir))
     }
 
     /// Somebody else's repository, for reading its objects by id and nothing else.
     pub(crate) fn only_read(git_dir: PathBuf) -> Self {
+        Self::at(git_dir)
+    }
+
+    fn at(git_dir: PathBuf) -> Self {
         Self {
             git_dir,
             memory: Memory::default(),
+            idle_reader: Idle::default(),
+            idle_tree_writer: Idle::default(),
         }
     }
 
@@ -127,7 +131,7 @@ impl LoopRepo {
     fn import(&self, project: &Path, base: &CommitId) -> Result<(), GitError> {
         let held = format!("refs/loopwright/base/{base}");
         // The fetch writes the ref last, so a ref that exists means that all objects are here.
-        if read_ref(self.git(), &held)?.is_some() {
+        if self.find_ref(&held)?.is_some() {
             return Ok(());
         }
         let source = common_git_dir(project)?;
@@ -238,12 +242,6 @@ impl LoopRepo {
         at_secs: i64,
     ) -> Result<CommitId, GitError> {
         commit_tree(self.git(), tree, None, message, at_secs)
-    }
-
-    /// The tree of a commit.
-    pub fn tree_of(&self, commit: &CommitId) -> Result<TreeId, GitError> {
-        let peeled = format!("{commit}^{{tree}}");
-        TreeId::parse(&self.ask_line(&["rev-parse", "--verify", "--end-of-options", &peeled])?)
     }
 
     /// A commit's message.

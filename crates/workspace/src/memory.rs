@@ -134,12 +134,21 @@ impl LoopRepo {
     /// Runs git with these arguments, or returns the cached answer. The arguments must name objects
     /// by id only: a ref can move, and its answer would go stale.
     pub(crate) fn ask(&self, words: &[&str]) -> Result<Arc<[u8]>, GitError> {
+        self.remember(words, || self.git().args(words).run())
+    }
+
+    /// The cached answer to a question, or the one that is found now.
+    pub(crate) fn remember(
+        &self,
+        words: &[&str],
+        find: impl FnOnce() -> Result<Vec<u8>, GitError>,
+    ) -> Result<Arc<[u8]>, GitError> {
         let question = (Path::to_owned(self.path()), words.join("\n"));
         if let Some(answer) = self.memory.recall(&question) {
             return Ok(answer);
         }
         // The cache is not locked while git runs, so that one slow answer holds up nobody else.
-        let answer: Arc<[u8]> = self.git().args(words).run()?.into();
+        let answer: Arc<[u8]> = find()?.into();
         self.memory.keep(question, &answer);
         Ok(answer)
     }
