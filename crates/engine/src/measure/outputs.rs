@@ -112,18 +112,31 @@ pub(super) fn age(folder: &Path) -> io::Result<()> {
 /// Sets the time of a file that we may not be allowed to open.
 pub(super) fn set_time(path: &Path, at: SystemTime) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
-    let since = at
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .map_err(io::Error::other)?;
+    // Packages are published with files of the first second of 1970, and what is made older than those
+    // lies before it.
+    let (secs, nanos) = match at.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(after) => (signed_secs(after)?, after.subsec_nanos()),
+        Err(before) => match (
+            signed_secs(before.duration())?,
+            before.duration().subsec_nanos(),
+        ) {
+            (secs, 0) => (-secs, 0),
+            (secs, nanos) => (-secs - 1, 1_000_000_000 - nanos),
+        },
+    };
     let time = Timespec {
-        tv_sec: i64::try_from(since.as_secs()).map_err(io::Error::other)?,
-        tv_nsec: since.subsec_nanos().into(),
+        tv_sec: secs,
+        tv_nsec: nanos.into(),
     };
     let times = Timestamps {
         last_access: time,
         last_modification: time,
     };
     utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW).map_err(io::Error::from)
+}
+
+fn signed_secs(span: Duration) -> io::Result<i64> {
+    i64::try_from(span.as_secs()).map_err(io::Error::other)
 }
 
 /// A tool would believe an output that is newer than any source for ever.
@@ -187,5 +200,20 @@ mod tests {
         refuse_future(scratch.path()).expect("nothing of the future");
         set_time(&scratch.path().join("a"), now + Duration::from_hours(1)).expect("set");
         assert!(refuse_future(scratch.path()).is_err());
+    }
+
+    #[test]
+    fn files_of_the_first_second_there_was_are_made_older_too() {
+        let scratch = tempfile::tempdir().expect("a folder");
+        write(scratch.path(), &["first", "second"]);
+        let set = |name: &str, at| set_time(&scratch.path().join(name), at).expect("set");
+        let second = SystemTime::UNIX_EPOCH + Duration::from_millis(1500);
+        set("first", SystemTime::UNIX_EPOCH);
+        set("second", second);
+        age(scratch.path()).expect("aged");
+        for (name, before) in [("first", SystemTime::UNIX_EPOCH), ("second", second)] {
+            let found = fs::metadata(scratch.path().join(name)).and_then(|it| it.modified());
+            assert_eq!(found.expect("a time"), before - OLDER_BY, "{name}");
+        }
     }
 }
