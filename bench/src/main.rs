@@ -1,6 +1,6 @@
 //! Measures us beside a peer in one run: `cargo run --release -p bench -- prd` (or `loops`, `live`,
 //! `quartet`, `ralph`, `iteration`, `agents`, `jail`, `parallel [SECS]`, `idle [ENDED] [folders]`, `beside [FILES] [ROUNDS]`,
-//! `trees [host] [FILES…]`, `warm`). All but the
+//! `trees [host] [FILES…]`, `warm [PROJECT…]`). All but the
 //! first two need `cargo build --release` first, because they run the program itself; `agents` also
 //! needs the real agent CLIs, which `cargo xtask ci --only agents` installs. Set `BENCH_PROGRAM` to
 //! the path of another build of the program to measure that one.
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         Some("idle") => idle::run(&rest()),
         Some("beside") => beside::run(&rest()),
         Some("trees") => trees::run(&rest()),
-        Some("warm") => warm::run(),
+        Some("warm") => warm::run(&rest()),
         // For `agents` alone: one run in a process of its own.
         Some("agent-run") => agents::run_one(&rest()),
         // For `live` alone: a worker in a process of its own.
