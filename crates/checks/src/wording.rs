@@ -16,12 +16,13 @@ pub enum Wording {
     Unsure,
 }
 
-/// Words of comments that some tool reads.
-const DIRECTIVES: [&str; 24] = [
+/// How comments begin that some tool reads.
+const DIRECTIVES: [&str; 25] = [
     "go:",
     "+build",
-    "#cgo",
-    "#include",
+    "cgo ",
+    "include <",
+    "include \"",
     "coding:",
     "coding=",
     "frozen_string_literal",
@@ -79,10 +80,18 @@ fn is_plain(token: &Token<'_>, language: Language) -> bool {
         .iter()
         .any(|start| text.starts_with(start));
     let is_compiled = is_documentation && (language == Language::Rust || text.contains('@'));
-    let is_directive = DIRECTIVES.iter().any(|word| text.contains(word))
-        || text.starts_with("#!")
-        || text.starts_with("#[");
+    let is_directive = text.starts_with("#!") || has_directive(text);
     token.kind == Kind::Comment && !is_compiled && !is_directive
+}
+
+/// Says whether a comment, a line of it, or what it says after a further `#` begins as a tool reads it.
+fn has_directive(text: &str) -> bool {
+    let parts = text.split(['\n', '#']).map(|part| {
+        let is_mark = |letter: char| letter.is_whitespace() || "/*!-".contains(letter);
+        part.trim_start_matches(is_mark)
+    });
+    let mut parts = parts.filter(|part| !part.is_empty());
+    parts.any(|part| DIRECTIVES.iter().any(|word| part.starts_with(word)))
 }
 
 fn looks_like_comments(base: &str, candidate: &str) -> bool {
@@ -125,6 +134,13 @@ mod tests {
                 Wording::Comments,
             ),
             ("a.sh", "a\n", "a\n# b\n", Wording::Comments),
+            ("a.py", "x = 1\n", "x = 1\n#[double]\n", Wording::Comments),
+            (
+                "a.py",
+                "x = 1\n",
+                "x = 1\n# of type: double\n",
+                Wording::Comments,
+            ),
             ("a.py", "x = 1\n", "x = 1\ny = 2\n", Wording::Code),
             (
                 "a.py",
@@ -173,6 +189,37 @@ mod tests {
                 Wording::Code,
             ),
             ("a.php", "f();\n", "#[Route]\nf();\n", Wording::Code),
+            (
+                "a.py",
+                "f()\n",
+                "f()  # slow  # noqa: E501\n",
+                Wording::Code,
+            ),
+            (
+                "a.py",
+                "f()\n",
+                "# -*- coding: latin-1 -*-\nf()\n",
+                Wording::Code,
+            ),
+            (
+                "a.js",
+                "f();\n",
+                "/*\n * @jest-environment jsdom\n */\nf();\n",
+                Wording::Code,
+            ),
+            (
+                "a.js",
+                "f();\n",
+                "//# sourceMappingURL=a.js.map\nf();\n",
+                Wording::Code,
+            ),
+            ("a.js", "f();\n", "/*#__PURE__*/ f();\n", Wording::Code),
+            (
+                "a.go",
+                "package a\n",
+                "/*\n#cgo LDFLAGS: -lm\n#include <math.h>\n*/\npackage a\n",
+                Wording::Code,
+            ),
             // A language that is not known.
             (
                 "a.sql",
@@ -180,6 +227,7 @@ mod tests {
                 "-- double\nselect 1;\n",
                 Wording::Unsure,
             ),
+            ("a.sql", "select 1;\n", "\nselect 1;\n", Wording::Unsure),
             ("a.sql", "select 1;\n", "select 2;\n", Wording::Code),
         ] {
             assert_eq!(wording(path, base, candidate), expected, "{candidate}");

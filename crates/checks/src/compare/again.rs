@@ -93,7 +93,7 @@ impl Row {
     fn redness_on_base(&self, is_doubtful: bool) -> Redness {
         let is_seen = is_always(&self.looks, Heard::Red);
         // Red alone before the candidate was measured, and green alone after it.
-        let has_turned = is_seen && !self.is_settled && self.late.contains(&Heard::Green);
+        let has_turned = is_seen && self.late.contains(&Heard::Green);
         if self.reruns.contains(&Heard::Green) || has_turned {
             return Redness::Chance;
         }

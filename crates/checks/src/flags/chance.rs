@@ -216,7 +216,21 @@ pub(super) fn look_at_dice(source: &Source<'_>, index: usize) -> Found {
     if has_any(bare, &DICE) && has_any(bare, &WAITS) {
         return Some("waits by chance");
     }
-    (is_hash || decides(source, index, &DICE, DICE_LINES)).then_some("decides by chance")
+    let is_chance =
+        is_hash || decides(source, index, &DICE, DICE_LINES) || decides_by_address(source, index);
+    is_chance.then_some("decides by chance")
+}
+
+/// Says whether a line decides by the number of an address, which is another one in each run. Whether
+/// two addresses are the same is no chance.
+fn decides_by_address(source: &Source<'_>, index: usize) -> bool {
+    const POINTERS: [&str; 4] = ["as * const", "as * mut", "as_ptr()", "as_mut_ptr()"];
+    let is_number = |text: &str| {
+        (has(text, "as usize") || has(text, "as u64")) && has_any(text, &POINTERS)
+            || has(text, "expose_provenance()")
+    };
+    let mut parts = parts(source, index).into_iter();
+    source.language == Language::Rust && parts.any(|part| part.decides && is_number(&part.text))
 }
 
 /// Says whether a line takes such a value and decides by it, at once or by its name a little later.

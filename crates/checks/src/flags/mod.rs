@@ -6,6 +6,7 @@
 //! one by one and without a grammar: who wants to hide can, and the measurements must hold anyway.
 
 mod chance;
+mod debug_builds;
 mod ends;
 mod equality;
 mod hiding;

@@ -1,5 +1,6 @@
 //! Product code that asks whether a test or a check runs.
 
+use super::debug_builds;
 use super::signs::{Found, Sign, first, has, has_any};
 use super::source::{Line, Source};
 use crate::lex::Language;
@@ -81,6 +82,21 @@ const ENVIRONMENT: [&str; 14] = [
     "os.LookupEnv",
     "ENV[",
 ];
+/// Ways to go through all of it.
+const WALKS: [&str; 12] = [
+    "keys(process.env)",
+    "entries(process.env)",
+    "values(process.env)",
+    "stringify(process.env)",
+    "Deno.env.toObject(*",
+    "in os.environ)",
+    "os.environ.keys()",
+    "os.environ.items()",
+    "os.environ.values()",
+    "env::vars()",
+    "env::vars_os()",
+    "os.Environ()",
+];
 /// Variables that only a build server or a test run sets.
 const VARIABLES: [&str; 17] = [
     "CI",
@@ -149,11 +165,13 @@ pub(super) fn look(source: &Source<'_>, index: usize) -> Found {
     first(&line.code, &NAMES)
         .or_else(|| first(&line.bare, &CALLS))
         .or_else(|| environment(source, line))
+        .or_else(|| whole_environment(line))
         .or_else(|| loaded(line))
         .or_else(|| arguments(line))
         .or_else(|| in_rust(source, index))
         .or_else(|| in_script(source, line))
         .or_else(|| in_shell(source, line))
+        .or_else(|| debug_builds::look(source, index))
 }
 
 fn environment(source: &Source<'_>, line: &Line<'_>) -> Found {
@@ -185,6 +203,15 @@ fn environment(source: &Source<'_>, line: &Line<'_>) -> Found {
         return Some("asks for cargo's variables while it runs");
     }
     None
+}
+
+/// All variables at once, and questions to which one of them is enough of an answer. Whoever collects
+/// those of a prefix, as settings are read, asks none.
+fn whole_environment(line: &Line<'_>) -> Found {
+    let bare = line.bare.as_str();
+    let is_walked = has_any(bare, &WALKS);
+    let is_asked = has_any(bare, &["some(", "every(", "any(", "all("]);
+    (is_walked && is_asked).then_some("searches all variables of its environment")
 }
 
 fn shell_compares(code: &str) -> bool {

@@ -85,7 +85,8 @@ fn of_runners(text: &str, tree: &dyn Tree) -> Vec<String> {
         if !is_node && !RUNNERS.contains(&name) {
             continue;
         }
-        let paths = rest.iter().filter(|word| !word.starts_with('-'));
+        // Neither options nor what is to be left out.
+        let paths = rest.iter().filter(|word| !word.starts_with(['-', '!']));
         let mut has_paths = false;
         for path in paths {
             has_paths = true;
@@ -433,6 +434,8 @@ mod tests {
                 "for t in qa/*.js; do node --no-warnings \"${t}\"; done",
                 "/qa/*.js",
             ),
+            ("for t in qa/*; do $t || exit 1; done", "/qa/*"),
+            ("for t in qa/*; do echo $t; done", ""),
             ("for file in src/*.sh; do sh $file; done", ""),
             (
                 "for file in product/*.py; do python3 -m py_compile \"$file\"; done",
@@ -446,5 +449,64 @@ mod tests {
         }
         let recipe = "test:\n\tfor t in verify/*.sh; do sh $$t || exit 1; done\n";
         assert_eq!(found("make test", &[("Makefile", recipe)]), "/verify/*.sh");
+    }
+
+    #[test]
+    fn words_of_runners_are_believed_as_far_as_they_speak_of_tests() {
+        let of = |script: &str, more: &[(&str, &str)]| {
+            let package = format!(r#"{{"scripts": {{"test": "{script}"}}}}"#);
+            let files = [&[("package.json", package.as_str())], more].concat();
+            found("npm test", &files)
+        };
+        let folder = [("qa/a.js", "")];
+        for (script, expected) in [
+            // What is named, and nothing else.
+            ("node --test lib/calc-verify.js", "/lib/calc-verify.js"),
+            ("node --test lib/index.js", ""),
+            ("node lib/calc-test.js", ""),
+            ("mocha --require lib/index.js", ""),
+            ("mocha qa", "/qa/"),
+            ("mocha ./qa/ --reporter spec", "/qa/"),
+            // Neither what is left out nor what lies elsewhere.
+            ("mocha '!src/**/*.verify.js' '../other/*.verify.js'", ""),
+        ] {
+            assert_eq!(of(script, &folder), expected, "{script}");
+        }
+        let manifest = |own: &str| {
+            [("package.json", own)].map(|(path, text)| found("npm test", &[(path, text)]))
+        };
+        assert_eq!(manifest(r#"{"mocha": {"spec": ["qa/*.js"]}}"#), ["qa/*.js"]);
+        assert_eq!(
+            manifest(r#"{"jest": {"testMatch": ["qa/*.js"]}}"#),
+            ["qa/*.js"]
+        );
+        assert_eq!(
+            manifest(r#"{"jest": {"testMatch": ["!qa/*.js", "/../qa/*.js"]}}"#),
+            [""]
+        );
+        // Another key that ends alike.
+        let other = [(".mocharc.yml", "nospec: 'qa/*.js'\n")];
+        assert_eq!(of("mocha", &other), "");
+    }
+
+    #[test]
+    fn settings_of_pytest_count_where_pytest_runs() {
+        let names = "[tool:pytest]\npython_files = spec_*.py\n";
+        let elsewhere = "[tool:pytest]\naddopts = -q\n[other]\npython_files = spec_*.py\n";
+        for (command, text, expected) in [
+            ("pytest", names, "spec_*.py"),
+            ("python3.11 -m pytest", names, "spec_*.py"),
+            ("python3 -m unittest", names, ""),
+            ("pytest", elsewhere, ""),
+        ] {
+            let files = [("setup.cfg", text)];
+            assert_eq!(found(command, &files), expected, "{command}: {text}");
+        }
+    }
+
+    #[test]
+    fn what_comes_after_a_loop_is_no_part_of_it() {
+        let script = "for t in qa/*.txt; do cat $t; done\nsh $t\n";
+        assert_eq!(found("sh run-tests.sh", &[("run-tests.sh", script)]), "");
     }
 }

@@ -40,7 +40,6 @@ fn is_gated(path: &str, base: &dyn Tree, depth: usize) -> bool {
     let stem = name.trim_end_matches(".rs");
     let (above, module) = match stem {
         "mod" => folder.rsplit_once('/').unwrap_or(("", folder)),
-        "lib" | "main" => return false,
         _ => (folder, stem),
     };
     let beside = ["lib.rs", "main.rs", "mod.rs"].map(|name| format!("{above}/{name}"));
@@ -130,7 +129,7 @@ mod tests {
             ("crates/shared/src/lib.rs", String::new()),
             (
                 "crates/calc/src/lib.rs",
-                "pub mod product;\n#[cfg(test)]\nmod probe;\n#[cfg(not(test))]\nmod real;\n#[cfg(test)]\n#[path = \"x.rs\"]\nmod tool;\n".to_owned(),
+                "pub mod product;\n#[cfg(test)]\nmod probe;\n#[cfg(not(test))]\nmod real;\n#[cfg(test)]\n#[path = \"x.rs\"]\nmod tool;\n#[cfg(all(test, unix))]\nmod on_unix;\n".to_owned(),
             ),
             ("crates/calc/src/product.rs", "mod inner;\n".to_owned()),
             ("crates/calc/src/probe.rs", "mod deep;\n".to_owned()),
@@ -143,6 +142,7 @@ mod tests {
             ("crates/calc/src/product/inner.rs", false),
             ("crates/calc/src/real.rs", false),
             ("crates/calc/src/probe.rs", true),
+            ("crates/calc/src/on_unix.rs", true),
             ("crates/calc/src/probe/mod.rs", true),
             ("crates/calc/src/probe/deep.rs", true),
             ("crates/checkit/src/lib.rs", true),
@@ -154,11 +154,70 @@ mod tests {
     }
 
     #[test]
+    fn a_crate_is_for_tests_if_nothing_else_uses_it() {
+        let user = "[package]\nname = \"user\"\n";
+        let helper = "[package]\nname = \"helper\"\n";
+        for (more, main, expected) in [
+            (
+                "[dev-dependencies]\nhelper = { path = \"../helper\" }\n",
+                false,
+                true,
+            ),
+            // A program is somebody's product whoever else uses its library.
+            (
+                "[dev-dependencies]\nhelper = { path = \"../helper\" }\n",
+                true,
+                false,
+            ),
+            (
+                "[dev-dependencies]\nother = { package = \"helper\", path = \"../helper\" }\n",
+                false,
+                true,
+            ),
+            (
+                "[dev-dependencies]\nhelper = { package = \"other\" }\n",
+                false,
+                false,
+            ),
+            (
+                "[target.'cfg(unix)'.dev-dependencies]\nhelper = { path = \"../helper\" }\n",
+                false,
+                true,
+            ),
+            (
+                "[dev-dependencies]\nhelper = { path = \"../helper\" }\n[build-dependencies]\nhelper = { path = \"../helper\" }\n",
+                false,
+                false,
+            ),
+            (
+                "[dev-dependencies]\nhelper = { path = \"../helper\" }\n[target.'cfg(unix)'.dependencies]\nhelper = { path = \"../helper\" }\n",
+                false,
+                false,
+            ),
+            ("", false, false),
+        ] {
+            let mut files = vec![
+                ("user/Cargo.toml", format!("{user}{more}")),
+                ("helper/Cargo.toml", helper.to_owned()),
+                ("helper/src/lib.rs", String::new()),
+            ];
+            if main {
+                files.push(("helper/src/main.rs", String::new()));
+            }
+            let names: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
+            let tree: MapTree = files.into_iter().collect();
+            let is_for_tests = is_rust_for_tests("helper/src/lib.rs", &names, &tree);
+            assert_eq!(is_for_tests, expected, "{more}, main {main}");
+        }
+    }
+
+    #[test]
     fn copies_of_others_code_are_known_by_their_folder() {
         for (path, expected) in [
             ("node_modules/check/index.js", true),
             ("web/vendor/expects/__init__.py", true),
             ("vendor.py", false),
+            ("tools/vendor", false),
             ("src/vendors/list.py", false),
         ] {
             assert_eq!(is_of_others(path), expected, "{path}");

@@ -7,6 +7,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use super::commands::named;
+use super::computed::computed_folders;
 use super::kinds::{is_document, is_looked_for, is_source};
 use super::test_paths::TestPaths;
 use crate::runner::join;
@@ -40,6 +41,8 @@ pub(super) struct Harness {
     pub(super) files: Vec<String>,
     /// Folders whose files scripts of the harness read in, whatever they are called.
     listed: BTreeSet<String>,
+    /// Folders whose files it carries out under names that nobody can read in it.
+    computed: BTreeSet<String>,
 }
 
 impl Harness {
@@ -80,13 +83,28 @@ impl Harness {
         search.follow();
         let mut found = search.found;
         found.listed = listed_folders(base, &found.loaded);
+        let conftests = test_files.iter().map(|file| file.as_str());
+        let conftests = conftests.filter(|file| file.ends_with("conftest.py"));
+        let loaded = found.loaded.iter().map(String::as_str);
+        found.computed = loaded
+            .chain(conftests)
+            .filter_map(|path| Some((path, base.read(path)?)))
+            .flat_map(|(path, text)| {
+                let own = path.rsplit_once('/').map_or("", |(own, _)| own).to_owned();
+                let folders = computed_folders(path, head(&text, FILE_BYTES_MAX));
+                // Some name it from the top, some from where they lie.
+                folders
+                    .into_iter()
+                    .flat_map(move |folder| [join("", &folder), join(&own, &folder)])
+            })
+            .collect();
         // What the tests themselves use is what they test.
-        found.listed.retain(|folder| {
-            let inside = files.iter().filter(|file| is_in(file, folder));
-            !inside
-                .into_iter()
-                .any(|file| imported.contains(&stem_of(file)))
-        });
+        let is_tested = |folder: &String| {
+            let mut inside = files.iter().filter(|file| is_in(file, folder));
+            inside.any(|file| imported.contains(&stem_of(file)))
+        };
+        found.listed.retain(|folder| !is_tested(folder));
+        found.computed.retain(|folder| !is_tested(folder));
         found.readers = found.loaded.iter().cloned().collect();
         found.readers.extend(test_files.into_iter().cloned());
         found.imported = imported;
@@ -106,7 +124,11 @@ impl Harness {
 
     /// Says whether the harness loads a file, or would if it were there.
     pub(super) fn loads(&self, path: &str) -> bool {
-        self.loaded.contains(path) || self.named.contains(path)
+        let is_computed = || {
+            let mut folders = self.computed.iter();
+            is_source(path) && folders.any(|folder| is_in(path, folder))
+        };
+        self.loaded.contains(path) || self.named.contains(path) || is_computed()
     }
 }
 
@@ -506,6 +528,30 @@ mod tests {
             ("calc.sh", ""),
             ("tests/a.sh", "sh calc.sh\n"),
         ];
+        let computed: &[(&str, &str)] = &[
+            (
+                "run-tests.sh",
+                ". \"./lib/$(uname -s).sh\"\n. product/$1.sh\nfor t in tests/*.sh; do check $t; done\n",
+            ),
+            ("lib/Linux.sh", ""),
+            ("product/calc.sh", ""),
+            ("tests/a.sh", "sh product/calc.sh\n"),
+        ];
+        let executed: &[(&str, &str)] = &[
+            ("pyproject.toml", "[tool.pytest.ini_options]\n"),
+            ("calc.py", ""),
+            ("checks/a.py", ""),
+            ("app/hooks/a.py", ""),
+            (
+                "app/conftest.py",
+                "for p in (HERE / 'hooks').glob('*.py'):\n    exec(p.read_text())\n",
+            ),
+            (
+                "tests/conftest.py",
+                "for p in (TOP / 'checks').glob('*.py'):\n    exec(p.read_text())\n",
+            ),
+            ("tests/test_a.py", "from calc import add\n"),
+        ];
         let bare: &[(&str, &str)] = &[("bin/all", "test -f README\n"), ("bin/other", "")];
         for (commands, files, path, expected) in [
             ("python3 -m pytest -q", python, "plug.py", true),
@@ -522,6 +568,16 @@ mod tests {
             ("python3 lint.py", lint, "lint.py", true),
             ("python3 lint.py", lint, "tools/rules.py", true),
             ("python3 lint.py", lint, "calc.sh", false),
+            ("sh run-tests.sh", computed, "lib/Linux.sh", true),
+            ("sh run-tests.sh", computed, "lib/Darwin.sh", true),
+            ("sh run-tests.sh", computed, "lib/notes.md", false),
+            ("sh run-tests.sh", computed, "product/calc.sh", false),
+            ("python3 -m pytest -q", executed, "checks/a.py", true),
+            ("python3 -m pytest -q", executed, "checks/b.py", true),
+            ("python3 -m pytest -q", executed, "checks/deep/b.py", false),
+            ("python3 -m pytest -q", executed, "app/hooks/b.py", true),
+            ("python3 -m pytest -q", executed, "app/other.py", false),
+            ("python3 -m pytest -q", executed, "calc.py", false),
             ("sh bin/all", bare, "bin/all", true),
             ("sh bin/all", bare, "bin/other", false),
         ] {

@@ -5,10 +5,12 @@
 
 mod agents;
 mod commands;
+mod computed;
 mod declared;
 mod for_tests;
 mod glob;
 mod harness;
+mod judging;
 mod kinds;
 mod manifest;
 mod shadows;

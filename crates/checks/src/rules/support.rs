@@ -3,10 +3,11 @@
 //!
 //! What the base's product code uses too is product code. In a small library nothing but tests use
 //! the product either, so that alone says nothing: a file must also look like support, by its name,
-//! by an assertion library that it uses, or by how the tests reach it.
+//! by an assertion library that it uses, by how the tests reach it, or by judging for them.
 
 use std::collections::BTreeSet;
 
+use super::judging::judging_modules;
 use super::kinds::is_source;
 use super::test_paths::TestPaths;
 use crate::text::{extension, head};
@@ -83,6 +84,8 @@ pub(super) struct Uses {
     by_tests: BTreeSet<String>,
     /// What pytest loads before the tests.
     by_conftest: BTreeSet<String>,
+    /// Modules that judge for tests which assert nothing themselves.
+    judging: BTreeSet<String>,
     /// Files that tests reach by a name of the manifest, such as `#eq`.
     mapped: BTreeSet<String>,
     /// Whether tests use any product file by its own name, and not only what is handed to them.
@@ -104,6 +107,9 @@ impl Uses {
             };
             let text = head(&text, FILE_BYTES_MAX);
             n_bytes += text.len();
+            if is_test {
+                uses.judging.extend(judging_modules(path, text));
+            }
             let words = if path.ends_with("conftest.py") {
                 &mut uses.by_conftest
             } else if is_test {
@@ -128,7 +134,8 @@ impl Uses {
         if names.iter().any(|name| self.by_product.contains(name)) {
             return false;
         }
-        if self.mapped.contains(path) {
+        let judges = text.is_some() && names.iter().any(|name| self.judging.contains(name));
+        if judges || self.mapped.contains(path) {
             return true;
         }
         if let Some(name) = name_of_support(path) {
@@ -301,5 +308,44 @@ mod tests {
             !uses.is_support("lib/fakes/new.py", None),
             "a new folder that nobody uses yet"
         );
+    }
+
+    /// A test that asserts nothing itself.
+    const JUDGED_BY_COMPARE: &str =
+        "from calc import add\nfrom compare import same\ndef test_add():\n    same(add(1, 2), 3)\n";
+
+    #[test]
+    fn i08_a_module_that_judges_for_tests_is_support_wherever_it_lies() {
+        let files = [
+            ("calc.py", "def add(a, b):\n    return a + b\n"),
+            (
+                "compare.py",
+                "def same(a, b):\n    if a != b:\n        raise ValueError(a)\n",
+            ),
+            ("tests/test_a.py", JUDGED_BY_COMPARE),
+        ];
+        let (uses, tree) = uses(&files);
+        for (path, expected) in [("compare.py", true), ("calc.py", false)] {
+            let text = tree.read(path);
+            assert_eq!(uses.is_support(path, text.as_deref()), expected, "{path}");
+        }
+        assert!(
+            !uses.is_support("compare.py", None),
+            "a new file judged nothing yet"
+        );
+    }
+
+    #[test]
+    fn what_the_product_uses_as_well_is_no_support_though_it_judges() {
+        let (uses, tree) = uses(&[
+            (
+                "calc.py",
+                "from compare import same\ndef add(a, b):\n    return a + b\n",
+            ),
+            ("compare.py", "def same(a, b):\n    return a == b\n"),
+            ("tests/test_a.py", JUDGED_BY_COMPARE),
+        ]);
+        let text = tree.read("compare.py");
+        assert!(!uses.is_support("compare.py", text.as_deref()));
     }
 }

@@ -991,10 +991,47 @@ fn i08_what_a_moment_decides_proves_nothing() {
             "base: 0 a@o+; tests: 2 a@o+ BROKEN=t; look: 2 BROKEN=t; late: 0 n@t+; cand: 0 a@o+ n@t+; writer: t",
             "nothing-proven, by chance n, kept 1",
         ),
+        // What was seen to build on the base after all is no sure thing either.
+        (
+            "base: 0 a+; tests: 101 BUILD; look: 101 BUILD; late: 0 a+ n@t+; cand: 0 a+ n@t+; writer: t",
+            "nothing-proven, by chance n, kept 1",
+        ),
+        // Looks that do not agree.
+        (
+            "base: 0 a+; tests: 1 a+ n-; look: 1 n-; look: 0 n+; late: 1 n-; cand: 0 a+ n+",
+            "nothing-proven, unconfirmed n, kept 1, wants red again",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; steady: 0 n+; steady: 1 n-",
+            "nothing-proven, unsteady n, kept 1, wants candidate again",
+        ),
+        // What is skipped is neither red nor green.
+        (
+            "base: 0 a+; tests: 1 a+ n-; look: 1 n~; red: 1 a+ n~; cand: 0 a+ n+",
+            "nothing-proven, unconfirmed n, kept 1, wants red again",
+        ),
+        (
+            "base: 0 a+; tests: 1 a+ n-; cand: 0 a+ n+; steady: 0 n~",
+            "nothing-proven, unsteady n, kept 1, wants candidate again",
+        ),
+        // A name that varies, of which one is red in the second look.
+        (
+            "base: 0 a+; tests: 1 a+ n[1]-; look: 1 n[2]-; cand: 0 a+ n[3]+; steady: 1 n[4]+ n[5]-",
+            "nothing-proven, unsteady n[1], kept 1, wants candidate again",
+        ),
+        // What took too long was not seen to be broken in the same way.
+        (
+            "base: 0 a@o+; tests: 2 a@o+ BROKEN=t; look: t BROKEN=t; cand: 0 a@o+ n@t+; writer: t",
+            "nothing-proven, unconfirmed n, kept 1, wants red again",
+        ),
         // Exit codes alone.
         (
             "base: 0; tests: 1; look: 1; late: 0; cand: 0",
             "nothing-proven, by chance test, kept 1",
+        ),
+        (
+            "base: 0; tests: 1; cand: 0; writer: t; shaky: t",
+            "nothing-proven, unconfirmed test, kept 1, wants red again",
         ),
         (
             "base: 0; tests: 1; cand: 0; steady: 1",

@@ -24,6 +24,8 @@ use crate::settings_of::settings_of;
 
 /// How long one note may be.
 const NOTE_CHARS_MAX: usize = 4_000;
+/// How much of what was left out is told where nothing else is there.
+const LEFT_TOLD_MAX: usize = 5;
 
 /// Everything that making a candidate looks at.
 struct Making<'a> {
@@ -105,7 +107,7 @@ impl Making<'_> {
             files.discard_checkout(&ports.home);
         }
         if run.stage == Stage::Implement && authored.tree == self.started_from()? {
-            return Ok(Code::Nothing("the attempt changed nothing".to_owned()));
+            return Ok(Code::Nothing(nothing_left(&authored.notes)));
         }
         Ok(Code::There(authored))
     }
@@ -304,6 +306,24 @@ impl Making<'_> {
     }
 }
 
+/// Why nothing is there to judge. Work that was left out is no lack of work, and whoever tries again
+/// must learn the reason.
+fn nothing_left(notes: &[String]) -> String {
+    let told: Vec<&str> = notes
+        .iter()
+        .take(LEFT_TOLD_MAX)
+        .map(String::as_str)
+        .collect();
+    let why = match told.as_slice() {
+        [] => "the attempt changed nothing".to_owned(),
+        told => format!(
+            "the attempt changed nothing that is kept: {}",
+            told.join("; ")
+        ),
+    };
+    why.chars().take(NOTE_CHARS_MAX).collect()
+}
+
 fn nothing_new(make: &MakeCandidateOrder, why: &str) -> Event {
     Event::NothingNew {
         story: make.story.id.clone(),
@@ -341,4 +361,23 @@ fn not_looked_through(path: &str) -> String {
 
 fn configures_agents(path: &str) -> String {
     format!("it changes `{path}`, which configures agents")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_left_out_is_no_lack_of_work() {
+        assert_eq!(nothing_left(&[]), "the attempt changed nothing");
+        let notes: Vec<String> = (1..=LEFT_TOLD_MAX + 1)
+            .map(|number| format!("`{number}` was left out: too large"))
+            .collect();
+        assert_eq!(
+            nothing_left(&notes[..2]),
+            "the attempt changed nothing that is kept: `1` was left out: too large; `2` was left out: too large"
+        );
+        let all = nothing_left(&notes);
+        assert!(all.contains("`5`") && !all.contains("`6`"), "{all}");
+    }
 }

@@ -16,3 +16,49 @@ pub(crate) fn owe_proof(facts: &mut Facts) {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Facts of a story that asks for proof, where the named checks decide nothing.
+    fn facts(not_gating: &[&str]) -> Facts {
+        Facts {
+            measured: true,
+            demands_proof: true,
+            not_gating: not_gating.iter().map(|name| (*name).to_owned()).collect(),
+            ..Facts::default()
+        }
+    }
+
+    #[test]
+    fn i08_where_no_test_can_prove_anything_a_judge_says_why_it_passes() {
+        let blind = |facts| Facts {
+            blind: true,
+            ..facts
+        };
+        let silent = |facts| Facts {
+            silent: true,
+            ..facts
+        };
+        let proven = |facts| Facts {
+            proven: vec!["doubles".to_owned()],
+            ..facts
+        };
+        for (what, mut facts, expected) in [
+            ("blind", blind(facts(&["lint", "test"])), vec!["test"]),
+            ("silent", silent(proven(facts(&["test"]))), vec!["test"]),
+            // The new tests could be told apart, so they must prove something themselves.
+            ("neither", facts(&["test"]), vec![]),
+            ("blind and proven", blind(proven(facts(&["test"]))), vec![]),
+            ("blind without tests", blind(facts(&["lint"])), vec![]),
+            ("blind with tests that count", blind(facts(&[])), vec![]),
+        ] {
+            owe_proof(&mut facts);
+            let is_unproven = |owed: &Obligation| owed.kind == ObligationKind::Unproven;
+            assert!(facts.obligations.iter().all(is_unproven), "{what}");
+            let owed = facts.obligations.iter().map(|owed| owed.subject.as_str());
+            assert_eq!(owed.collect::<Vec<_>>(), expected, "{what}");
+        }
+    }
+}

@@ -306,6 +306,13 @@ fn retries_bring_something_new_or_are_not_judged() {
         .implement("true")
         .says(&["the attempt changed nothing"])
         .hang_in(&mut gallery);
+    Piece::new("work under a name that differs only in case", "skipped 1")
+        .implement("cp calc.sh Calc.sh; echo 'echo 8' >> Calc.sh")
+        .says(&[
+            "the attempt changed nothing that is kept: `Calc.sh` was left out",
+            "differs only in upper and lower case",
+        ])
+        .hang_in(&mut gallery);
     Piece::new("the same files as the rejected attempt", "skipped 2")
         .judge(judge("FAIL"))
         .options(&["--max-retries", "1"])
