@@ -158,6 +158,7 @@ mod tests {
                 "for (const f of readdirSync('begin')) await import(`./begin/${f}`);\n",
                 "begin begin",
             ),
+            ("conftest.py", "exec(TEXT, {'checks': 1})\n", ""),
             ("setup.js", "import './begin.js';\n", ""),
         ] {
             assert_eq!(computed_folders(path, text).join(" "), expected, "{text}");

@@ -187,6 +187,11 @@ mod tests {
                 "from calc import add, show\ndef test_runs():\n    show(add(1, 2))\n",
                 "",
             ),
+            (
+                "test_a.py",
+                "from calc import add\nfrom text import show\ndef test_add():\n    if show(add(1, 2)) != '3':\n        raise ValueError\n",
+                "",
+            ),
             ("a.rs", "use calc::add;\nsame(add(1, 2), 3);\n", ""),
         ] {
             let found: Vec<String> = judging_modules(path, text).into_iter().collect();
