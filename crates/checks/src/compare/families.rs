@@ -75,6 +75,13 @@ pub(super) fn n_alike(results: &Results, like: Test<'_>, status: TestStatus) -> 
     tests_of(results).into_iter().filter(is_alike).count()
 }
 
+/// Whether a test is known by its number alone, which moves when another test comes before it.
+pub(super) fn is_number_alone((name, found): Test<'_>) -> bool {
+    let number = name.strip_prefix("test ").unwrap_or(name);
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number && found.place.is_none()
+}
+
 /// How many tests of a run are of a test's family, however they went.
 pub(super) fn n_of_family(results: &Results, like: Test<'_>) -> usize {
     let key = key_of(like);

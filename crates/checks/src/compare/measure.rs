@@ -10,7 +10,7 @@ use super::check::{Check, new_among};
 use super::draft::{Draft, Strength};
 use super::evidence::{BASE_RERUNS_MAX, Measured, RERUNS_MAX};
 use super::facts::Wanted;
-use super::families::{Families, Fate, n_of_family};
+use super::families::{Families, Fate, is_number_alone, n_of_family};
 use super::names::Names;
 use crate::results::{Occurrence, Results, TestStatus, stands_in};
 
@@ -309,10 +309,18 @@ impl<'a> View<'a> {
         !edited.is_empty() && place.is_none_or(|place| stands_in(place, edited))
     }
 
-    /// Whether the writer changed what a test says: its file, or data that older tests may read.
+    /// Whether the writer changed what a test says: its file, data that older tests may read, or which
+    /// test it is.
     fn may_be_changed_by_writer(&self, index: usize) -> bool {
         let edited = &self.check.evidence.files.writer_edited;
-        self.is_in_writers_file(index) || edited.iter().any(|path| is_data(path))
+        self.is_in_writers_file(index)
+            || edited.iter().any(|path| is_data(path))
+            || self.may_have_moved(index)
+    }
+
+    /// Whether a number stands for another test since the writer's came.
+    fn may_have_moved(&self, index: usize) -> bool {
+        is_number_alone(self.known[index]) && !self.is_renamed_on_base(index)
     }
 
     /// Whether a test is an older one under another name: its family has no more members than it had

@@ -896,6 +896,15 @@ fn i08_an_older_test_is_no_new_one_whatever_its_name() {
             "base: 0 a@f+; tests: 1 a@f- n@g+; cand: 0 a@f+ n@g+; writer: g.py g; red: 1 a@f-; red: 1 a@f-; red: 1 a@f-",
             "nothing-proven, made red a, vacuous n, kept 1",
         ),
+        // Numbers that moved on, since a new test came first; and one that did not.
+        (
+            "base: 0 1+; tests: 1 1- 2+; cand: 0 1+ 2+; writer: g.sh; red: 1 1- 2+; red: 1 1- 2+; red: 1 1- 2+",
+            "green, proven 1, vacuous 2, kept 1",
+        ),
+        (
+            "base: 0 1+; tests: 1 1-; cand: 0 1+; writer: g.sh; red: 1 1-; red: 1 1-; red: 1 1-",
+            "nothing-proven, made red 1, kept 1",
+        ),
         // A name with the time in it.
         (
             "base: 0 a+ at-17+; tests: 1 a+ at-18- n-; cand: 0 a+ at-19+ n+",
