@@ -179,3 +179,38 @@ fn many_files_are_read_by_many() {
         reader.list(Path::new(raw(b"d\xff/-e"))).expect("listed")
     );
 }
+
+/// The processes that this one started and has not waited for.
+fn children() -> Vec<rustix::process::Pid> {
+    let own = std::process::id().to_string();
+    let folders = std::fs::read_dir("/proc").expect("processes").flatten();
+    let is_ours = |pid: &i32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let rest = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+        rest.split(' ').nth(1) == Some(&own)
+    };
+    folders
+        .filter_map(|folder| folder.file_name().to_str()?.parse::<i32>().ok())
+        .filter(is_ours)
+        .filter_map(rustix::process::Pid::from_raw)
+        .collect()
+}
+
+#[test]
+fn a_git_that_died_while_it_waited_is_replaced() {
+    let world = World::with(&[("a", "a\n")]);
+    let (repo, base) = (world.repo(), world.head());
+    let tree = repo.tree_of(&base).expect("a tree");
+    for text in ["b\n", "c\n"] {
+        let changed = compose(&repo, &tree, &[put("a", text)]);
+        let read = repo.read_blob(&changed, Path::new("a"), 100);
+        assert_eq!(read.expect("read"), Some(text.into()));
+        let waiting = children();
+        assert!(!waiting.is_empty(), "they are kept for the next question");
+        for pid in waiting {
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("killed");
+        }
+    }
+    drop(repo);
+    assert!(children().is_empty(), "they end with their repository");
+}

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
+use testkit::git;
 use workspace::{GitError, Moved};
 
 use crate::support::{World, candidate, write};
@@ -70,4 +71,21 @@ fn a_lock_of_a_process_that_is_gone_does_not_hold_for_ever() {
         Moved::Done
     );
     assert!(fs::symlink_metadata(&lock).is_err());
+}
+
+#[test]
+fn a_ref_is_found_wherever_git_keeps_it() {
+    let world = World::with(&[("a.txt", "one\n")]);
+    let (repo, base) = (world.repo(), world.head());
+    repo.move_ref(NAME, None, &base).expect("moved");
+    git(repo.path(), &["pack-refs", "--all"]);
+    assert!(!repo.path().join(NAME).exists(), "its file is gone");
+    assert_eq!(repo.read_ref(NAME).expect("read"), Some(base.clone()));
+    assert_eq!(repo.read_ref("refs/loopwright/other").expect("read"), None);
+    let link = repo.path().join("refs/loopwright/link");
+    write(&link, &format!("ref: {NAME}\n"));
+    assert_eq!(
+        repo.read_ref("refs/loopwright/link").expect("read"),
+        Some(base)
+    );
 }
