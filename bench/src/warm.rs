@@ -60,7 +60,10 @@ const TYPESCRIPT: Project = Project {
     files: &[
         (
             "package.json",
+            // The newest rollup names packages of other machines that not every mirror has, and then
+            // npm refuses its own lock file.
             "{\"name\": \"shop\", \"private\": true, \"type\": \"module\", \"scripts\": {\"test\": \"vitest run\"},\n\
+             \"overrides\": {\"rollup\": \"4.52.5\"},\n\
              \"devDependencies\": {\"typescript\": \"5.9.3\", \"vitest\": \"3.2.4\", \"eslint\": \"9.39.1\"}}\n",
         ),
         (
