@@ -30,6 +30,10 @@ const LOOK_AGAIN: Duration = Duration::from_mins(1);
 const STARTS_MAX: u32 = 6;
 const START_PAUSE: Duration = Duration::from_millis(100);
 
+/// How long the end of a worker that was killed is waited for, and how often it is looked at.
+const DYING_MAX: Duration = Duration::from_secs(10);
+const DYING_LOOK: Duration = Duration::from_millis(5);
+
 /// How the worker of a state folder stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkerState {
@@ -63,9 +67,7 @@ pub fn worker_state(home: &Home) -> WorkerState {
     if !is_worker_there(home) {
         return WorkerState::Absent;
     }
-    let signed = fs::read_to_string(home.worker_lock()).unwrap_or_default();
-    let pid = signed.trim().parse().ok().filter(|pid| is_worker(*pid));
-    match pid {
+    match signed_pid(home).filter(|pid| is_worker(*pid)) {
         Some(pid) if is_stopped(pid) => WorkerState::Stopped { pid },
         pid => WorkerState::AtWork { pid },
     }
@@ -77,6 +79,12 @@ pub fn sign_lock(mut lock: &File) {
     let _ = lock
         .set_len(0)
         .and_then(|()| writeln!(lock, "{}", std::process::id()));
+}
+
+/// The process that the lock names.
+fn signed_pid(home: &Home) -> Option<u32> {
+    let signed = fs::read_to_string(home.worker_lock()).ok()?;
+    signed.trim().parse().ok()
 }
 
 /// Whether a process is a worker. The number in the lock may be one of another container.
@@ -93,12 +101,55 @@ fn is_stopped(pid: u32) -> bool {
 }
 
 /// Says whether a worker is at work: it holds the lock.
+///
+/// A worker that was killed holds its lock until the kernel has taken it apart, which takes a while on
+/// a busy machine. It does no work any more, and whoever took it for one that does would start no
+/// other. So its end is waited for.
 pub fn is_worker_there(home: &Home) -> bool {
     let Ok(lock) = File::open(home.worker_lock()) else {
         return false;
     };
+    let began = Instant::now();
     // Shared, so that two who look at the same time do not take each other for the worker.
-    flock(&lock, FlockOperation::NonBlockingLockShared).is_err()
+    while flock(&lock, FlockOperation::NonBlockingLockShared).is_err() {
+        if began.elapsed() > DYING_MAX || !signed_pid(home).is_some_and(is_dying) {
+            return true;
+        }
+        std::thread::sleep(DYING_LOOK);
+    }
+    false
+}
+
+/// Whether a process was killed or has ended, and is still there: a kill is pending, or the kernel is
+/// taking it apart.
+fn is_dying(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    is_ending(&stat) || is_kill_pending(&status)
+}
+
+/// Reads a line of `/proc/PID/stat`. The name in it may itself hold anything, so the fields are counted
+/// from behind it: the first is the state, and the seventh has the flags.
+fn is_ending(stat: &str) -> bool {
+    const EXITING: u32 = 0x4;
+    let fields = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+    let flags = fields
+        .split(' ')
+        .nth(6)
+        .and_then(|flags| flags.parse().ok());
+    fields.starts_with(['Z', 'X']) || flags.is_some_and(|flags: u32| flags & EXITING != 0)
+}
+
+/// Reads `/proc/PID/status`: the signals that are pending for the process and for its first thread.
+fn is_kill_pending(status: &str) -> bool {
+    const KILL: u64 = 1 << 8;
+    status.lines().any(|line| {
+        let pending = line
+            .strip_prefix("SigPnd:")
+            .or(line.strip_prefix("ShdPnd:"));
+        let mask = pending.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        mask.is_some_and(|mask| mask & KILL != 0)
+    })
 }
 
 /// Set for the process that leaves the terminal in another's place.
@@ -233,4 +284,42 @@ fn first_wait(home: &Home) -> Option<Duration> {
     Some(Duration::from_millis(
         u64::try_from(least).unwrap_or_default(),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_dying_once_it_was_killed() {
+        for (stat, expected) in [
+            ("7 (loopwright) S 1 7 7 0 -1 4194304 1", false),
+            ("7 (loopwright) R 1 7 7 0 -1 4194308 1", true),
+            ("7 (loopwright) Z 1 7 7 0 -1 4194304 1", true),
+            ("7 (a) Z 1 2) S 1 7 7 0 -1 4194304 1", false),
+            ("", false),
+        ] {
+            assert_eq!(is_ending(stat), expected, "{stat}");
+        }
+        for (status, expected) in [
+            (
+                "SigPnd:\t0000000000000000\nShdPnd:\t0000000000000000\n",
+                false,
+            ),
+            (
+                "SigPnd:\t0000000000000100\nShdPnd:\t0000000000000000\n",
+                true,
+            ),
+            (
+                "SigPnd:\t0000000000000000\nShdPnd:\t0000000000000102\n",
+                true,
+            ),
+            (
+                "SigBlk:\t0000000000000100\nShdPnd:\t0000000000000202\n",
+                false,
+            ),
+        ] {
+            assert_eq!(is_kill_pending(status), expected, "{status}");
+        }
+    }
 }

@@ -1,6 +1,9 @@
 //! Waiting beside a worker: it ends with the worker, and says whether another one is wanted.
 
 use std::fs::File;
+use std::io::Write as _;
+use std::process::Command;
+use std::time::Duration;
 
 use home::{is_worker_there, now_ms, wait_beside};
 use kernel::{EndReason, Event, FaultCause, RunOutcome};
@@ -43,6 +46,27 @@ fn a_worker_is_there_while_it_holds_its_lock() {
     assert!(is_worker_there(&scratch.home));
     drop(lock);
     assert!(!is_worker_there(&scratch.home), "an old file");
+}
+
+/// A worker that was killed keeps its lock until the kernel has taken it apart. Whoever took it for one
+/// that works would start no other, and nobody would go on.
+#[test]
+fn i03_a_worker_that_was_killed_and_still_holds_its_lock_is_none() {
+    let scratch = Scratch::new();
+    let mut killed = Command::new("sleep").arg("600").spawn().expect("started");
+    let mut lock = locked(&scratch.home.worker_lock());
+    writeln!(lock, "{}", killed.id()).expect("signed");
+    assert!(is_worker_there(&scratch.home), "it lives");
+    // Nobody has waited for it, so it is still listed.
+    killed.kill().expect("killed");
+    let looks = std::thread::scope(|scope| {
+        let looking = scope.spawn(|| is_worker_there(&scratch.home));
+        std::thread::sleep(Duration::from_millis(200));
+        drop(lock);
+        looking.join().expect("looked")
+    });
+    killed.wait().expect("gone");
+    assert!(!looks, "it was taken for a worker");
 }
 
 #[test]
