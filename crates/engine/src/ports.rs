@@ -86,6 +86,21 @@ pub trait Repository: Send + Sync {
     fn checkout(&self, commit: &CommitId, folder: &Path) -> Result<(), Fault>;
     /// Writes the files of a tree into a new folder.
     fn checkout_tree(&self, tree: &TreeId, folder: &Path) -> Result<(), Fault>;
+    /// Writes the files of a tree into a new folder, with a used checkout of this rack where there is one
+    /// that can be put right; says what is to be removed.
+    fn checkout_with(
+        &self,
+        tree: &TreeId,
+        _rack: &Path,
+        _name: &str,
+        folder: &Path,
+    ) -> Result<Vec<PathBuf>, Fault> {
+        self.checkout_tree(tree, folder).map(|()| Vec::new())
+    }
+    /// Puts a checkout of that name on the rack, or does not; says what is to be removed.
+    fn put_away(&self, _rack: &Path, _name: &str, folder: &Path) -> Vec<PathBuf> {
+        vec![folder.to_owned()]
+    }
     /// Makes the agent's own throw-away repository in a checkout, with its former work on the branch
     /// `former`.
     fn make_agent_repo(
@@ -128,6 +143,17 @@ pub trait Repository: Send + Sync {
     /// Reads the files of a folder into a tree; paths in `kept` are as in the base.
     fn snapshot(&self, folder: &Path, base: &CommitId, kept: &[PathBuf])
     -> Result<Snapshot, Fault>;
+    /// The same for a checkout that was made under this name, of which only what was touched is read.
+    fn snapshot_with(
+        &self,
+        _rack: &Path,
+        _name: &str,
+        folder: &Path,
+        base: &CommitId,
+        kept: &[PathBuf],
+    ) -> Result<Snapshot, Fault> {
+        self.snapshot(folder, base, kept)
+    }
     /// Makes a commit of our own; the same words give the same id.
     fn commit(
         &self,

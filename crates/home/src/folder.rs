@@ -152,6 +152,11 @@ impl Home {
         self.loop_folder(loop_id).join("trees")
     }
 
+    /// Used checkouts of a loop, for the next runs.
+    pub fn rack(&self, loop_id: &str) -> PathBuf {
+        self.loop_folder(loop_id).join("rack")
+    }
+
     /// What was built of third-party code for a project, for all its loops.
     pub fn roots(&self, project: &Path) -> PathBuf {
         let name = format!("{:016x}", hash(project.as_os_str().as_encoded_bytes()));

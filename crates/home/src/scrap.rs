@@ -3,7 +3,7 @@
 //! A tree of a million levels needs no more of our memory for each level than its names, and two open
 //! folders altogether: we go down and up again by name, without following a link. On the way up it is
 //! checked that we are where we came from, so that nothing outside is touched even if somebody moves
-//! folders meanwhile.
+//! folders meanwhile. Where something is mounted below, the removal ends there with an error.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -47,11 +47,12 @@ fn remove(top: &Path) -> Result<(), Errno> {
         _ => return Err(Errno::NOTDIR),
     }
     let name = CString::new(top.as_os_str().as_encoded_bytes()).map_err(|_| Errno::INVAL)?;
-    let (mut here, level) = enter(None, name)?;
+    let (mut here, level) = enter(None, name, None)?;
+    let mount = mount_of(&here);
     let mut levels = vec![level];
     while let Some(level) = levels.last_mut() {
         if let Some(name) = level.folders.pop() {
-            let (inside, level) = enter(Some(&here), name)?;
+            let (inside, level) = enter(Some(&here), name, mount)?;
             here = inside;
             levels.push(level);
             continue;
@@ -72,9 +73,17 @@ fn remove(top: &Path) -> Result<(), Errno> {
     unlinkat(CWD, top, AtFlags::REMOVEDIR)
 }
 
-/// Opens a folder and removes everything in it that is no folder.
-fn enter(above: Option<&OwnedFd>, name: CString) -> Result<(OwnedFd, Level), Errno> {
+/// Opens a folder and removes everything in it that is no folder. What somebody mounted there is of
+/// another place, and nothing of it is ours to remove.
+fn enter(
+    above: Option<&OwnedFd>,
+    name: CString,
+    mount: Option<u64>,
+) -> Result<(OwnedFd, Level), Errno> {
     let here = open(above, &name)?;
+    if mount.is_some() && mount_of(&here) != mount {
+        return Err(Errno::XDEV);
+    }
     let identity = identity(&here)?;
     let mut folders = Vec::new();
     for entry in Dir::read_from(&here)? {
@@ -118,6 +127,22 @@ fn open(above: Option<&OwnedFd>, name: &CStr) -> Result<OwnedFd, Errno> {
         chmod(format!("/proc/self/fd/{}", held.as_raw_fd()), Mode::RWXU)?;
     }
     open(FOLDER)
+}
+
+/// What a folder is mounted from, where the kernel says so. A folder that is shown at a second place has
+/// the same device and number there.
+fn mount_of(folder: &OwnedFd) -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{StatxFlags, statx};
+        let found = statx(folder, c"", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID).ok()?;
+        (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = folder;
+        None
+    }
 }
 
 fn identity(folder: &OwnedFd) -> Result<(u64, u64), Errno> {

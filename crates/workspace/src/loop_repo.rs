@@ -177,7 +177,7 @@ impl LoopRepo {
         self.check_out(tree, dir)
     }
 
-    fn check_out(&self, files: &dyn TreeLike, dir: &Path) -> Result<(), GitError> {
+    pub(crate) fn check_out(&self, files: &dyn TreeLike, dir: &Path) -> Result<(), GitError> {
         let dir = absolute(dir)?;
         if !is_free(&dir)? {
             return Err(GitError::Exists { path: dir });

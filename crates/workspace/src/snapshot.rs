@@ -27,6 +27,7 @@ use crate::links::BadLink;
 use crate::loop_repo::LoopRepo;
 use crate::scratch::{Scratch, absolute};
 use crate::store::store;
+use crate::untouched::Untouched;
 use crate::walk::{Tree, as_path};
 
 /// How many left-out paths are listed; all of them are counted.
@@ -80,7 +81,21 @@ impl LoopRepo {
     ) -> Result<Snapshot, GitError> {
         let dir = absolute(dir)?;
         let tree = Tree::open(&dir)?;
-        self.snapshot_of(&tree, &dir, base, keep_from_base, limits)
+        self.snapshot_of(&tree, None, &dir, base, keep_from_base, limits)
+    }
+
+    /// The same for a checkout of which it is known what nobody has touched.
+    pub(crate) fn snapshot_knowing(
+        &self,
+        untouched: Option<&Untouched>,
+        dir: &Path,
+        base: &CommitId,
+        keep_from_base: &[PathBuf],
+    ) -> Result<Snapshot, GitError> {
+        let dir = absolute(dir)?;
+        let tree = Tree::open(&dir)?;
+        let limits = &Limits::default();
+        self.snapshot_of(&tree, untouched, &dir, base, keep_from_base, limits)
     }
 
     /// The same for a checkout that is layers, of which `upper` has the changes and the others are the
@@ -93,12 +108,14 @@ impl LoopRepo {
     ) -> Result<Snapshot, GitError> {
         let upper = absolute(upper)?;
         let tree = Tree::open_upper(&upper)?;
-        self.snapshot_of(&tree, &upper, base, keep_from_base, &Limits::default())
+        let limits = &Limits::default();
+        self.snapshot_of(&tree, None, &upper, base, keep_from_base, limits)
     }
 
     fn snapshot_of(
         &self,
         tree: &Tree,
+        untouched: Option<&Untouched>,
         dir: &Path,
         base: &CommitId,
         keep_from_base: &[PathBuf],
@@ -114,6 +131,9 @@ impl LoopRepo {
             .as_ref()
             .map_or(&*base_entries, |unfolded| &unfolded.entries);
         let mut gathered = gather(self, tree, given, &scratch, limits)?;
+        if let (Some(untouched), None) = (untouched, &unfolded) {
+            untouched.recognise(tree, &mut gathered);
+        }
         store(self, tree, given, &scratch, limits, &mut gathered)?;
         self.fold(tree, unfolded.as_ref(), &mut gathered, &scratch)?;
         // Last, so that nothing from the checkout can replace what the base has there.

@@ -34,6 +34,9 @@ pub(crate) fn store(
 ) -> Result<(), GitError> {
     let marks = scratch.path().join("marks");
     let files = std::mem::take(&mut gathered.files);
+    if files.is_empty() {
+        return Ok(());
+    }
     let mut source = Source {
         repo,
         tree,

@@ -262,7 +262,8 @@ impl Tree {
         self.got("read", path, target.map(std::ffi::CString::into_bytes))
     }
 
-    fn folder(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
+    /// Opens a folder.
+    pub(crate) fn folder(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
         self.open_at(path, FOLDER)
     }
 

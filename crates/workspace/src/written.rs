@@ -233,24 +233,35 @@ impl LoopRepo {
         }
         let new = NewTree::begin(store, tree)?;
         let index = new.scratch.path().join("new-files");
-        let git = || self.git().without_fsync().env("GIT_INDEX_FILE", &index);
-        let nothing = Entries::new();
-        git()
-            .args(["update-index", "-z", "--index-info"])
-            .run_fed(|pipe| {
-                index_lines(&nothing, &after)
-                    .try_for_each(|line| pipe.write_all(&line).map_err(pipe_broke))
-            })?;
-        git()
-            .work_tree(&new.files)
-            .args(["checkout-index", "--all", "--quiet"])
-            .run()?;
+        self.write_entries(&after, &index, &new.files)?;
         for gone in self.gone(tree, &before, &after)? {
             let path = new.files.join(OsStr::from_bytes(&gone));
             mark_removed(&path).map_err(failed("mark as removed", &path))?;
         }
         new.finish(tree, store, whole.as_str())?;
         store.find(tree, &self.memory)
+    }
+
+    /// Writes files into a folder that does not have them yet. `index` is used for this alone.
+    pub(crate) fn write_entries(
+        &self,
+        entries: &Entries,
+        index: &Path,
+        folder: &Path,
+    ) -> Result<(), GitError> {
+        let git = || self.git().without_fsync().env("GIT_INDEX_FILE", index);
+        let nothing = Entries::new();
+        git()
+            .args(["update-index", "-z", "--index-info"])
+            .run_fed(|pipe| {
+                index_lines(&nothing, entries)
+                    .try_for_each(|line| pipe.write_all(&line).map_err(pipe_broke))
+            })?;
+        git()
+            .work_tree(folder)
+            .args(["checkout-index", "--all", "--quiet"])
+            .run()
+            .map(drop)
     }
 
     /// The paths that a tree no longer has, each as high up as everything below it is gone: git leaves

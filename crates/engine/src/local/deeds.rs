@@ -11,6 +11,7 @@ use kernel::{Deed, Event, Order, RunKey};
 
 use crate::carry_out::carry_out;
 use crate::fault::Fault;
+use crate::orders::run::has_ended;
 use crate::ports::Ports;
 
 /// Deeds that may be under way at once. Most are short; what comes beyond waits its turn.
@@ -100,6 +101,18 @@ impl Deeds {
             *loop_id == order.loop_id
                 && (*key == address.1 || is_same_run || is_same_branch || is_end)
         })
+    }
+
+    /// Ends the pause of a run that had nothing to tell, where it has ended since.
+    pub(crate) fn hear_of_an_end(&mut self, order: &Order, ports: &Ports) {
+        let address = (order.loop_id.clone(), order.key());
+        let pause = self.pauses.get(&address);
+        if pause.is_some_and(|pause| pause.tries == 0)
+            && let Deed::Run(run) = &order.deed
+            && has_ended(order, run, ports)
+        {
+            self.pauses.remove(&address);
+        }
     }
 
     /// Begins a deed, or does it; what came of it is then among the finished ones.

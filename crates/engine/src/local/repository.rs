@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use home::Home;
 use workspace::{
     Change, CommitId, Edit, Entry, GitError, Listed, LoopRepo, Memory, Moved, Overlay, Published,
-    Restacked, Signature, Snapshot, TreeId, TreeReader, TreeStore,
+    Rack, Restacked, Signature, Snapshot, TreeId, TreeReader, TreeStore,
 };
 
 use crate::fault::Fault;
@@ -102,6 +102,24 @@ impl Repository for GitRepository {
         self.done(self.git.checkout_tree(tree, folder))
     }
 
+    fn checkout_with(
+        &self,
+        tree: &TreeId,
+        rack: &Path,
+        name: &str,
+        folder: &Path,
+    ) -> Result<Vec<PathBuf>, Fault> {
+        let rack = self.done(Rack::at(rack))?;
+        self.done(self.git.checkout_with(tree, &rack, name, folder))
+    }
+
+    fn put_away(&self, rack: &Path, name: &str, folder: &Path) -> Vec<PathBuf> {
+        match Rack::at(rack) {
+            Ok(rack) => rack.put_away(&self.git, name, folder),
+            Err(_) => vec![folder.to_owned()],
+        }
+    }
+
     fn make_agent_repo(
         &self,
         commit: &CommitId,
@@ -149,6 +167,18 @@ impl Repository for GitRepository {
         kept: &[PathBuf],
     ) -> Result<Snapshot, Fault> {
         self.done(self.git.snapshot(folder, base, kept))
+    }
+
+    fn snapshot_with(
+        &self,
+        rack: &Path,
+        name: &str,
+        folder: &Path,
+        base: &CommitId,
+        kept: &[PathBuf],
+    ) -> Result<Snapshot, Fault> {
+        let rack = self.done(Rack::at(rack))?;
+        self.done(self.git.snapshot_with(&rack, name, folder, base, kept))
     }
 
     fn commit_by(

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use home::{Expiry, Home, Settings, expiry, remove_folder};
 use sandbox::{RUN_DIR_VARIABLE, RunView};
-use workspace::{LoopRepo, TreeStore};
+use workspace::{LoopRepo, Rack, TreeStore};
 
 use crate::local::tracked::Tracked;
 use crate::ports::{Log, Ports};
@@ -127,6 +127,7 @@ fn sweep_live(scope: &SweepScope<'_>) -> (Swept, bool) {
         }
         sweep_scratch(home, loop_id, &needed);
         sweep_trees(home, loop_id, &mut swept);
+        sweep_rack(home, loop_id, &mut swept);
     }
     sweep_roots(home, scope.live);
     if let Ok(heads) = scope.log.heads() {
@@ -264,6 +265,22 @@ fn sweep_trees(home: &Home, loop_id: &str, swept: &mut Swept) {
     match taken {
         Ok(taken) => swept.folders += u32::try_from(taken.len()).unwrap_or(u32::MAX),
         Err(error) => tracing::warn!(%error, "unused trees are still there"),
+    }
+}
+
+/// Takes away what was being put right for a run when its worker was killed.
+fn sweep_rack(home: &Home, loop_id: &str, swept: &mut Swept) {
+    let abandoned = Rack::at(&home.rack(loop_id)).map(|rack| rack.abandoned(REST));
+    for folder in abandoned.unwrap_or_default() {
+        discard(home, &folder);
+        swept.folders += 1;
+    }
+}
+
+/// Removes checkouts that are kept only to be quick: there is no room on the disk.
+pub(crate) fn give_up_racks<'a>(home: &Home, loop_ids: impl Iterator<Item = &'a String>) {
+    for loop_id in loop_ids {
+        discard(home, &home.rack(loop_id));
     }
 }
 

@@ -21,7 +21,7 @@ use crate::fault::Fault;
 use crate::local::deeds::{Deeds, Done, Execution};
 use crate::local::patience::Patience;
 use crate::local::slots::{Busy, Limits, RECORDS_PER_TURN_MAX, open_now, running_stages};
-use crate::local::sweep::{SweepScope, Sweeper, Swept};
+use crate::local::sweep::{SweepScope, Sweeper, Swept, give_up_racks};
 use crate::local::tracked::Tracked;
 use crate::local::waker::Waker;
 use crate::orders::run::is_under_way;
@@ -397,6 +397,7 @@ impl Worker {
                 }
             };
         }
+        self.deeds.hear_of_an_end(&order, &self.ports);
         if !self.deeds.is_free(&order) {
             return Ok(false);
         }
@@ -435,6 +436,7 @@ impl Worker {
             Ok(None) | Err(Fault::Aborted | Fault::Delayed { .. }) => Ok(false),
             Err(Fault::DiskFull) => {
                 self.disk_full = true;
+                give_up_racks(&self.ports.home, self.loops.keys());
                 Ok(false)
             }
             Err(fault) => {

@@ -35,7 +35,7 @@ pub(super) struct Commands<'a> {
     pub(super) repository: &'a dyn Repository,
     pub(super) run_folder: &'a Path,
     pub(super) program: &'a Path,
-    pub(super) lane: &'a Lane,
+    pub(super) lane: &'a Lane<'a>,
     /// Where trees are written out, if they are shown in layers.
     pub(super) store: Option<&'a Path>,
     /// How long a command may take, where that is less than the project allows.

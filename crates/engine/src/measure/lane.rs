@@ -4,7 +4,7 @@
 //! Nothing in a command's environment, paths or arguments may tell what is measured: the base, the
 //! candidate, one with its suspects or one without.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -13,8 +13,10 @@ use std::time::Duration;
 
 use home::remove_folder;
 use sandbox::{Access, Changes, Layers, Mount};
+use workspace::TreeId;
 
 use crate::fault::Fault;
+use crate::ports::Repository;
 
 /// Measurements of one loop that may be under way at the same time.
 const SLOTS_MAX: usize = 64;
@@ -51,26 +53,39 @@ const HOME_FILES: [(&str, &str); 3] = [
     (".bash_history", "ls\n"),
 ];
 
+/// Used checkouts, for the next trees of all measurements of the loop.
+const RACK: &str = "rack";
+
 /// Where a runner writes its report, in a jail.
 pub(super) const REPORTS: &str = "/reports";
 
 /// A place of our own until it is dropped.
-pub(super) struct Lane {
+pub(super) struct Lane<'a> {
     root: PathBuf,
     lock_path: PathBuf,
     _lock: File,
+    /// Whose trees are shown here.
+    repository: &'a dyn Repository,
+    /// How many trees were checked out here: each has a name of its own on the rack.
+    n_trees: Cell<u32>,
     /// The layers that are shown: at the tree's place, and at that of what package managers fetched.
     mounted: RefCell<Vec<Layers>>,
-    /// The layers of the tree that was set aside.
-    aside: RefCell<Option<Vec<Layers>>>,
+    /// The tree that was set aside.
+    aside: RefCell<Option<Aside>>,
 }
 
-impl Lane {
+/// A tree that was set aside.
+struct Aside {
+    layers: Vec<Layers>,
+    n_trees: u32,
+}
+
+impl<'a> Lane<'a> {
     /// Takes the first free place of a loop, in the first folder that can be used.
-    pub(super) fn take(folders: &[PathBuf]) -> Result<Self, Fault> {
+    pub(super) fn take(folders: &[PathBuf], repository: &'a dyn Repository) -> Result<Self, Fault> {
         let mut fault = Fault::transient("measure", "there is no place for it");
         for folder in folders {
-            match Self::take_in(folder) {
+            match Self::take_in(folder, repository) {
                 Ok(lane) => return Ok(lane),
                 Err(unusable) => fault = unusable,
             }
@@ -78,15 +93,22 @@ impl Lane {
         Err(fault)
     }
 
-    fn take_in(folder: &Path) -> Result<Self, Fault> {
-        let lane = Self::lock_in(folder)?;
+    /// Removes the checkouts that were only kept to be quick, where the disk is full.
+    pub(super) fn give_up_racks(folders: &[PathBuf]) {
+        for folder in folders {
+            remove(&folder.join(RACK));
+        }
+    }
+
+    fn take_in(folder: &Path, repository: &'a dyn Repository) -> Result<Self, Fault> {
+        let lane = Self::lock_in(folder, repository)?;
         remove(&lane.aside_folder());
         lane.clear()?;
         can_work_in(&lane.root)?;
         Ok(lane)
     }
 
-    fn lock_in(folder: &Path) -> Result<Self, Fault> {
+    fn lock_in(folder: &Path, repository: &'a dyn Repository) -> Result<Self, Fault> {
         fs::create_dir_all(folder).map_err(|error| Fault::io("make", folder, error))?;
         keep_to_ourselves(folder)?;
         for slot in 0..SLOTS_MAX {
@@ -100,6 +122,8 @@ impl Lane {
                         root: folder.join(slot.to_string()),
                         lock_path: path,
                         _lock: lock,
+                        repository,
+                        n_trees: Cell::new(0),
                         mounted: RefCell::default(),
                         aside: RefCell::default(),
                     });
@@ -114,6 +138,40 @@ impl Lane {
     /// Where a tree is checked out.
     pub(super) fn tree(&self) -> PathBuf {
         self.root.join("t")
+    }
+
+    /// Checks a tree out at its place, with a used checkout of an earlier measurement where there is one.
+    pub(super) fn check_out(&self, tree: &TreeId) -> Result<(), Fault> {
+        self.n_trees.set(self.n_trees.get() + 1);
+        let (rack, name) = (self.rack(), self.name_of(self.n_trees.get()));
+        let leftovers = self
+            .repository
+            .checkout_with(tree, &rack, &name, &self.tree())?;
+        for leftover in &leftovers {
+            remove(leftover);
+        }
+        Ok(())
+    }
+
+    /// Puts a used checkout on the rack, or removes it.
+    fn put_away(&self, tree: &Path, number: u32) {
+        if !tree.exists() {
+            return;
+        }
+        let name = self.name_of(number);
+        let leftovers = self.repository.put_away(&self.rack(), &name, tree);
+        for leftover in &leftovers {
+            remove(leftover);
+        }
+    }
+
+    fn rack(&self) -> PathBuf {
+        self.root.with_file_name(RACK)
+    }
+
+    fn name_of(&self, number: u32) -> String {
+        let slot = self.root.file_name().unwrap_or_default();
+        format!("{}-{number}", slot.to_string_lossy())
     }
 
     /// Shows layers at the tree's place, with one of our own above them. Says whether it could.
@@ -174,6 +232,7 @@ impl Lane {
     /// Removes the tree.
     pub(super) fn remove_tree(&self) {
         self.unmount();
+        self.put_away(&self.tree(), self.n_trees.get());
         for name in ["t", "u", "w"] {
             remove(&self.root.join(name));
         }
@@ -200,20 +259,21 @@ impl Lane {
         let aside = self.aside_folder();
         remove(&aside);
         fs::rename(&self.root, &aside).map_err(|error| Fault::io("set aside", &aside, error))?;
-        self.aside.replace(Some(layers));
+        let n_trees = self.n_trees.get();
+        self.aside.replace(Some(Aside { layers, n_trees }));
         Ok(())
     }
 
     /// Puts back what was set aside, at the place where it was. Says whether there was anything.
     pub(super) fn bring_back(&self) -> Result<bool, Fault> {
-        let Some(all) = self.aside.take() else {
+        let Some(Aside { layers, n_trees }) = self.aside.take() else {
             return Ok(false);
         };
-        self.unmount();
-        remove(&self.root);
+        self.remove_all();
+        self.n_trees.set(n_trees);
         let aside = self.aside_folder();
         fs::rename(&aside, &self.root).map_err(|error| Fault::io("bring back", &aside, error))?;
-        for layers in all {
+        for layers in layers {
             if let Err(error) = sandbox::mount_layers(&layers) {
                 tracing::info!(%error, "a tree cannot be shown in layers again");
                 return Ok(false);
@@ -225,7 +285,8 @@ impl Lane {
 
     /// Removes what was set aside and is not needed any more.
     pub(super) fn forget_aside(&self) {
-        if self.aside.take().is_some() {
+        if let Some(aside) = self.aside.take() {
+            self.put_away(&self.aside_folder().join("t"), aside.n_trees);
             remove(&self.aside_folder());
         }
     }
@@ -261,10 +322,15 @@ impl Lane {
         format!("TMPDIR={}", self.root.join("m").display())
     }
 
+    /// Removes everything that is here, but for what goes onto the rack.
+    fn remove_all(&self) {
+        self.remove_tree();
+        remove(&self.root);
+    }
+
     /// Makes everything empty, for another tree.
     pub(super) fn clear(&self) -> Result<(), Fault> {
-        self.unmount();
-        remove(&self.root);
+        self.remove_all();
         for name in ["h", "m", "o"] {
             let path = self.root.join(name);
             fs::create_dir_all(&path).map_err(|error| Fault::io("make", &path, error))?;
@@ -300,10 +366,10 @@ impl Lane {
     }
 }
 
-impl Drop for Lane {
+impl Drop for Lane<'_> {
     fn drop(&mut self) {
-        self.unmount();
-        remove(&self.root);
+        self.forget_aside();
+        self.remove_all();
         remove(&self.aside_folder());
         // Nothing is left of a place that nobody uses, unless somebody else does.
         let _ = fs::remove_file(&self.lock_path);
@@ -372,24 +438,44 @@ pub(super) fn remove(folder: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use workspace::{CommitId, LoopRepo};
+
     use super::*;
+    use crate::local::repository::open_at;
+
+    /// A loop's repository, of a project with one file.
+    fn repository(scratch: &Path) -> Box<dyn Repository> {
+        let (project, folder) = (scratch.join("project"), scratch.join("repo.git"));
+        fs::create_dir(&project).expect("made");
+        fs::write(project.join("file"), "text\n").expect("written");
+        workspace::init_repository(&project, "start").expect("a repository");
+        let head = fs::read_to_string(project.join(".git/refs/heads/main")).expect("a branch");
+        let head = CommitId::parse(head.trim_end()).expect("a commit");
+        LoopRepo::create(&project, &folder, &head).expect("a loop's repository");
+        open_at(&folder).expect("opened")
+    }
 
     #[test]
     fn two_measurements_of_a_loop_have_places_of_their_own() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
+        let repository = repository(scratch.path());
         let folder = [scratch.path().join("a/b")];
-        let first = Lane::take(&folder).expect("a lane");
-        let second = Lane::take(&folder).expect("a lane");
+        let first = Lane::take(&folder, &*repository).expect("a lane");
+        let second = Lane::take(&folder, &*repository).expect("a lane");
         assert_ne!(first.tree(), second.tree());
         let place = first.tree();
         drop(first);
-        assert_eq!(Lane::take(&folder).expect("a lane").tree(), place);
+        assert_eq!(
+            Lane::take(&folder, &*repository).expect("a lane").tree(),
+            place
+        );
     }
 
     #[test]
     fn nothing_is_left_for_the_next_tree() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
-        let lane = Lane::take(&[scratch.path().join("a/b")]).expect("a lane");
+        let repository = repository(scratch.path());
+        let lane = Lane::take(&[scratch.path().join("a/b")], &*repository).expect("a lane");
         let env = lane.environment(&BTreeMap::new());
         fs::create_dir_all(lane.tree()).expect("made");
         for folder in [&env["HOME"], &env["TMPDIR"]] {
@@ -404,8 +490,9 @@ mod tests {
     #[test]
     fn what_was_set_aside_comes_back_as_it_was() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
+        let repository = repository(scratch.path());
         let folder = scratch.path().join("a/b");
-        let lane = Lane::take(std::slice::from_ref(&folder)).expect("a lane");
+        let lane = Lane::take(std::slice::from_ref(&folder), &*repository).expect("a lane");
         fs::create_dir_all(lane.tree()).expect("made");
         fs::write(lane.tree().join("built"), "first").expect("written");
         lane.set_aside().expect("set aside");
@@ -429,20 +516,22 @@ mod tests {
     #[test]
     fn a_place_that_cannot_be_used_gives_way_to_the_next() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
+        let repository = repository(scratch.path());
         let (file, folder) = (scratch.path().join("a"), scratch.path().join("b"));
         fs::write(&file, "in the way").expect("written");
         let places = [file.join("x/y"), folder.join("x/y")];
-        let lane = Lane::take(&places).expect("a lane");
+        let lane = Lane::take(&places, &*repository).expect("a lane");
         assert!(lane.tree().starts_with(&folder));
-        assert!(Lane::take(&places[..1]).is_err());
+        assert!(Lane::take(&places[..1], &*repository).is_err());
     }
 
     #[test]
     fn a_commands_home_is_empty_and_its_toolchains_are_found() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
+        let repository = repository(scratch.path());
         let home = scratch.path().join("home");
         fs::create_dir_all(home.join(".cargo")).expect("made");
-        let lane = Lane::take(&[scratch.path().join("a/b")]).expect("a lane");
+        let lane = Lane::take(&[scratch.path().join("a/b")], &*repository).expect("a lane");
         lane.clear().expect("cleared");
         let given = BTreeMap::from([("HOME".to_owned(), home.to_string_lossy().into_owned())]);
         let env = lane.environment(&given);

@@ -371,7 +371,7 @@ impl<'a> Meter<'a> {
         lane.clear()?;
         let folder = lane.tree();
         if !self.show_layers(tree)? {
-            self.commands.repository.checkout_tree(tree, &folder)?;
+            lane.check_out(tree)?;
         }
         let inner = folder.join(&plan.subdir);
         if is_plain(&folder, &inner) && inner.is_dir() {
@@ -447,8 +447,10 @@ impl<'a> Meter<'a> {
             say(&format!("== {what}: over the root {}{own}", root.name()));
         }
         self.check_out(&id)?;
+        let checked_out = began.elapsed();
         self.commands.fetch(what)?;
         let measurement = self.run_checks(what, &id)?;
+        let is_soon_made = began.elapsed() < checked_out * 2;
         if tree == self.plan().trees.base && self.root.is_none() {
             confined::keep_downloads(self.plan(), self.commands.lane);
         }
@@ -469,7 +471,9 @@ impl<'a> Meter<'a> {
             }
             SecondLook::Green => steady = self.look_again(what, &id, &self.moments())?,
         }
-        if is_needed_later {
+        // A tree whose commands take less time than its files is made again when it is needed: while it is
+        // set aside, the next tree must be written from nothing.
+        if is_needed_later && !is_soon_made {
             self.commands.lane.set_aside()?;
         } else {
             self.commands.lane.remove_tree();

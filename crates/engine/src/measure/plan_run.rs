@@ -10,17 +10,21 @@ use super::probe::probe;
 use super::warm_state::Warmth;
 use crate::fault::Fault;
 use crate::local::repository::open_at;
+use crate::ports::Repository;
 use crate::run::measurement::{CheckPlan, PLAN_FILE, REPORT_FILE, Report};
 use crate::run::roots::Roots;
 
 /// Takes a place for the trees. Where there is no room for them, what was kept to build faster goes first.
-fn take_lane(plan: &CheckPlan) -> Result<Lane, Fault> {
-    match (Lane::take(&plan.lanes), &plan.warm) {
-        (Err(Fault::DiskFull), Some(warm)) => {
-            Roots::at(&warm.roots).give_up();
-            Lane::take(&plan.lanes)
+fn take_lane<'a>(plan: &CheckPlan, repository: &'a dyn Repository) -> Result<Lane<'a>, Fault> {
+    match Lane::take(&plan.lanes, repository) {
+        Err(Fault::DiskFull) => {
+            Lane::give_up_racks(&plan.lanes);
+            if let Some(warm) = &plan.warm {
+                Roots::at(&warm.roots).give_up();
+            }
+            Lane::take(&plan.lanes, repository)
         }
-        (taken, _) => taken,
+        taken => taken,
     }
 }
 
@@ -39,7 +43,7 @@ pub fn measure(run_folder: &Path, program: &Path) -> Result<(), Fault> {
     let store = store.filter(|_| sandbox::enter_namespace().is_ok());
     let repository = open_at(&plan.repository)?;
     fs::create_dir_all(&plan.cache).map_err(|error| Fault::io("make", &plan.cache, error))?;
-    let lane = take_lane(&plan)?;
+    let lane = take_lane(&plan, &*repository)?;
     let mut meter = Meter {
         commands: Commands {
             plan: &plan,

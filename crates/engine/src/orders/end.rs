@@ -1,10 +1,17 @@
 //! Clears away what a loop leaves and records its end.
 
+use std::path::Path;
+
 use kernel::{EndReason, Event, Order};
 
 use crate::ports::Ports;
 use crate::run::files::discard;
 use crate::settings_of::settings_of;
+
+/// Removes the folder that has the places of all loops, unless another loop has one.
+fn remove_empty(folder: Option<&Path>) {
+    let _ = folder.map(std::fs::remove_dir);
+}
 
 pub(crate) fn end(order: &Order, reason: &EndReason, ports: &Ports) -> Event {
     // Settings that cannot be read keep nobody from ending a loop.
@@ -14,11 +21,11 @@ pub(crate) fn end(order: &Order, reason: &EndReason, ports: &Ports) -> Event {
     }
     discard(&ports.home, &ports.home.scratch(&order.loop_id));
     discard(&ports.home, &ports.home.trees(&order.loop_id));
-    // What a check that was killed left behind.
+    discard(&ports.home, &ports.home.rack(&order.loop_id));
+    // What checks kept for the next one, and what one that was killed left behind.
     for lane in ports.home.lanes(&order.loop_id) {
-        if let Err(error) = home::remove_folder(&lane) {
-            tracing::warn!(%error, "a place of checks could not be removed");
-        }
+        discard(&ports.home, &lane);
+        remove_empty(lane.parent());
     }
     // No run is left that could need them.
     if let Err(error) = home::forget_keys(&ports.home, &order.loop_id) {

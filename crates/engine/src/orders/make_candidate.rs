@@ -104,7 +104,7 @@ impl Making<'_> {
             return Ok(Code::Nothing(why));
         };
         if !self.settings.keep_checkouts {
-            files.discard_checkout(&ports.home);
+            files.discard_checkout(ports, &self.order.loop_id);
         }
         if run.stage == Stage::Implement && authored.tree == self.started_from()? {
             return Ok(Code::Nothing(nothing_left(&authored.notes)));
@@ -115,7 +115,7 @@ impl Making<'_> {
     /// What cannot be read as a tree may be very large, and nobody needs it.
     fn discard_bad(&self, fault: &Fault, files: &RunFiles, ports: &Ports) {
         if matches!(fault, Fault::BadTree { .. }) && !self.settings.keep_checkouts {
-            files.discard_checkout(&ports.home);
+            files.discard_checkout(ports, &self.order.loop_id);
         }
     }
 

@@ -43,13 +43,13 @@ fn make_of(order: &Order, make: &MakeTestsOrder, ports: &Ports) -> Result<Event,
     let name = reference("written", id, &(make.rewrites + 1).to_string());
     let left = authoring.keep(&name, &files, &format!("written: {id}\n"));
     if matches!(left, Err(Fault::BadTree { .. })) && !settings.keep_checkouts {
-        files.discard_checkout(&ports.home);
+        files.discard_checkout(ports, &order.loop_id);
     }
     let Some(left) = left? else {
         return Ok(refused(make, "the test writer left no checkout behind"));
     };
     if !settings.keep_checkouts {
-        files.discard_checkout(&ports.home);
+        files.discard_checkout(ports, &order.loop_id);
     }
     let base = repository.tree_of(&commit_id(&make.base)?)?;
     let rules = TestRules::of(&*repository, &settings, &base)?;

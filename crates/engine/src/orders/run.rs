@@ -27,6 +27,12 @@ pub(crate) fn is_under_way(order: &Order, run: &RunOrder, ports: &Ports) -> bool
     matches!(ports.runs.look(&files.folder), Ok(Look::Running))
 }
 
+/// Says whether a run has ended, so that there is something to record.
+pub(crate) fn has_ended(order: &Order, run: &RunOrder, ports: &Ports) -> bool {
+    let files = RunFiles::of(&ports.home, &order.loop_id, &run.place);
+    matches!(ports.runs.look(&files.folder), Ok(Look::Ended(_)))
+}
+
 pub(crate) fn see_to_run(
     order: &Order,
     run: &RunOrder,
@@ -117,7 +123,7 @@ fn end(ended: &EndedRun<'_>, outcome: RunOutcome, usage: Option<RunUsage>, walls
     let is_resumed = usage.as_ref().is_some_and(|usage| usage.resumable);
     // What an author made or resumes is still needed; every other checkout has done its duty.
     if !has_written && !is_resumed && !ended.settings.keep_checkouts {
-        ended.files.discard_checkout(&ports.home);
+        ended.files.discard_checkout(ports, &order.loop_id);
     }
     discard(&ports.home, &ended.files.scratch);
     tracing::info!(outcome = outcome.word(), loop_id = %order.loop_id, "run ended");

@@ -38,7 +38,7 @@ pub(crate) fn stop_run(
         }
     }
     if !settings.keep_checkouts {
-        files.discard_checkout(&ports.home);
+        files.discard_checkout(ports, &order.loop_id);
     }
     discard(&ports.home, &files.scratch);
     if let Some(agent) = &stop.agent {

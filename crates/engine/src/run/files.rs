@@ -16,6 +16,8 @@ pub(crate) struct RunFiles {
     pub(crate) folder: PathBuf,
     /// What it works in.
     pub(crate) checkout: PathBuf,
+    /// Where its checkout may go when it is not needed any more.
+    pub(crate) rack: PathBuf,
     /// Where an agent without a jail puts temporary files. It goes when the run ends.
     pub(crate) scratch: PathBuf,
 }
@@ -33,6 +35,7 @@ impl RunFiles {
             run_id: name.full(loop_id),
             folder: home.run_folder(loop_id, &name),
             checkout: home.checkout(loop_id, &checkout),
+            rack: home.rack(loop_id),
             scratch: home.scratch(loop_id).join(name.as_str()),
         }
     }

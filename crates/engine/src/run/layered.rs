@@ -94,10 +94,38 @@ impl RunFiles {
         self.layered().is_some() || self.checkout.is_dir()
     }
 
-    /// Moves what the run worked on out of the way.
-    pub(crate) fn discard_checkout(&self, home: &Home) {
-        discard(home, &self.checkout);
-        discard(home, &self.layers());
+    /// Moves what the run worked on out of the way. A checkout may be kept for the next run.
+    pub(crate) fn discard_checkout(&self, ports: &Ports, loop_id: &str) {
+        // A repository that cannot be opened keeps nobody from clearing up.
+        if self.checkout.exists()
+            && let Ok(repository) = ports.repositories.open(loop_id)
+        {
+            let name = self.checkout_name();
+            for leftover in repository.put_away(&self.rack, &name, &self.checkout) {
+                discard(&ports.home, &leftover);
+            }
+        }
+        discard(&ports.home, &self.checkout);
+        discard(&ports.home, &self.layers());
+    }
+
+    /// Makes a checkout of a commit, of one that an earlier run left where there is one.
+    pub(crate) fn make_checkout(
+        &self,
+        home: &Home,
+        repository: &dyn Repository,
+        commit: &CommitId,
+    ) -> Result<(), Fault> {
+        let (tree, name) = (repository.tree_of(commit)?, self.checkout_name());
+        for leftover in repository.checkout_with(&tree, &self.rack, &name, &self.checkout)? {
+            discard(home, &leftover);
+        }
+        Ok(())
+    }
+
+    fn checkout_name(&self) -> String {
+        let name = self.checkout.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
     }
 
     /// Removes what an earlier try left.
@@ -150,7 +178,8 @@ impl RunFiles {
         kept: &[PathBuf],
     ) -> Result<Snapshot, Fault> {
         let Some(layered) = self.layered() else {
-            return repository.snapshot(&self.checkout, base, kept);
+            let name = self.checkout_name();
+            return repository.snapshot_with(&self.rack, &name, &self.checkout, base, kept);
         };
         // An implementor who is shown tests stands on those too.
         let below = CommitId::parse(&layered.commit)?;

@@ -257,7 +257,12 @@ impl Preparing<'_> {
         if self.make_layers(&commit, former.as_ref())? {
             return Ok(());
         }
-        self.repository.checkout(&commit, checkout)?;
+        if self.settings.keep_checkouts {
+            self.repository.checkout(&commit, checkout)?;
+        } else {
+            self.files
+                .make_checkout(&self.ports.home, self.repository, &commit)?;
+        }
         self.repository
             .make_agent_repo(&commit, former.as_ref(), checkout)?;
         let project = Path::new(&self.order.project);

@@ -9,6 +9,7 @@ mod memory;
 mod orders;
 mod outside;
 mod play;
+mod rack;
 mod scenario;
 mod scenarios;
 mod several;

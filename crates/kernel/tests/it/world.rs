@@ -334,7 +334,8 @@ fn check_landing(played: &Played, story: &str, commit: &Commit, before: &Before,
         "seed {seed}: i01: landed on another commit than the head"
     );
     assert_eq!(played.state.head(), commit, "seed {seed}: i01");
-    let records = of_attempt(&played.journal, story, attempt);
+    let mut records = of_attempt(&played.journal, story, attempt);
+    leave_out_what_was_undone(&mut records, &played.journal, commit);
     let proposed = records.iter().rev().find_map(|event| match event {
         Event::CandidateMade { commit, .. } | Event::Restacked { commit, .. } => Some(commit),
         _ => None,
@@ -373,6 +374,28 @@ fn check_landing(played: &Played, story: &str, commit: &Commit, before: &Before,
         );
         let is_reviewed = matches!(word(Stage::Review), Some(RunOutcome::Reviewed(_)));
         assert!(is_reviewed, "seed {seed}: i02: landed without a review");
+    }
+}
+
+/// What was put onto a commit that was taken back since, and held up then, begins anew from what was
+/// accepted. Where the branch is back at its base, that lands as it is: what was said of it before the
+/// restack counts, and nothing after it.
+fn leave_out_what_was_undone(records: &mut Vec<&Event>, journal: &[Stamped], commit: &Commit) {
+    let mut undone = records
+        .iter()
+        .enumerate()
+        .filter_map(|(index, event)| match event {
+            Event::Restacked { from, onto, .. } if from == commit => Some((index, onto)),
+            _ => None,
+        });
+    let Some((index, onto)) = undone.next() else {
+        return;
+    };
+    let mut events = journal.iter().map(|record| &record.event);
+    let is_taken_back =
+        events.any(|event| matches!(event, Event::Retracted { commit, .. } if commit == onto));
+    if is_taken_back {
+        records.truncate(index);
     }
 }
 

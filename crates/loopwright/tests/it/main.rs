@@ -39,6 +39,7 @@ mod jail;
 mod jail_untouched;
 mod json_schema;
 mod keeping;
+mod kept_checkouts;
 mod keys;
 mod laws;
 mod leaving;

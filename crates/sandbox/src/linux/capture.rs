@@ -14,7 +14,7 @@ use crate::files::is_full;
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
-const PAUSE: Duration = Duration::from_millis(5);
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// How long to wait before a full disk is tried again.
 const FULL_PAUSE: Duration = Duration::from_secs(1);

@@ -9,7 +9,6 @@ use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, ExitStatus, Stdio};
-use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::process::Pid;
@@ -208,7 +207,7 @@ impl<'a> Running<'a> {
                 self.tree.kill_all();
                 return ExitCause::Exited;
             }
-            thread::sleep(POLL);
+            self.tree.wait_for_end(POLL);
         }
     }
 

@@ -5,14 +5,17 @@
 //! The kernel tells us that, and we need not rely on a process table that changes while it is read.
 
 use std::collections::BTreeSet;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpid, kill_process_group, test_kill_process_group, wait,
+    Pid, PidfdFlags, Signal, WaitOptions, getpid, kill_process_group, pidfd_open,
+    test_kill_process_group, wait,
 };
 
 use super::processes::{self, Identity, Process};
@@ -24,6 +27,8 @@ const PAUSE: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub(super) struct Tree {
     program: Pid,
+    /// Can be read once the program has ended; an old kernel has no such thing.
+    ending: Option<OwnedFd>,
     ended: Option<ExitStatus>,
     is_empty: bool,
 }
@@ -33,8 +38,24 @@ impl Tree {
     pub(super) fn new(program: Pid) -> Self {
         Self {
             program,
+            ending: pidfd_open(program, PidfdFlags::empty()).ok(),
             ended: None,
             is_empty: false,
+        }
+    }
+
+    /// Waits until the program has ended, and no longer than `time`.
+    pub(super) fn wait_for_end(&mut self, time: Duration) {
+        let timeout = Timespec::try_from(time).ok();
+        let waited = self.ending.as_ref().map(|ending| {
+            let mut ends = [PollFd::new(ending, PollFlags::IN)];
+            poll(&mut ends, timeout.as_ref())
+        });
+        match waited {
+            // Said once: where the kernel discards its status, we wait for the others in steps.
+            Some(Ok(1..)) => self.ending = None,
+            Some(Ok(0) | Err(Errno::INTR)) => {}
+            Some(Err(_)) | None => thread::sleep(time),
         }
     }
 

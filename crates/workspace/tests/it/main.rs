@@ -15,6 +15,7 @@ mod links;
 mod overlay;
 mod project;
 mod publish;
+mod rack;
 mod reader;
 mod refs;
 mod renames;
