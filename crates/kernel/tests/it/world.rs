@@ -238,9 +238,12 @@ fn check_shown(played: &Played, seed: u64) {
 
 /// Whether the checks that let a commit land reused a build.
 fn landed_warm(journal: &[Stamped], story: &str, attempt: u32, commit: &Commit) -> bool {
-    let upto = journal.iter().take_while(
-        |record| !matches!(&record.event, Event::Integrated { commit: at, .. } if at == commit),
-    );
+    // What was measured after a restack is about another commit, even if this one lands in the end.
+    let upto = journal.iter().take_while(|record| match &record.event {
+        Event::Integrated { commit: at, .. } => at != commit,
+        Event::Restacked { from, .. } => from != commit,
+        _ => true,
+    });
     let mut is_covered = false;
     let checks = upto.filter_map(|record| match &record.event {
         // A person's reason covers whatever is red, until somebody works on it again.
@@ -668,14 +671,15 @@ fn step(played: &mut Played, random: &mut Random, n_wishes: &mut u32, seed: u64)
     if random.chance(3) {
         return repeat_the_past(played, random, seed);
     }
-    if played.state.is_paused() && random.chance(30) {
+    // Nobody can resume a loop that is over, and what it still owes is done all the same.
+    let is_over = played.state.ended().is_some();
+    if played.state.is_paused() && !is_over && random.chance(30) {
         return played.record(Event::ResumeRequested);
     }
     if random.chance(2) && *n_wishes > 0 {
         *n_wishes -= 1;
         return steer(played, random, seed);
     }
-    let is_over = played.state.ended().is_some();
     if played.state.is_with_person() && !is_over && random.chance(10) {
         return end_taken(played, random);
     }
