@@ -10,7 +10,7 @@ use std::io::{self, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, openat, statat};
 use rustix::io::Errno;
@@ -118,11 +118,13 @@ impl Stamps {
     /// Looks at a folder that nobody but us has written to. Whatever is changed after that has another
     /// time.
     pub(crate) fn take(top: &Path) -> Result<Self, Errno> {
+        let began = Instant::now();
         let mut stamps = BTreeMap::new();
         let here = openat(CWD, top, FOLDER, Mode::empty())?;
         stamps.insert(Vec::new(), Stamp::of(&rustix::fs::fstat(&here)?));
         look_into(here.as_fd(), &[], &mut stamps)?;
-        thread::sleep(STEP);
+        // The last file was written before we began.
+        thread::sleep(STEP.saturating_sub(began.elapsed()));
         Ok(Self(stamps))
     }
 

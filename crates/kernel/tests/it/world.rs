@@ -384,20 +384,12 @@ fn check_landing(played: &Played, story: &str, commit: &Commit, before: &Before,
 /// accepted. Where the branch is back at its base, that lands as it is: what was said of it before the
 /// restack counts, and nothing after it.
 fn leave_out_what_was_undone(records: &mut Vec<&Event>, journal: &[Stamped], commit: &Commit) {
-    let mut undone = records
-        .iter()
-        .enumerate()
-        .filter_map(|(index, event)| match event {
-            Event::Restacked { from, onto, .. } if from == commit => Some((index, onto)),
-            _ => None,
-        });
-    let Some((index, onto)) = undone.next() else {
-        return;
-    };
-    let mut events = journal.iter().map(|record| &record.event);
-    let is_taken_back =
-        events.any(|event| matches!(event, Event::Retracted { commit, .. } if commit == onto));
-    if is_taken_back {
+    let is_of_it = |event: &Event| matches!(event, Event::Restacked { from, .. } if from == commit);
+    let since = journal.iter().map(|record| &record.event);
+    let mut since = since.skip_while(|event| !is_of_it(event));
+    // Either the commit that it was put onto, or one below that.
+    let is_taken_back = since.any(|event| matches!(event, Event::Retracted { .. }));
+    if is_taken_back && let Some(index) = records.iter().position(|event| is_of_it(event)) {
         records.truncate(index);
     }
 }
