@@ -2,11 +2,11 @@
 //! loop's end. A lock on a ref or a branch that somebody looks at delays it and never loses it.
 
 use crate::apply::Moved;
-use crate::attempt::Step;
+use crate::attempt::{Attempt, Step};
 use crate::commit::Commit;
 use crate::event::{Event, PublishResult};
 use crate::order::PublishOrder;
-use crate::state::{State, Unpublished};
+use crate::state::{State, StoryProgress, Unpublished};
 
 /// The kinds of records at and after the end: something is owed, or nothing any more.
 const UNPUBLISHED: &str = "ended-unpublished";
@@ -49,11 +49,13 @@ impl State {
 
     /// Whether the operator's repository lacks accepted commits that it can be given.
     pub fn owes_publishing(&self) -> bool {
-        // A story that has just landed is announced first, with everything that belongs to it.
-        let is_announced = self.ended.is_some()
-            || !self
-                .attempts()
-                .any(|(_, attempt)| matches!(attempt.step, Step::Announce { .. }));
+        // A story that can be announced now is announced first, with everything that belongs to it. One that
+        // waits until those before it are confirmed holds up nobody.
+        let can_be_announced = |(story, attempt): (&StoryProgress, &Attempt)| {
+            let is_turn = attempt.is_recheck || self.is_next_to_announce(&story.spec.id);
+            matches!(attempt.step, Step::Announce { .. }) && is_turn
+        };
+        let is_announced = self.ended.is_some() || !self.attempts().any(can_be_announced);
         is_announced && !self.is_branch_taken() && self.is_behind()
     }
 

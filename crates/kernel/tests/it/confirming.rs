@@ -460,6 +460,34 @@ fn a_cancel_leaves_what_is_not_confirmed_unpublished_until_somebody_asks() {
     assert_eq!(why, "all accepted commits are in the repository");
 }
 
+/// `a` is confirmed, and somebody moved the branch before it could be shown; `b` and `c` landed on it, and
+/// `c` waits for the confirmation of `b`.
+#[test]
+fn e02_what_waits_for_a_confirmation_holds_up_no_publishing_of_what_is_confirmed() {
+    let mut played = started();
+    let a = land(&mut played, "a", proven());
+    let taken = kernel::PublishResult::Taken {
+        why: "moved".to_owned(),
+    };
+    played.record(Event::Announced {
+        story: "a".into(),
+        branch: taken,
+        prd: kernel::WriteBack::Done,
+    });
+    land(&mut played, "b", warm());
+    land(&mut played, "c", proven());
+    played.start_stage(Some("b"), Stage::Confirm);
+    assert!(!played.state.owes_publishing(), "a person has the branch");
+    played.record(Event::PublishRequested);
+    assert_eq!(played.state.confirmed(), &a);
+    assert!(played.state.owes_publishing());
+    played.record(Event::PublishTried {
+        commit: a.clone(),
+        branch: kernel::PublishResult::Done,
+    });
+    assert_eq!(played.state.published(), Some(&a));
+}
+
 #[test]
 fn a_loop_that_went_on_to_confirm_begins_nothing_when_that_is_red() {
     let (mut played, [base, ..]) = three_landed();
