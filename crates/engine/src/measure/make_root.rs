@@ -85,7 +85,9 @@ impl Meter<'_> {
         if let Some(target) = &recipe.cargo_target {
             let is_installed = recipe.skips_setup == note.skips_setup;
             if recipe.keeps_own && is_installed {
+                moment("before", "own packages are set aside");
                 note.own = self.set_own_aside(tree, target, &installed)?;
+                moment("after", "own packages are set aside");
             }
             if let Err(why) = self.prune_cargo(target)? {
                 return Ok(Err(why));

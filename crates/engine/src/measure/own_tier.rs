@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 use checks::warm::{OwnPackages, files_read, may_read_more};
-use workspace::{Mode, TreeId};
+use workspace::{Mode, TreeId, moment};
 
 use super::command::say;
 use super::meter::Meter;
@@ -123,7 +123,10 @@ impl Meter<'_> {
 
     /// Leaves of the own packages' outputs that are shown only those of the packages that are named.
     pub(super) fn show_only(&self, root: &Root, own: &OwnTier, names: &[String]) -> io::Result<()> {
-        leave_only(&root.own(), &self.commands.lane.tree(), &own.target, names)
+        moment("before", "own packages are shown");
+        leave_only(&root.own(), &self.commands.lane.tree(), &own.target, names)?;
+        moment("after", "own packages are shown");
+        Ok(())
     }
 }
 

@@ -12,7 +12,7 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use rustix::fs::llistxattr;
+use rustix::fs::{IFlags, ioctl_getflags, llistxattr};
 use testkit::{git, init, is_soak, number, sample_of};
 use workspace::{CommitId, Leftovers, LoopRepo, Rack};
 
@@ -325,6 +325,9 @@ fn seen(top: &Path, depth: Depth) -> BTreeMap<PathBuf, String> {
         } else if data.is_file() {
             said += &format!(" {} bytes", data.len());
         } else if data.is_dir() {
+            if depth == Depth::Checkout {
+                said += &format!(" flags {:?}", flags(&full));
+            }
             let entries = fs::read_dir(&full).into_iter().flatten().flatten();
             waiting.extend(entries.map(|entry| path.join(entry.file_name())));
         }
@@ -338,6 +341,13 @@ fn seen(top: &Path, depth: Depth) -> BTreeMap<PathBuf, String> {
         found.insert(path, said);
     }
     found
+}
+
+/// What `chattr` sets, without what a file system sets by itself.
+fn flags(folder: &Path) -> Option<IFlags> {
+    let folder = fs::File::open(folder).ok()?;
+    let flags = ioctl_getflags(&folder).ok()?;
+    Some(flags & (IFlags::NOATIME | IFlags::NODUMP | IFlags::SYNC | IFlags::APPEND))
 }
 
 fn attributes(path: &Path) -> String {

@@ -70,6 +70,8 @@ fn play(at: Option<&Nth>) -> Played {
         let path = format!("project/part-{}/{number}.txt", number / 100);
         scene.env.write(&path, format!("text of {number}\n"));
     }
+    scene.one_after_the_other("one", "two");
+    scene.one_after_the_other("two", "three");
     scene.env.write("project/.gitignore", "build/\n");
     // Without the configuration, which holds paths of this play.
     scene.git(&["add", "--", ".", ":!loopwright.toml"]);

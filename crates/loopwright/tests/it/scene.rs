@@ -69,6 +69,16 @@ impl Scene {
         scene
     }
 
+    /// Lets one story wait for another: a run that was cut short waits a moment, and whoever else may
+    /// go on meanwhile does.
+    pub(crate) fn one_after_the_other(&self, first: &str, then: &str) {
+        let prd = self.env.read("project/prd.json");
+        let id = format!("\"id\": \"{then}\",");
+        let chained = format!("{id} \"depends_on\": [\"{first}\"],");
+        self.env
+            .write("project/prd.json", prd.replace(&id, &chained));
+    }
+
     /// Writes the configuration anew, with more of it at the end.
     pub(crate) fn configure(&self, more: &str) {
         let path = |name: &str| self.env.path(name).display().to_string();
