@@ -245,6 +245,7 @@ fn order(command: &CommandSpec, env: BTreeMap<String, String>, folder: &Path) ->
         ends_with: None,
         stream: None,
         takes_ports: false,
+        unflushed: false,
         jail: None,
     }
 }

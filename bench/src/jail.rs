@@ -160,6 +160,7 @@ fn spec(way: Way<'_>, checkout: &Path, state_folder: &Path) -> Outcome<RunSpec> 
         ends_with: None,
         stream: None,
         takes_ports: false,
+        unflushed: false,
         jail,
     })
 }
@@ -183,6 +184,7 @@ fn jail(way: Way<'_>, kind: JailKind, checkout: &Path, state_folder: &Path) -> O
         },
         limits: Limits::default(),
         image: way.engine.map(|_| IMAGE.to_owned()),
+        version: None,
     })
 }
 

@@ -2,6 +2,7 @@
 
 mod prd;
 mod runs;
+mod started;
 mod task;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::prd::{FmtSyntax, MarkState, OrderFormat, PrdCommand, PrdSource};
 pub(crate) use self::runs::{RunState, RunsArgs};
+pub(crate) use self::started::read_started;
 pub(crate) use self::task::TaskCommand;
 pub use self::task::{OnFailure, PlanArgs, RalphArgs};
 use crate::steer_args::SteerCommand;

@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 pub use crate::args::{AcpClient, OnFailure, PlanArgs, ProcessCommand, RalphArgs};
-use crate::args::{Args, Command};
+use crate::args::{Args, Command, read_started};
 pub use crate::commands::loops::{ensure_worker, is_work_owed};
 pub use crate::commands::ralph::{RalphSetup, ralph_dry_run, ralph_setup, tell_setup};
 pub use crate::config::{WorkerLimits, read_worker_limits};
@@ -53,19 +53,13 @@ pub fn new_id() -> String {
 /// Reads the command line and runs one command.
 pub fn main(program: Program) -> ExitCode {
     crash_report::install(program.long_version);
-    let json_wanted = std::env::args_os().any(|arg| arg == "--json");
-    let read = |words: clap::Command| {
-        words
-            .long_version(program.long_version)
-            .try_get_matches()
-            .and_then(|matches| Args::from_arg_matches(&matches))
-    };
-    // To lay the help out costs more than to read the words, so that is done for those who are going
-    // to see it.
-    let read = read(Args::command()).or_else(|_| read(help::dressed(Args::command())));
-    let args = match read {
+    let started = read_started(std::env::args_os().skip(1));
+    let args = match started.map_or_else(|| read_words(program.long_version), Ok) {
         Ok(args) => args,
-        Err(error) => return commands::refuse_arguments(&error, json_wanted),
+        Err(error) => {
+            let json_wanted = std::env::args_os().any(|arg| arg == "--json");
+            return commands::refuse_arguments(&error, json_wanted);
+        }
     };
     let style = Style {
         json: args.global.json,
@@ -80,6 +74,18 @@ pub fn main(program: Program) -> ExitCode {
         Ok(exit) => exit.code(),
         Err(failure) => output.fail(&failure).code(),
     }
+}
+
+/// Reads what a person typed. To lay the help out costs more than to read the words, so that is done for
+/// those who are going to see it.
+fn read_words(long_version: &'static str) -> Result<Args, clap::Error> {
+    let read = |words: clap::Command| {
+        words
+            .long_version(long_version)
+            .try_get_matches()
+            .and_then(|matches| Args::from_arg_matches(&matches))
+    };
+    read(Args::command()).or_else(|_| read(help::dressed(Args::command())))
 }
 
 fn run(command: Command, long_version: &str, output: &mut Output) -> Result<Exit, Failure> {

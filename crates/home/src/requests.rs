@@ -67,14 +67,7 @@ pub fn request(journal: &Journal, loop_id: &str, event: &Event) -> Result<(), Re
 /// A request without the secrets that a person put into their own words.
 fn without_secrets(event: &Event, redactor: &Redactor) -> Event {
     let mut event = event.clone();
-    let said = match &mut event {
-        Event::RetryRequested { hint, .. } => hint.as_mut(),
-        Event::AcceptRequested { reason, .. } => reason.as_mut(),
-        Event::CancelRequested { reason } | Event::SkipRequested { reason, .. } => Some(reason),
-        Event::Answered { choice, .. } => Some(choice),
-        _ => None,
-    };
-    if let Some(said) = said {
+    if let Some(said) = event.words_of_a_person() {
         *said = redactor.text(said).into_owned();
     }
     event

@@ -63,6 +63,12 @@ impl SandboxKind {
             Self::Host => "host",
         }
     }
+
+    /// The kind that a word of the configuration names.
+    pub fn of_word(word: &str) -> Option<Self> {
+        let all = [Self::Bwrap, Self::Podman, Self::Docker, Self::Host];
+        all.into_iter().find(|kind| kind.word() == word)
+    }
 }
 
 /// What a run may reach over the network.

@@ -427,6 +427,45 @@ impl Event {
             Self::LoopEnded { .. } => "loop-ended",
         }
     }
+
+    /// What a person says in their own words; such words may hold a secret.
+    pub fn words_of_a_person(&mut self) -> Option<&mut String> {
+        match self {
+            Self::RetryRequested { hint, .. } => hint.as_mut(),
+            Self::AcceptRequested { reason, .. } => reason.as_mut(),
+            Self::CancelRequested { reason } | Self::SkipRequested { reason, .. } => Some(reason),
+            Self::Answered { choice, .. } => Some(choice),
+            Self::LoopStarted { .. }
+            | Self::LoopPrepared
+            | Self::StoryPlanned { .. }
+            | Self::RecheckPlanned { .. }
+            | Self::RunStarted { .. }
+            | Self::RunEnded { .. }
+            | Self::WaitEnded { .. }
+            | Self::AgentSwitched { .. }
+            | Self::TestsMade { .. }
+            | Self::TestsRefused { .. }
+            | Self::CandidateMade { .. }
+            | Self::CandidateRefused { .. }
+            | Self::NothingNew { .. }
+            | Self::Hindered { .. }
+            | Self::Restacked { .. }
+            | Self::RestackRefused { .. }
+            | Self::Integrated { .. }
+            | Self::Retracted { .. }
+            | Self::Announced { .. }
+            | Self::PublishTried { .. }
+            | Self::PublishRequested
+            | Self::StorySkipped { .. }
+            | Self::StoryBlocked { .. }
+            | Self::PauseRequested
+            | Self::ResumeRequested
+            | Self::Reloaded { .. }
+            | Self::TakeRequested { .. }
+            | Self::HandedIn { .. }
+            | Self::LoopEnded { .. } => None,
+        }
+    }
 }
 
 /// Names one execution of one stage; a repeat after an infrastructure fault has the next

@@ -1,8 +1,9 @@
 //! The run folder: the names of its files, and how records are read and atomically written.
 //!
 //! A record is written under a temporary name, flushed and renamed. So at every instant, even after
-//! `kill -9` or a power cut, its name holds either nothing or a complete record. Which process may
-//! write which file is not checked here.
+//! `kill -9` or a power cut, its name holds either nothing or a complete record. What dies with whoever
+//! waits for it ([`RunSpec::unflushed`]) is not flushed. Which process may write which file is not checked
+//! here.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -22,13 +23,31 @@ use crate::{ExitRecord, JailRecord, KeeperError, KeeperRecord, RunSpec};
 #[derive(Debug, Clone)]
 pub(crate) struct RunFolder {
     path: PathBuf,
+    /// Whether what is written must survive a power cut.
+    flushes: bool,
 }
 
 impl RunFolder {
     pub(crate) fn open(run_dir: &Path) -> Result<Self, KeeperError> {
         let path =
             fs::canonicalize(run_dir).map_err(KeeperError::file("find the run folder", run_dir))?;
-        Ok(Self { path })
+        Ok(Self {
+            path,
+            flushes: true,
+        })
+    }
+
+    /// The same folder, for the records of this run.
+    #[must_use]
+    pub(crate) fn of_run(mut self, spec: &RunSpec) -> Self {
+        self.flushes = !spec.unflushed;
+        self
+    }
+
+    /// Whether what is written here must survive a power cut.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn flushes(&self) -> bool {
+        self.flushes
     }
 
     #[cfg(target_os = "linux")]
@@ -98,12 +117,12 @@ impl RunFolder {
         self.write_record("exit.json", exit)
     }
 
-    /// Writes a file atomically, and flushes it and the folder, so that it survives a power cut.
+    /// Writes a file atomically, and flushes it and the folder where it must survive a power cut.
     pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<(), KeeperError> {
         let target = self.file(name);
         let temporary = self.file(&temporary_name(name));
         moment("before", name);
-        let written = write_flushed(&temporary, content).and_then(|()| {
+        let written = write_private(&temporary, content, self.flushes).and_then(|()| {
             moment("beside", name);
             fs::rename(&temporary, &target)
         });
@@ -111,7 +130,13 @@ impl RunFolder {
             // The first error is the one to report. A leftover temporary file is never read.
             let _ = fs::remove_file(&temporary);
         }
-        let flushed = written.and_then(|()| sync_folder(&self.path));
+        let flushed = written.and_then(|()| {
+            if self.flushes {
+                sync_folder(&self.path)
+            } else {
+                Ok(())
+            }
+        });
         moment("after", name);
         flushed.map_err(KeeperError::file("write", target))
     }
@@ -164,7 +189,7 @@ fn temporary_name(name: &str) -> String {
 
 /// Writes a file that only its owner can read: a spec contains an environment, which may contain
 /// secrets.
-fn write_flushed(path: &Path, content: &[u8]) -> io::Result<()> {
+fn write_private(path: &Path, content: &[u8], flushes: bool) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .write(true)
         .create(true)
@@ -172,5 +197,5 @@ fn write_flushed(path: &Path, content: &[u8]) -> io::Result<()> {
         .mode(0o600)
         .open(path)?;
     file.write_all(content)?;
-    file.sync_all()
+    if flushes { file.sync_all() } else { Ok(()) }
 }

@@ -77,6 +77,11 @@ pub struct RunSpec {
     // Added later: an older spec does not have it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub takes_ports: bool,
+    /// Whether no record of it is flushed: whoever waits for it dies in a power cut too, and then begins
+    /// anew in another folder.
+    // Added later: an older spec does not have it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unflushed: bool,
     /// The jail to run it in; on this machine itself if there is none.
     ///
     /// With a jail, `program`, `args`, `cwd` and `env` are in inside terms. `stdin` and

@@ -14,8 +14,9 @@ use crate::{KeeperError, RunSpec};
 ///
 /// Repeating the call with an equal spec changes nothing; a different spec is refused.
 pub fn prepare(run_dir: &Path, spec: &RunSpec) -> Result<(), KeeperError> {
-    make_private_folder(run_dir)?;
-    let folder = RunFolder::open(run_dir)?;
+    let made = make_private_folder(run_dir, !spec.unflushed);
+    made.map_err(KeeperError::file("make the run folder", run_dir))?;
+    let folder = RunFolder::open(run_dir)?.of_run(spec);
     match folder.spec()? {
         Some(present) if present == *spec => Ok(()),
         Some(_) => Err(KeeperError::OtherSpec {
@@ -39,11 +40,7 @@ pub fn request_stop(run_dir: &Path, reason: &str) -> Result<(), KeeperError> {
     folder.write("stop", reason.as_bytes())
 }
 
-fn make_private_folder(run_dir: &Path) -> Result<(), KeeperError> {
-    try_make_private_folder(run_dir).map_err(KeeperError::file("make the run folder", run_dir))
-}
-
-fn try_make_private_folder(run_dir: &Path) -> io::Result<()> {
+fn make_private_folder(run_dir: &Path, flushes: bool) -> io::Result<()> {
     DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -52,7 +49,7 @@ fn try_make_private_folder(run_dir: &Path) -> io::Result<()> {
     fs::set_permissions(run_dir, Permissions::from_mode(0o700))?;
     match run_dir.parent() {
         // A relative path of one component has the empty path as its parent.
-        Some(parent) if !parent.as_os_str().is_empty() => sync_folder(parent),
+        Some(parent) if flushes && !parent.as_os_str().is_empty() => sync_folder(parent),
         Some(_) | None => Ok(()),
     }
 }

@@ -155,13 +155,15 @@ fn kind(mode: &str) -> &'static str {
     }
 }
 
-/// Parses a tree object: for each name `mode name`, a zero byte, and the bytes of the id.
+/// Parses a tree object: for each name `mode name`, a zero byte, and the bytes of the id. Other tools
+/// than git write a mode with a zero before it.
 fn parse(mut content: &[u8], id_bytes: usize) -> Option<Names> {
     let mut names = Names::new();
     while !content.is_empty() {
         let space = content.iter().position(|byte| *byte == b' ')?;
         let end = content.iter().position(|byte| *byte == 0)?;
         let mode = std::str::from_utf8(&content[..space]).ok()?;
+        let mode = mode.trim_start_matches('0');
         let name = content.get(space + 1..end)?;
         let id = content.get(end + 1..end + 1 + id_bytes)?;
         names.insert(name.to_vec(), (mode.to_owned(), hexadecimal(id)));

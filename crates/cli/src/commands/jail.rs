@@ -9,7 +9,7 @@ use sandbox::JailKind;
 
 use super::finding::Finding;
 use super::registries;
-use crate::config::{Config, SandboxConfig};
+use crate::config::{Config, JAILS, SandboxConfig};
 use crate::failure::{Exit, Failure};
 
 /// What `host` means, in the words that every screen uses.
@@ -106,11 +106,15 @@ impl Refusal {
 }
 
 fn kind_of(wanted: &SandboxConfig) -> Result<SandboxKind, Refusal> {
-    let (kind, jail) = match wanted.kind.as_deref() {
-        Some("host") => return Ok(SandboxKind::Host),
-        Some("podman") => (SandboxKind::Podman, JailKind::Podman),
-        Some("docker") => (SandboxKind::Docker, JailKind::Docker),
-        Some(_) | None => (SandboxKind::Bwrap, JailKind::Bwrap),
+    let kind = match wanted.kind.as_deref() {
+        None | Some("auto") => SandboxKind::Bwrap,
+        Some(word) => SandboxKind::of_word(word).ok_or_else(|| Refusal {
+            why: format!("there is no kind of jail `{word}`"),
+            remedy: format!("set `[sandbox] kind` to one of: {}", JAILS.join(", ")),
+        })?,
+    };
+    let Some(jail) = jail_of(kind) else {
+        return Ok(kind);
     };
     match sandbox::probe(jail) {
         Ok(_) => Ok(kind),
@@ -118,6 +122,16 @@ fn kind_of(wanted: &SandboxConfig) -> Result<SandboxKind, Refusal> {
             why: unusable.why(),
             remedy: unusable.remedy(),
         }),
+    }
+}
+
+/// The jail that stands for a word of the configuration, if there is one.
+pub(crate) fn jail_of(kind: SandboxKind) -> Option<JailKind> {
+    match kind {
+        SandboxKind::Bwrap => Some(JailKind::Bwrap),
+        SandboxKind::Podman => Some(JailKind::Podman),
+        SandboxKind::Docker => Some(JailKind::Docker),
+        SandboxKind::Host => None,
     }
 }
 
@@ -153,4 +167,23 @@ fn share_of_memory() -> Option<u64> {
     let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
     let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kilobytes / 1024 * MEMORY_SHARE.0 / MEMORY_SHARE.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_jail_that_can_be_named_is_one() {
+        for word in JAILS.iter().filter(|word| **word != "auto") {
+            let kind = SandboxKind::of_word(word).map(SandboxKind::word);
+            assert_eq!(kind, Some(*word));
+        }
+        let wanted = SandboxConfig {
+            kind: Some("bubble".to_owned()),
+            ..SandboxConfig::default()
+        };
+        let refusal = kind_of(&wanted).expect_err("no such jail");
+        assert!(refusal.why.contains("`bubble`"), "{}", refusal.why);
+    }
 }

@@ -14,7 +14,7 @@ mod variables;
 mod worker_limits;
 
 pub(crate) use self::complaint::{Complaint, failure_of};
-pub(crate) use self::keys::{FLOWS, probably_meant};
+pub(crate) use self::keys::{FLOWS, JAILS, probably_meant};
 pub(crate) use self::layers::{Entry, Flag, Origin, Settled, settle};
 pub(crate) use self::places::{PROJECT_FILE, Places, mark};
 pub(crate) use self::schema::schema;

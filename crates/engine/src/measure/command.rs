@@ -210,6 +210,7 @@ impl Commands<'_> {
             ends_with: None,
             stream: None,
             takes_ports: false,
+            unflushed: true,
             jail,
         })
     }

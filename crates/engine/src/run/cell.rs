@@ -223,6 +223,7 @@ mod tests {
             marks: Vec::new(),
             unnamed: false,
             takes_ports: false,
+            unflushed: false,
             stdin: None,
             wall_secs: 60,
             idle_secs: None,

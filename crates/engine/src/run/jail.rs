@@ -131,6 +131,7 @@ impl<'a> Ground<'a> {
             layers: None,
             network,
             limits: self.limits(),
+            version: sandbox::jail_version(kind),
             image: self.settings.image.clone(),
         })
     }

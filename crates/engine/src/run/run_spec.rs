@@ -539,6 +539,7 @@ pub(crate) fn empty_spec() -> RunSpec {
         ends_with: None,
         stream: None,
         takes_ports: false,
+        unflushed: false,
         jail: None,
     }
 }

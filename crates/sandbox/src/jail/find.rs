@@ -1,9 +1,11 @@
 //! Finds the program of a jail and what its version can do.
 
+use std::collections::BTreeMap;
 use std::env;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use super::command::Abilities;
 use super::spec::JailKind;
@@ -25,13 +27,13 @@ fn is_program(file: &Path) -> bool {
     file.metadata().is_ok_and(is_one)
 }
 
-/// What a jail's program can do here.
-pub(crate) fn abilities(kind: JailKind, program: &Path) -> Abilities {
+/// What a jail's program can do here; its version is asked for unless it is known.
+pub(crate) fn abilities(kind: JailKind, program: &Path, known: Option<(u32, u32)>) -> Abilities {
     let is_root = rustix::process::geteuid().is_root();
+    let version = || known.or_else(|| version(program).map(|(_, numbers)| numbers));
     match kind {
         JailKind::Bwrap => Abilities {
-            disable_userns: version(program)
-                .is_some_and(|version| version.1 >= DISABLE_USERNS_SINCE),
+            disable_userns: version().is_some_and(|version| version >= DISABLE_USERNS_SINCE),
             ..Abilities::default()
         },
         JailKind::Podman => Abilities {
@@ -50,6 +52,39 @@ pub(crate) fn abilities(kind: JailKind, program: &Path) -> Abilities {
             }
         }
     }
+}
+
+/// The version of the program that makes jails of a kind, where one depends on it. It is asked once by
+/// each process for each file that the program is.
+pub fn jail_version(kind: JailKind) -> Option<Version> {
+    static ASKED: Mutex<BTreeMap<PathBuf, (Identity, Version)>> = Mutex::new(BTreeMap::new());
+    if kind != JailKind::Bwrap {
+        return None;
+    }
+    let program = find_program(kind)?;
+    let identity = identity(&program)?;
+    let asked = || ASKED.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = asked().get(&program).copied();
+    if let Some((of, version)) = known
+        && of == identity
+    {
+        return Some(version);
+    }
+    // Nobody else waits while it answers.
+    let (_, version) = version(&program)?;
+    asked().insert(program, (identity, version));
+    Some(version)
+}
+
+/// The first two numbers of a version.
+type Version = (u32, u32);
+
+/// Which file a path stands for, and when it was changed last.
+type Identity = (u64, u64, i64, i64);
+
+fn identity(path: &Path) -> Option<Identity> {
+    let found = path.metadata().ok()?;
+    Some((found.dev(), found.ino(), found.ctime(), found.ctime_nsec()))
 }
 
 /// The version that a program reports, as text and as its first two numbers.
@@ -74,6 +109,20 @@ fn parse_version(text: &str) -> Option<(String, (u32, u32))> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_version_that_is_known_is_not_asked_for() {
+        let nowhere = Path::new("/no/such/program");
+        for (known, expected) in [
+            (Some((0, 7)), false),
+            (Some((0, 8)), true),
+            (Some((1, 0)), true),
+            (None, false),
+        ] {
+            let abilities = abilities(JailKind::Bwrap, nowhere, known);
+            assert_eq!(abilities.disable_userns, expected, "{known:?}");
+        }
+    }
 
     #[test]
     fn versions_are_read() {

@@ -18,6 +18,7 @@ pub use command::{
     Abilities, CommandSpec, FILTER_FD, Jail, LAYERS_COMMAND, OPTIONS_FD, SHIM_COMMAND,
 };
 pub use container::{CONTAINER_LABEL, DEFAULT_IMAGE};
+pub use find::jail_version;
 pub(crate) use find::{abilities, find_program};
 pub use probe::{Probed, Unusable, probe};
 pub(crate) use seccomp::{Machine, container_profile};

@@ -164,7 +164,7 @@ pub fn probe(kind: JailKind) -> Result<Probed, Unusable> {
 fn probe_bwrap(program: PathBuf) -> Result<Probed, Unusable> {
     let kind = JailKind::Bwrap;
     let machine = Machine::ours().ok_or(Unusable::UnknownMachine)?;
-    let Abilities { disable_userns, .. } = abilities(kind, &program);
+    let Abilities { disable_userns, .. } = abilities(kind, &program, None);
     let options = bwrap::trial(&trial_mounts(), disable_userns);
     let version = version(&program).map(|(version, _)| version);
     let version = version.unwrap_or_else(|| "of unknown version".to_owned());

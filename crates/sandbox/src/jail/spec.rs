@@ -36,6 +36,11 @@ pub struct JailSpec {
     /// What the program may use.
     #[serde(default)]
     pub limits: Limits,
+    /// The version of the program that makes the jail, where whoever asks for the jail knows it. Else the
+    /// keeper asks the program, which takes a process for each run.
+    // Added later: an older spec does not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<(u32, u32)>,
     /// The image of a container; bwrap has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,

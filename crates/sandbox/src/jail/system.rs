@@ -7,10 +7,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::etc;
 use super::spec::{Access, Mount};
@@ -50,9 +53,86 @@ pub fn system_mounts(
     }
     let etc = etc::prepared(Path::new("/etc"), &state_folder)?;
     mounts.push(read_only(&etc, Path::new("/etc")));
-    let toolchains = Toolchains::new(places, &state_folder).find(path_variable, places);
+    let toolchains = toolchains(path_variable, places, &state_folder);
     mounts.extend(toolchains.iter().map(|folder| read_only(folder, folder)));
     Ok(mounts)
+}
+
+/// What the folders of toolchains depend on.
+#[derive(PartialEq)]
+struct Question {
+    path_variable: OsString,
+    places: BTreeMap<String, PathBuf>,
+    state_folder: PathBuf,
+    home: Option<OsString>,
+    /// What each folder that is named is, and when it was changed.
+    changed: Vec<Option<[i64; 6]>>,
+}
+
+/// What was found, and when.
+struct Found {
+    question: Question,
+    at: Instant,
+    /// The folders, with what they are behind all links.
+    folders: Vec<(PathBuf, PathBuf)>,
+}
+
+/// The links in it lead from one version of a program to another.
+const ALTERNATIVES: &str = "/etc/alternatives";
+
+/// For how long the folders are believed. To look through every link of `/usr/bin` takes thousands of
+/// calls, and one story asks a dozen times; a program that was installed just now is seen after that long
+/// at the latest.
+const ANSWER_AGE_MAX: Duration = Duration::from_mins(1);
+
+/// The folders of toolchains, found now or a short time ago.
+fn toolchains(
+    path_variable: &OsStr,
+    places: &BTreeMap<String, PathBuf>,
+    state_folder: &Path,
+) -> Vec<PathBuf> {
+    static KNOWN: Mutex<Option<Found>> = Mutex::new(None);
+    let named = env::split_paths(path_variable).chain(places.values().cloned());
+    let named = named.chain([PathBuf::from(ALTERNATIVES)]);
+    let changed = |path: PathBuf| {
+        let found = fs::metadata(path).ok()?;
+        let (device, number) = (found.dev().cast_signed(), found.ino().cast_signed());
+        let (mtime, ctime) = (
+            (found.mtime(), found.mtime_nsec()),
+            (found.ctime(), found.ctime_nsec()),
+        );
+        Some([device, number, mtime.0, mtime.1, ctime.0, ctime.1])
+    };
+    let question = Question {
+        path_variable: path_variable.to_owned(),
+        places: places.clone(),
+        state_folder: state_folder.to_owned(),
+        home: env::var_os("HOME"),
+        changed: named.map(changed).collect(),
+    };
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = &*known
+        && found.question == question
+        && found.at.elapsed() < ANSWER_AGE_MAX
+        && found.folders.iter().all(|(folder, real)| {
+            // One that leads elsewhere now may lead where nothing may be shown.
+            fs::canonicalize(folder).is_ok_and(|now| now == *real)
+        })
+    {
+        return found
+            .folders
+            .iter()
+            .map(|(folder, _)| folder.clone())
+            .collect();
+    }
+    let folders = Toolchains::new(places, state_folder).find(path_variable, places);
+    let real = |folder: &PathBuf| Some((folder.clone(), fs::canonicalize(folder).ok()?));
+    *known = Some(Found {
+        question,
+        at: Instant::now(),
+        folders: folders.iter().filter_map(real).collect(),
+    });
+    folders
 }
 
 fn read_only(host: &Path, inside: &Path) -> Mount {
@@ -68,6 +148,8 @@ struct Toolchains<'a> {
     homes: Vec<PathBuf>,
     state_folder: &'a Path,
     found: BTreeSet<PathBuf>,
+    /// The folders whose links were followed: `/bin` is often `/usr/bin`.
+    followed: BTreeSet<PathBuf>,
 }
 
 impl<'a> Toolchains<'a> {
@@ -84,6 +166,7 @@ impl<'a> Toolchains<'a> {
             homes: homes.flat_map(real).collect(),
             state_folder,
             found: BTreeSet::new(),
+            followed: BTreeSet::new(),
         }
     }
 
@@ -109,6 +192,10 @@ impl<'a> Toolchains<'a> {
         let whole = self.prefix(folder);
         self.show(whole.as_deref().unwrap_or(folder));
         self.rustup_beside(folder);
+        let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        if !self.followed.insert(real) {
+            return;
+        }
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         for entry in entries.take(LINKS_MAX) {
             let path = entry.path();
@@ -285,6 +372,37 @@ mod tests {
                 "work/node_modules"
             ]
         );
+    }
+
+    /// What is remembered is not believed once it is no longer so.
+    #[test]
+    fn a_toolchain_that_comes_or_goes_is_noticed() {
+        let scratch = tempfile::tempdir_in("/var/tmp").unwrap();
+        let home = fs::canonicalize(scratch.path()).unwrap();
+        let (bin, state) = (home.join("programs"), home.join("state"));
+        let tool = home.join("tools/v1/bin/tool");
+        for folder in [
+            &bin,
+            &state,
+            &home.join("tools/v1/lib"),
+            &home.join("tools/v1/bin"),
+        ] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        fs::write(&tool, "").unwrap();
+        let find = || toolchains(bin.as_os_str(), &BTreeMap::new(), &state);
+        let alone = vec![bin.clone()];
+        assert_eq!(find(), alone);
+        assert_eq!(find(), alone, "again");
+        symlink(&tool, bin.join("tool")).unwrap();
+        // The clock of files may not have moved since.
+        let later = std::time::SystemTime::now() + Duration::from_secs(2);
+        fs::File::open(&bin).unwrap().set_modified(later).unwrap();
+        assert_eq!(find(), vec![bin.clone(), home.join("tools/v1")], "it came");
+        fs::remove_dir_all(home.join("tools")).unwrap();
+        assert_eq!(find(), alone, "it went");
+        let elsewhere = toolchains(home.join("nothing").as_os_str(), &BTreeMap::new(), &state);
+        assert_eq!(elsewhere, Vec::<PathBuf>::new(), "another PATH");
     }
 
     #[test]

@@ -205,7 +205,7 @@ impl Jailed {
             refusal,
             ended,
             ..
-        } = self.lifeline.said();
+        } = self.lifeline.last_words();
         let status = match ended {
             Some((status, ..)) => Some(status),
             None => status.map(unwrap_status),
@@ -305,7 +305,7 @@ fn command(
     let jail = Jail {
         spec,
         program: &program,
-        abilities: jail::abilities(spec.kind, &program),
+        abilities: jail::abilities(spec.kind, &program, spec.version),
         shim: &shim,
         alive: &alive,
         net: net.as_deref(),

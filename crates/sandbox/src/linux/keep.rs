@@ -35,6 +35,7 @@ fn try_keep(
         return launch::relaunch(&folder).map(|()| ExitOutcome::Relaunched);
     }
     let spec = folder.required_spec()?;
+    let folder = folder.of_run(&spec);
     let Lock::Ours { _held } = lock::take(&folder)? else {
         return Ok(ExitOutcome::AlreadyKept);
     };

@@ -111,7 +111,11 @@ impl Keeping {
 
     /// Flushes the current piece, since the exit record will count its bytes.
     pub(super) fn flush(&self) -> io::Result<()> {
-        self.file.sync_all()
+        if self.folder.flushes() {
+            self.file.sync_all()
+        } else {
+            Ok(())
+        }
     }
 
     /// How many bytes are on disk.
@@ -151,7 +155,7 @@ impl Keeping {
         // If this fails, nothing but the removed pieces has changed, and the next call tries again.
         let file = File::create(self.folder.file(&name))?;
         // If it cannot be flushed, the count of written bytes is still right.
-        let _ = self.file.sync_all();
+        let _ = self.flush();
         match self.piece {
             Extent { from: 0, bytes } => self.head_bytes = bytes,
             piece => self.older.push_back(piece),

@@ -14,8 +14,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use rustix::fs::OFlags;
 
@@ -24,13 +25,24 @@ use super::words::{Order, Word};
 /// The length of a line that a shim may send.
 const LINE_BYTES_MAX: u64 = 64 * 1024;
 
+/// How long the last words of a shim that has ended may take to be read.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
 /// The line of one jail.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Lifeline(Arc<Mutex<State>>);
+pub(super) struct Lifeline(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// Told when nobody listens any longer.
+    closed: Condvar,
+}
 
 #[derive(Debug, Default)]
 struct State {
     line: Option<UnixStream>,
+    is_listening: bool,
     said: Said,
 }
 
@@ -69,7 +81,10 @@ impl Lifeline {
             drop(listener);
             let _ = fs::remove_file(&socket);
             if let Ok((line, _)) = accepted {
+                ours.state().is_listening = true;
                 ours.serve(line, admit, at_end);
+                ours.state().is_listening = false;
+                ours.0.closed.notify_all();
             }
         })?;
         Ok(lifeline)
@@ -80,6 +95,20 @@ impl Lifeline {
         self.state().said.clone()
     }
 
+    /// All that the shim has said, once it has ended.
+    ///
+    /// That the program could not start may lie in the line unread; nobody else tells why. With all
+    /// other news the shim waits until they are read.
+    pub(super) fn last_words(&self) -> Said {
+        let is_unread = |state: &mut State| {
+            state.is_listening && !state.said.has_started && state.said.refusal.is_none()
+        };
+        let closed = &self.0.closed;
+        let waited = closed.wait_timeout_while(self.state(), LAST_WORDS, is_unread);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.said.clone()
+    }
+
     /// Sends an order. Returns whether there was somebody to send it to.
     pub(super) fn order(&self, order: &Order) -> bool {
         let mut state = self.state();
@@ -88,7 +117,8 @@ impl Lifeline {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let state = self.0.state.lock();
+        state.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn serve(
@@ -109,15 +139,14 @@ impl Lifeline {
         let Ok(reading) = line.try_clone() else {
             return;
         };
-        let sent = send(&mut line, &Order::Go { env });
+        // A shim that is gone already may have said why.
+        let _ = send(&mut line, &Order::Go { env });
         {
             let mut state = self.state();
             state.line = Some(line);
             state.said.shim = shim;
         }
-        if sent.is_ok() {
-            self.listen(reading, at_end);
-        }
+        self.listen(reading, at_end);
     }
 
     fn listen(&self, line: UnixStream, at_end: impl Fn()) {
@@ -176,4 +205,32 @@ pub(super) fn listen(socket: &Path) -> io::Result<UnixListener> {
     let listener = UnixListener::bind(Path::new(&short).join(name))?;
     fs::set_permissions(socket, fs::Permissions::from_mode(0o600))?;
     Ok(listener)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn the_last_words_of_a_shim_that_ended_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("alive.sock");
+        let (admitted, waits) = channel();
+        let slow = move |_| {
+            admitted.send(()).unwrap();
+            thread::sleep(Duration::from_millis(200));
+            Ok(None)
+        };
+        let lifeline = Lifeline::open(&socket, slow, || {}).unwrap();
+        assert_eq!(lifeline.last_words(), Said::default(), "nobody came yet");
+        let mut line = UnixStream::connect(&socket).unwrap();
+        let word = serde_json::to_string(&Word::cannot_start("no such program")).unwrap();
+        writeln!(line, "{word}").unwrap();
+        drop(line);
+        waits.recv().unwrap();
+        let why = ("no such program".to_owned(), false);
+        assert_eq!(lifeline.last_words().refusal, Some(why));
+    }
 }

@@ -40,6 +40,7 @@ pub(crate) fn jailed_with(script: &str, change: impl FnOnce(&mut JailSpec)) -> S
             network: Network::None,
             limits: Limits::default(),
             image: None,
+            version: None,
         };
         change(&mut jail);
         spec.cwd = WORKSPACE.into();

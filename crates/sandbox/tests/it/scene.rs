@@ -51,6 +51,7 @@ impl Scene {
             ends_with: None,
             stream: None,
             takes_ports: false,
+            unflushed: false,
             jail: None,
         };
         Self { folder, work, spec }

@@ -41,6 +41,7 @@ fn spec(kind: JailKind, network: Network) -> JailSpec {
             disk_files: None,
         },
         image: Some("localhost/runner:1".to_owned()),
+        version: None,
     }
 }
 

@@ -133,7 +133,9 @@ fn what_cannot_be_put_right_is_made_anew() {
         let (used, next) = (world.at("state/used"), world.at("state/next"));
         repo.checkout_with(&commits[2], &rack, "used", &used)
             .expect("a checkout");
-        let number = fs::metadata(&used).expect("there").ino();
+        // While it is held open, nothing else is given its number.
+        let held = fs::File::open(&used).expect("opened");
+        let number = held.metadata().expect("there").ino();
         rack.put_away(&repo, "used", &used);
         let entries = fs::read_dir(world.at("state/rack")).expect("the rack");
         let mut places = entries.map(|entry| entry.expect("an entry").path());
@@ -146,6 +148,7 @@ fn what_cannot_be_put_right_is_made_anew() {
         assert_eq!(files(&next), files(&fresh), "{what}");
         let is_kept = fs::metadata(&next).expect("there").ino() == number;
         assert_eq!(is_kept, expected, "{what}");
+        drop(held);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which files of a checkout get into a tree.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -252,4 +253,59 @@ fn the_same_inputs_give_the_same_commit() {
         repo.commit(&tree, &base, message, AT_SECS + 1)
             .expect("a commit")
     );
+}
+
+/// Some tools write the mode of a folder with a zero before it. Such a folder keeps its other files when
+/// one of them is edited.
+#[test]
+fn a_tree_of_another_tool_is_edited_as_gits_own() {
+    let world = World::with(&[
+        ("a/b/one", "1\n"),
+        ("a/b/two", "2\n"),
+        ("a/three", "3\n"),
+        ("run", "#!/bin/sh\n"),
+    ]);
+    let project = world.project();
+    fs::set_permissions(project.join("run"), fs::Permissions::from_mode(0o755)).expect("set");
+    world.add(&[]);
+    let padded = write_padded(&project, "HEAD^{tree}");
+    let commit = git(
+        &project,
+        &["commit-tree", "-m", "padded", "-p", "HEAD", &padded],
+    );
+    git(&project, &["reset", "-q", "--hard", commit.trim()]);
+
+    let (repo, base, dir) = world.checkout();
+    write(&dir.join("a/b/one"), "changed\n");
+    fs::remove_file(dir.join("a/three")).expect("removed");
+    let first = candidate(&repo, &dir, &base);
+    assert_eq!(
+        listed(&repo, &repo.tree_of(&first).expect("a tree")),
+        ["100644 a/b/one", "100644 a/b/two", "100755 run"]
+    );
+}
+
+/// Writes a tree and all folders in it anew, with `040000` as the mode of each folder.
+fn write_padded(project: &Path, tree: &str) -> String {
+    let mut content = Vec::new();
+    for line in git(project, &["ls-tree", tree]).lines() {
+        let (entry, name) = line.split_once('\t').expect("an entry");
+        let words: Vec<&str> = entry.split(' ').collect();
+        let (mode, id) = match words[1] {
+            "tree" => ("040000", write_padded(project, words[2])),
+            _ => (words[0], words[2].to_owned()),
+        };
+        content.extend_from_slice(format!("{mode} {name}\0").as_bytes());
+        let byte = |at: usize| u8::from_str_radix(&id[at..at + 2], 16).expect("an id");
+        content.extend((0..id.len()).step_by(2).map(byte));
+    }
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    file.write_all(&content).expect("written");
+    let file = file.path().to_str().expect("text");
+    git(
+        project,
+        &["hash-object", "-t", "tree", "--literally", "-w", file],
+    )
+    .trim()
+    .to_owned()
 }

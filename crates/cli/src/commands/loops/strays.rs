@@ -39,8 +39,10 @@ impl Container {
 /// asked, and one that does not answer has nothing for us to remove.
 #[cfg(target_os = "linux")]
 pub(super) fn find(home: &Home, journal: &Journal) -> Vec<Container> {
-    use home::{SandboxKind, Settings};
+    use home::Settings;
     use sandbox::JailKind;
+
+    use crate::commands::jail::jail_of;
 
     let mut kinds = Vec::new();
     for row in journal.loops().unwrap_or_default() {
@@ -48,12 +50,10 @@ pub(super) fn find(home: &Home, journal: &Journal) -> Vec<Container> {
         let settings = loaded.map(|loaded| loaded.state.spec().settings.clone());
         let settings = settings.and_then(|text| serde_json::from_str::<Settings>(&text).ok());
         let jail = settings.as_ref().and_then(Settings::jail);
-        let kind = match jail.map(|jail| jail.kind) {
-            Some(SandboxKind::Podman) => JailKind::Podman,
-            Some(SandboxKind::Docker) => JailKind::Docker,
-            Some(SandboxKind::Bwrap | SandboxKind::Host) | None => continue,
-        };
-        if !kinds.contains(&kind) {
+        let kind = jail.and_then(|jail| jail_of(jail.kind));
+        if let Some(kind @ (JailKind::Podman | JailKind::Docker)) = kind
+            && !kinds.contains(&kind)
+        {
             kinds.push(kind);
         }
     }

@@ -219,6 +219,7 @@ impl Case {
             ends_with: None,
             stream: None,
             takes_ports: false,
+            unflushed: false,
             jail: Some(JailSpec {
                 kind: match who {
                     Who::Us | Who::PlainUser => JailKind::Bwrap,
@@ -238,6 +239,7 @@ impl Case {
                 }),
                 limits,
                 image: Some(IMAGE.to_owned()),
+                version: None,
             }),
         }
     }
