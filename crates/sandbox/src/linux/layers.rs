@@ -41,9 +41,9 @@ pub fn enter_namespace() -> io::Result<()> {
 /// Mounts layers, in a namespace that we have entered.
 pub fn mount_layers(layers: &Layers) -> io::Result<()> {
     if let Some(changes) = &layers.changes {
-        // Left by a mount before this one. Without it the kernel takes the folder for one whose
-        // changes were lost, since they are not flushed.
-        match fs::remove_dir(changes.work.join("work/incompat/volatile")) {
+        // Left by a mount before this one, with a file in it. The kernel takes it for a sign that
+        // changes were lost, since they are not flushed, and refuses the folder.
+        match fs::remove_dir_all(changes.work.join("work/incompat/volatile")) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }
@@ -146,13 +146,19 @@ fn try_in(loopwright: &Path, place: &Path) -> Result<(), String> {
     };
     prepared().map_err(|error| error.to_string())?;
     let json = serde_json::to_string(&layers).map_err(|error| error.to_string())?;
-    let deed = r#"cd "$0" && rm removed && cat read > written"#;
-    let mut command = Command::new(loopwright);
-    command.args([LAYERS_COMMAND, &json, "/bin/sh", "-c", deed]);
-    let output = command.arg(&layers.at).stdin(Stdio::null()).output();
-    let output = output.map_err(|error| error.to_string())?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+    // Twice: a session that goes on finds the changes of the run before it.
+    let deeds = [
+        r#"cd "$0" && rm removed && cat read > written"#,
+        r#"cd "$0" && test -e written && test ! -e removed"#,
+    ];
+    for deed in deeds {
+        let mut command = Command::new(loopwright);
+        command.args([LAYERS_COMMAND, &json, "/bin/sh", "-c", deed]);
+        let output = command.arg(&layers.at).stdin(Stdio::null()).output();
+        let output = output.map_err(|error| error.to_string())?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
+        }
     }
     let removed = fs::symlink_metadata(place.join("upper/removed"));
     let is_mark = removed.is_ok_and(|data| data.file_type().is_char_device() && data.rdev() == 0);

@@ -12,12 +12,14 @@ use std::{env, thread};
 use sandbox::{ExitOutcome, JailKind, RunSpec, Watch};
 
 fn main() -> ExitCode {
-    let mut given = env::args_os().skip(1);
-    if given
-        .next()
-        .is_some_and(|command| command == sandbox::SHIM_COMMAND)
-    {
-        return sandbox::shim(given);
+    let mut given = env::args_os();
+    let name = given.next().unwrap_or_default();
+    match given.next() {
+        Some(command) if command == sandbox::SHIM_COMMAND => return sandbox::shim(given),
+        Some(command) if command == sandbox::LAYERS_COMMAND => {
+            return sandbox::layers_command(&name, given);
+        }
+        Some(_) | None => {}
     }
     if let Ok(hosts) = env::var("TEST_HOSTS") {
         match serde_json::from_str(&hosts) {

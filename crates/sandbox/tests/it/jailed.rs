@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::Command;
 
 use sandbox::{
-    Access, ExitCause, HOME, JailKind, JailRecord, JailSpec, LimitHit, Limits, Mount, Network,
-    RunView, StopSignal, WORKSPACE,
+    Access, Changes, ExitCause, HOME, JailKind, JailRecord, JailSpec, Layers, LimitHit, Limits,
+    Mount, Network, RunView, StopSignal, WORKSPACE,
 };
 
 use crate::scene::{KEEPER, Scene, is_alive, kill_nine, wait_for};
@@ -152,6 +152,41 @@ fn what_cannot_start_in_a_jail_says_why() {
         assert!(why.starts_with(expected), "{why}");
         assert_eq!((exit.exit_code, exit.signal), (None, None), "{expected}");
     }
+}
+
+/// An agent's next run goes on with the files of the one before it.
+#[test]
+fn changes_in_layers_are_there_for_the_next_run() {
+    let scratch = tempfile::tempdir().unwrap();
+    let place = |name: &str| scratch.path().join(name);
+    for name in ["at", "lower", "upper", "work"] {
+        fs::create_dir(place(name)).unwrap();
+    }
+    fs::write(place("lower/said"), "below\n").unwrap();
+    let layers = Layers {
+        at: place("at"),
+        lower: vec![place("lower")],
+        changes: Some(Changes {
+            upper: place("upper"),
+            work: place("work"),
+        }),
+    };
+    for n in 1..=3 {
+        let scene = jailed_with("echo changed >> said; wc -l < said", |jail| {
+            for mount in &mut jail.mounts {
+                if mount.inside == Path::new(WORKSPACE) {
+                    mount.host.clone_from(&layers.at);
+                }
+            }
+            jail.layers = Some(layers.clone());
+        });
+        let scene = scene.launch();
+        let exit = scene.exit();
+        assert_eq!(exit.exit_code, Some(0), "run {n}: {:?}", exit.cause);
+        assert_eq!(scene.captured("stdout"), format!("{}\n", n + 1));
+    }
+    let below = fs::read_to_string(place("lower/said")).unwrap();
+    assert_eq!(below, "below\n");
 }
 
 #[test]
