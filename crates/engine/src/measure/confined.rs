@@ -102,15 +102,38 @@ pub(super) fn jail(
     Ok(ground.jail(mounts, network))
 }
 
+/// Whether a home may see what was fetched before in a layer below its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fetched {
+    Shown,
+    /// Whoever takes the home's folder along needs all of it there, and layers are not everywhere.
+    Copied,
+}
+
 /// Gives a fresh home what package managers need, in a jail; on the host they use the operator's. What
 /// was fetched for a root belongs to it.
-pub(super) fn fill_home(plan: &CheckPlan, lane: &Lane, root: Option<&Root>) -> Result<(), Fault> {
+pub(super) fn fill_home(
+    plan: &CheckPlan,
+    lane: &Lane,
+    root: Option<&Root>,
+    fetched: Fetched,
+) -> Result<(), Fault> {
     let Some(jail) = &plan.jail else {
         return Ok(());
     };
-    match root {
-        Some(root) if lane.show_downloads(root.downloads())? => configure_clients(&lane.home()),
-        Some(_) | None => Downloads::of(&jail.loop_folder).fill(&lane.home(), None),
+    let downloads = Downloads::of(&jail.loop_folder);
+    let below = match root {
+        Some(root) => Some(root.downloads()),
+        None => downloads.kept().filter(|_| fetched == Fetched::Shown),
+    };
+    let is_shown = match below {
+        Some(below) => lane.show_downloads(below)?,
+        None => false,
+    };
+    if is_shown {
+        configure_clients(&lane.home());
+    } else {
+        downloads.fill(&lane.home(), None, &[lane.tree()]);
     }
     Ok(())
 }

@@ -48,7 +48,7 @@ impl Meter<'_> {
             return Ok(Err("somebody else makes a root at the moment".to_owned()));
         };
         say("== root: what other trees can reuse is built");
-        self.check_out(tree)?;
+        self.check_out_whole(tree)?;
         let made = self.fill_root(tree, recipe, wanted, new);
         self.commands.lane.remove_tree();
         made

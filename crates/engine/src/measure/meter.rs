@@ -12,7 +12,7 @@ use kernel::{Finding, FlagKind};
 use workspace::TreeId;
 
 use super::command::{Commands, say};
-use super::confined;
+use super::confined::{self, Fetched};
 use super::tracked::Tracked;
 use super::warm_state::Warmth;
 use crate::fault::Fault;
@@ -367,6 +367,19 @@ impl<'a> Meter<'a> {
 
     /// Makes a fresh checkout of a tree at the one place.
     pub(super) fn check_out(&self, tree: &TreeId) -> Result<(), Fault> {
+        let fetched = match self.commands.store {
+            Some(_) => Fetched::Shown,
+            None => Fetched::Copied,
+        };
+        self.check_out_with(tree, fetched)
+    }
+
+    /// Makes a fresh checkout of a tree at the one place, with a home of which nothing is elsewhere.
+    pub(super) fn check_out_whole(&self, tree: &TreeId) -> Result<(), Fault> {
+        self.check_out_with(tree, Fetched::Copied)
+    }
+
+    fn check_out_with(&self, tree: &TreeId, fetched: Fetched) -> Result<(), Fault> {
         let (plan, lane) = (self.plan(), self.commands.lane);
         lane.clear()?;
         let folder = lane.tree();
@@ -377,7 +390,7 @@ impl<'a> Meter<'a> {
         if is_plain(&folder, &inner) && inner.is_dir() {
             copy_untracked(&plan.copy, &plan.project, &folder, &plan.subdir);
         }
-        confined::fill_home(plan, lane, self.root.as_ref())
+        confined::fill_home(plan, lane, self.root.as_ref(), fetched)
     }
 
     /// Shows a tree in layers, the uppermost of which is empty; says whether that could be done.

@@ -36,6 +36,9 @@ const OPERATORS: &[(&str, &str)] = &[
 /// More than this is not copied: fetching anew costs less than a copy for every tree.
 const COPIED_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
+/// So many names of a project are looked at. A project with more is taken for one of cargo.
+const NAMES_MAX: usize = 20_000;
+
 /// Tells the package managers where to put what they fetch.
 pub(crate) fn environment(env: &mut BTreeMap<String, String>) {
     for (name, folder) in VARIABLES {
@@ -67,9 +70,14 @@ impl Downloads {
         }
     }
 
+    /// What the base's setup fetched, once it is kept.
+    pub(crate) fn kept(&self) -> Option<PathBuf> {
+        self.store.is_dir().then(|| self.store.clone())
+    }
+
     /// Fills a new home, from what was fetched for a root if there is one. What cannot be copied is
-    /// fetched anew, so that no failure matters.
-    pub(crate) fn fill(&self, home: &Path, of_root: Option<&Path>) {
+    /// fetched anew, so that no failure matters. `project` are the folders that show the files to work on.
+    pub(crate) fn fill(&self, home: &Path, of_root: Option<&Path>, project: &[PathBuf]) {
         let folder = home.join(FOLDER);
         if fs::symlink_metadata(&folder).is_ok() {
             return;
@@ -78,7 +86,9 @@ impl Downloads {
             copy_bounded(fetched, &folder);
         } else if self.store.is_dir() {
             copy_bounded(&self.store, &folder);
-        } else if let Some(operators_home) = &self.operators_home {
+        } else if let Some(operators_home) = &self.operators_home
+            && uses_cargo(project, NAMES_MAX)
+        {
             for (from, to) in OPERATORS {
                 copy_bounded(&operators_home.join(from), &folder.join(to));
             }
@@ -110,6 +120,27 @@ pub(crate) fn configure_clients(home: &Path) {
     if let Some(operators_home) = std::env::var_os("HOME") {
         give_client_configuration(Path::new(&operators_home), home);
     }
+}
+
+/// Whether somewhere in these folders there is a package of cargo. What the operator has of it may be a
+/// gigabyte, and most projects need nothing of that.
+fn uses_cargo(folders: &[PathBuf], names_max: usize) -> bool {
+    let mut n_left = names_max;
+    let mut folders = folders.to_vec();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if name == "Cargo.toml" || n_left == 0 {
+                return true;
+            }
+            n_left -= 1;
+            if is_folder && name != ".git" {
+                folders.push(entry.path());
+            }
+        }
+    }
+    false
 }
 
 /// Copies a folder without following links, all of it or nothing.
@@ -241,7 +272,8 @@ mod tests {
         }
 
         fn fill(&self, home: &str) {
-            self.downloads.fill(&self.at(home), None);
+            self.downloads
+                .fill(&self.at(home), None, &[self.at("project")]);
         }
     }
 
@@ -285,6 +317,7 @@ mod tests {
     #[test]
     fn a_home_is_filled_once_and_from_the_nearest_store() {
         let scene = Scene::new();
+        scene.write("project/below/Cargo.toml", "");
         scene.write("operator/.cargo/registry/cache/a.crate", "operator's");
         scene.write("operator/.cargo/registry/index/a", "operator's");
         scene.write("operator/.cargo/credentials.toml", "a secret");
@@ -300,13 +333,40 @@ mod tests {
         assert_eq!(scene.read("second", index), None);
         scene.write("root/cargo/registry/cache/a.crate", "root's");
         let (home, root) = (scene.at("third"), scene.at("root"));
-        scene.downloads.fill(&home, Some(&root));
+        scene.downloads.fill(&home, Some(&root), &[]);
         assert_eq!(scene.read("third", cache).as_deref(), Some("root's"));
         // A session that goes on has its home already, with whatever its agent made of it.
         scene.write("third/.downloads/own", "its own");
-        scene.downloads.fill(&home, None);
+        scene.downloads.fill(&home, None, &[]);
         assert_eq!(scene.read("third", cache).as_deref(), Some("root's"));
         assert_eq!(scene.read("third", "own").as_deref(), Some("its own"));
+    }
+
+    #[test]
+    fn a_project_that_uses_no_cargo_gets_nothing_of_it() {
+        let scene = Scene::new();
+        let cache = "cargo/registry/cache/a.crate";
+        scene.write("operator/.cargo/registry/cache/a.crate", "operator's");
+        scene.write("project/src/Cargo.lock.md", "");
+        scene.write("project/.git/Cargo.toml", "");
+        std::os::unix::fs::symlink("..", scene.at("project/src/up")).expect("linked");
+        scene.fill("first");
+        assert_eq!(scene.read("first", cache), None);
+        scene.write("project/native/core/Cargo.toml", "");
+        scene.fill("second");
+        assert_eq!(scene.read("second", cache).as_deref(), Some("operator's"));
+    }
+
+    #[test]
+    fn a_project_with_too_many_names_is_taken_for_one_of_cargo() {
+        let scene = Scene::new();
+        let is_of_cargo = || uses_cargo(&[scene.at("project")], 3);
+        for path in ["project/a", "project/below/b"] {
+            scene.write(path, "");
+        }
+        assert!(!is_of_cargo());
+        scene.write("project/one-more", "");
+        assert!(is_of_cargo());
     }
 
     #[test]

@@ -127,7 +127,12 @@ impl Preparing<'_> {
             let loop_folder = self.ports.home.loop_folder(&self.order.loop_id);
             let root = layered.as_ref().and_then(|layered| layered.root.as_deref());
             let fetched = root.and_then(downloads_beside);
-            Downloads::of(&loop_folder).fill(&agent_home.host, fetched.as_deref());
+            let project = match &layered {
+                Some(layered) => [&layered.lower[..], &[self.files.upper()]].concat(),
+                None => vec![checkout.clone()],
+            };
+            let downloads = Downloads::of(&loop_folder);
+            downloads.fill(&agent_home.host, fetched.as_deref(), &project);
             let cell = Cell {
                 ground,
                 agent: &agent,
