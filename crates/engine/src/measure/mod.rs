@@ -15,6 +15,7 @@ mod own_tier;
 mod plan_run;
 mod probe;
 mod tracked;
+mod tree;
 mod warm_state;
 mod warmth;
 
