@@ -151,6 +151,12 @@ fn a_worker_that_gets_no_thread_tries_again() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("started");
+    // A keeper that ends and finds no worker starts one that has threads.
+    wait_until("its turn", || {
+        let status = gated.scene.env.run(&["worker", "status", "--json"]);
+        let pid = status.json()["result"]["pid"].as_u64();
+        (pid == Some(u64::from(starved.id()))).then_some(())
+    });
     gated.open_gate();
     let fault = gated
         .scene
