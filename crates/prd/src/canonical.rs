@@ -66,7 +66,13 @@ const OF_STORY: &[&str] = &[
     "priority",
     "passes",
     "depends_on",
+    // A tracker that has its own field for what blocks a story may keep these for something else.
+    "dependencies",
+    "deps",
+    "blocked_by",
     "skipped",
+    // The other spelling of `skipped`, which no other key of ours stands before.
+    "skip",
     "status",
     "tool",
     "model",
@@ -76,14 +82,25 @@ const OF_STORY: &[&str] = &[
     "group",
 ];
 
+/// What the reader takes for a status; but a list or a map there is some other data of the author's.
+const OTHER_STATUS: &str = "state";
+
 /// Adds the keys that the reader kept without understanding them. A key that is also one of ours,
 /// in any spelling, is prefixed with `x-` so that the reader does not take it for ours.
 fn put_extra(entries: &mut Entries, extra: &Entries, ours: &[&str]) {
+    let is_ours = |key: &Squashed, _: &Extra| ours.iter().any(|name| key.is_squashed(name));
+    put_extra_unless(entries, extra, is_ours);
+}
+
+fn put_extra_unless(
+    entries: &mut Entries,
+    extra: &Entries,
+    is_ours: impl Fn(&Squashed, &Extra) -> bool,
+) {
     let mut taken: HashSet<String> = extra.iter().map(|(key, _)| key.clone()).collect();
     for (key, value) in extra {
         let mut free = key.clone();
-        let squashed = Squashed::new(key);
-        if ours.iter().any(|name| squashed.is_squashed(name)) {
+        if is_ours(&Squashed::new(key), value) {
             // The prefixed key may exist too, so keep going until one is free.
             while !taken.insert(free.clone()) {
                 free.insert_str(0, "x-");
@@ -197,7 +214,11 @@ fn story(story: &Story) -> Extra {
     }
     put_some(&mut entries, "notes", story.notes.as_ref());
     put_some(&mut entries, "group", story.group.as_ref());
-    put_extra(&mut entries, &story.extra, OF_STORY);
+    put_extra_unless(&mut entries, &story.extra, |key, value| {
+        let is_scalar = !matches!(value, Extra::List(_) | Extra::Map(_));
+        (is_scalar && key.is_squashed(OTHER_STATUS))
+            || OF_STORY.iter().any(|name| key.is_squashed(name))
+    });
     Extra::Map(entries)
 }
 

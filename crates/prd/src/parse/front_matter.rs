@@ -147,7 +147,10 @@ fn add_criterion_line(
     let item = (!fenced).then(|| list_item(bare)).flatten();
     match (item, criteria.last_mut()) {
         (None, Some((last, _))) if *open || fenced => {
-            last.push(' ');
+            // A box without words may have them in the next line.
+            if !last.is_empty() {
+                last.push(' ');
+            }
             last.push_str(bare);
         }
         (item, _) => criteria.push((item.unwrap_or(bare).to_owned(), place)),

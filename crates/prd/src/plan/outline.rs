@@ -66,7 +66,10 @@ impl<'s> Outline<'s> {
             if !matches!(next.kind, Kind::Text(_)) {
                 break;
             }
-            words.push(' ');
+            // An item may begin below its own mark.
+            if !words.is_empty() {
+                words.push(' ');
+            }
             words.push_str(next.text.trim());
         }
         words

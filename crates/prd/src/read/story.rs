@@ -192,17 +192,20 @@ impl<'a, 's> Reader<'_, 'a, 's, '_> {
             .body
             .map(|body| body.description.as_str())
             .unwrap_or_default();
-        let own = match self.style {
+        let in_its_style = match self.style {
             Style::TaskMaster => {
                 let (used, text) = tracker::task_details(self.found.map);
                 self.used.extend(used);
-                text
+                Some(text)
             }
-            Style::GitHub => self.text(&["body"], "description").unwrap_or_default(),
-            Style::Plain | Style::Beads | Style::TaskGraph | Style::Tickets => self
-                .text(keys::DESCRIPTION, "description")
-                .unwrap_or_default(),
+            Style::GitHub => self.text(&["body"], "description"),
+            Style::Plain | Style::Beads | Style::TaskGraph | Style::Tickets => None,
         };
+        // Where a tracker's own fields say nothing, a `goal` says what it says everywhere else.
+        let own = in_its_style
+            .filter(|text| !text.is_empty())
+            .or_else(|| self.text(keys::DESCRIPTION, "description"))
+            .unwrap_or_default();
         if own.is_empty() || body.is_empty() {
             own + body
         } else {

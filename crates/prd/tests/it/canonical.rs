@@ -117,6 +117,76 @@ fn a_canonical_file_is_left_as_it_is() {
     );
 }
 
+/// A tracker keeps its descriptions in fields of its own; what stands beside them is not lost, and not read
+/// differently the second time.
+#[test]
+fn a_goal_describes_a_story_of_a_tracker_that_says_nothing_else() {
+    let task_master = |fields: &str| {
+        format!(r#"{{"master":{{"tasks":[{{"id":1,"title":"T","status":"pending",{fields}}}]}}}}"#)
+    };
+    let github = |fields: &str| format!(r#"[{{"number":1,"title":"T","state":"OPEN",{fields}}}]"#);
+    for (text, expected) in [
+        (task_master(r#""goal":"Reach it""#), "Reach it"),
+        (task_master(r#""details":"","goal":"Reach it""#), "Reach it"),
+        (task_master(r#""details":"How","goal":"Reach it""#), "How"),
+        (github(r#""goal":"Reach it""#), "Reach it"),
+        (github(r#""body":"","goal":"Reach it""#), "Reach it"),
+        (github(r#""body":"What","goal":"Reach it""#), "What"),
+    ] {
+        let prd = read_text("tracker.json", text.clone())
+            .prd
+            .expect("a story");
+        assert_eq!(prd.stories[0].description, expected, "{text}");
+        assert_says_the_same(&text, &prd);
+    }
+}
+
+/// What was kept without being understood is not understood the second time either.
+#[test]
+fn further_words_for_a_state_are_kept() {
+    for fields in [
+        r#""status":"done","state":"CLOSED""#,
+        r#""status":"done","state":{"by":"ann"}"#,
+        r#""skipped":false,"skip":true"#,
+        r#""skipped":true,"skip":{"why":"late"}"#,
+    ] {
+        let text = format!(r#"{{"stories":[{{"id":"a","title":"T",{fields}}}]}}"#);
+        let prd = read_text("prd.json", text).prd.expect("a story");
+        assert_eq!(prd.stories[0].extra.len(), 1, "{fields}");
+        assert_says_the_same(fields, &prd);
+    }
+}
+
+#[test]
+fn what_a_tracker_does_not_call_a_dependency_becomes_none() {
+    let beads = r#"{"id":"a-1","title":"One","status":"open","issue_type":"task"}
+{"id":"a-2","title":"Two","status":"open","issue_type":"task","deps":"open","dependencies":[{"issue_id":"a-2","depends_on_id":"a-1","type":"blocks"}]}
+"#;
+    let github = r#"[{"number":1,"title":"One","state":"OPEN","body":"b","blockedBy":["legal"]}]"#;
+    for (name, text) in [("issues.jsonl", beads), ("issues.json", github)] {
+        let prd = read_text(name, text.to_owned()).prd.expect("stories");
+        assert_says_the_same(name, &prd);
+    }
+}
+
+/// The words of a box may begin in the line below it.
+#[test]
+fn a_criterion_has_no_blank_before_it() {
+    let body = "## Acceptance Criteria\n- [ ]\nIt works\n- [ ] It is\n  quick\n";
+    let ticket = format!("---\nid: T-1\ntitle: T\n---\n{body}");
+    let issue = serde_json::json!([{"number": 1, "title": "T", "state": "OPEN", "body": body}]);
+    for (name, text) in [("ticket.md", ticket), ("issues.json", issue.to_string())] {
+        let prd = read_text(name, text).prd.expect("a story");
+        let criteria: Vec<&str> = prd.stories[0]
+            .criteria
+            .iter()
+            .map(|criterion| criterion.text.as_str())
+            .collect();
+        assert_eq!(criteria, ["It works", "It is quick"], "{name}");
+        assert_says_the_same(name, &prd);
+    }
+}
+
 #[test]
 fn the_schema_refuses_what_the_reader_refuses() {
     let story = |id: &str| serde_json::json!({"stories": [{"id": id, "title": "t", "description": "", "acceptance_criteria": ["c"], "passes": false, "depends_on": []}]});
