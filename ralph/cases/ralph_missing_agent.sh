@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 scene 3; printf 'echo hi\n' >"$SCENE/noexec"; mkdir "$SCENE/folder"
 for a in /no/such/agent "$SCENE/noexec" "$SCENE/folder"; do
-  rm -rf logs; ralph_bg "$a" --max-iterations 5; p=$PID; until_true 8 dead "$p" || fail "ralph does not end with agent '$a'"; wait_pid "$p" 1; [ "$RC" != 0 ] || fail "exit 0 with agent '$a'"; grep -qF "$(basename "$a")" "$RALPH_ERR" "$RALPH_OUT" || fail "the missing program is not named"
+  rm -rf logs; ralph_bg "$a" --max-iterations 5; p=$PID; in_time 8 dead "$p" || fail "ralph does not end with agent '$a'"; wait_pid "$p" 1; [ "$RC" != 0 ] || fail "exit 0 with agent '$a'"; grep -qF "$(basename "$a")" "$RALPH_ERR" "$RALPH_OUT" || fail "the missing program is not named"
   offered; [ "$OFFER" = T-001 ] || fail "agent '$a': '$OFFER' is offered, T-001 was burnt"; [ "$(n_logged . failed)" -le 1 ] || fail "$(n_logged . failed) tasks were burnt"
 done
 pass

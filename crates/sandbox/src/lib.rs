@@ -54,10 +54,10 @@ pub use elsewhere::{
 pub use error::KeeperError;
 pub use jail::{
     Abilities, Access, Allowed, Balance, CONTAINER_LABEL, Changes, CommandSpec, DEFAULT_IMAGE,
-    FILTER_FD, HOME, Jail, JailKind, JailSpec, LAYERS_COMMAND, Layers, LimitHit, Limits, Mount,
-    Network, OPTIONS_FD, PROXY_PORT, PROXY_URL, Probed, ProxySpec, Rates, Refusal, Refused, Route,
-    SHIM_COMMAND, TokensUsed, Unusable, WORKSPACE, jail_version, probe, proxy_environment,
-    system_mounts,
+    ENGINE_VARIABLES, FILTER_FD, HOME, Jail, JailKind, JailSpec, LAYERS_COMMAND, Layers, LimitHit,
+    Limits, Mount, Network, OPTIONS_FD, PROXY_PORT, PROXY_URL, Probed, ProxySpec, Rates, Refusal,
+    Refused, Route, SHIM_COMMAND, TokensUsed, Unusable, WORKSPACE, jail_version, probe,
+    proxy_environment, system_mounts,
 };
 #[cfg(target_os = "linux")]
 pub use linux::{

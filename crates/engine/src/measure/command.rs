@@ -231,12 +231,28 @@ impl Commands<'_> {
             .status()
             .map_err(|error| Fault::io("start", self.program, error))?;
         match sandbox::look(place).map_err(|error| Fault::keeper(place, error))? {
-            RunView::Ended(exit) => Ok(exit),
+            RunView::Ended(exit) => started(exit),
             RunView::NotStarted | RunView::Running(_) | RunView::Lost(_) | RunView::Rebooted(_) => {
                 Err(Fault::transient("keep a command", "its keeper was lost"))
             }
         }
     }
+}
+
+/// The end of a command that was started. One that was not says nothing about a tree: it is no red check.
+fn started(exit: ExitRecord) -> Result<ExitRecord, Fault> {
+    let ExitCause::CannotStart { why, is_passing } = &exit.cause else {
+        return Ok(exit);
+    };
+    let why = home::plain(why);
+    Err(if *is_passing {
+        Fault::transient("start a check", why)
+    } else {
+        Fault::NeedsPerson {
+            what: format!("the checks cannot be started ({why})"),
+            remedy: "mend that".to_owned(),
+        }
+    })
 }
 
 /// A command as it is run.
@@ -320,7 +336,6 @@ fn refused(check: &CheckSettings, why: &str) -> Measured {
 fn ending(exit: &ExitRecord) -> String {
     match (&exit.cause, exit.exit_code, exit.signal) {
         (ExitCause::WallTimeout | ExitCause::IdleTimeout, _, _) => "out of time".to_owned(),
-        (ExitCause::CannotStart { why, .. }, _, _) => home::plain(why),
         (_, Some(code), _) => format!("exit code {code}"),
         (_, None, Some(signal)) => format!("signal {signal}"),
         (_, None, None) => "unknown".to_owned(),

@@ -417,7 +417,7 @@ fn keep_to_ourselves(folder: &Path) -> Result<(), Fault> {
         if !found.is_dir() || mine.is_ok_and(|uid| uid != found.uid()) {
             return Err(Fault::NeedsPerson {
                 what: format!("`{}` belongs to somebody else", place.display()),
-                remedy: "remove it, then answer `retry`".to_owned(),
+                remedy: "remove it".to_owned(),
             });
         }
         fs::set_permissions(place, fs::Permissions::from_mode(0o700))

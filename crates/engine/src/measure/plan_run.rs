@@ -11,7 +11,7 @@ use super::warm_state::Warmth;
 use crate::fault::Fault;
 use crate::local::repository::open_at;
 use crate::ports::Repository;
-use crate::run::measurement::{CheckPlan, PLAN_FILE, REPORT_FILE, Report};
+use crate::run::measurement::{CheckPlan, PLAN_FILE, QUESTION_FILE, REPORT_FILE, Report};
 use crate::run::roots::Roots;
 
 /// Takes a place for the trees. Where there is no room for them, what was kept to build faster goes first.
@@ -28,8 +28,16 @@ fn take_lane<'a>(plan: &CheckPlan, repository: &'a dyn Repository) -> Result<Lan
     }
 }
 
-/// Carries out the plan of a run's folder.
+/// Carries out the plan of a run's folder. What only a person can mend is left there as a question.
 pub fn measure(run_folder: &Path, program: &Path) -> Result<(), Fault> {
+    let measured = measure_in(run_folder, program);
+    if let Some(question) = measured.as_ref().err().and_then(Fault::question) {
+        write_atomically(&run_folder.join(QUESTION_FILE), question.as_bytes())?;
+    }
+    measured
+}
+
+fn measure_in(run_folder: &Path, program: &Path) -> Result<(), Fault> {
     let path = run_folder.join(PLAN_FILE);
     let text = fs::read(&path).map_err(|error| Fault::io("read", &path, error))?;
     let mut plan: CheckPlan = serde_json::from_slice(&text)?;

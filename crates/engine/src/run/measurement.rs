@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 pub(crate) const PLAN_FILE: &str = "plan.json";
 pub(crate) const REPORT_FILE: &str = "measured.json";
 
+/// What a person is asked, where the commands cannot be started at all.
+pub(crate) const QUESTION_FILE: &str = "question";
+
 /// What to measure.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CheckPlan {

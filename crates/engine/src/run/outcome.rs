@@ -13,7 +13,7 @@ use crate::run::agent_end::{resumable, summarize, summary_so_far, unhappy, usage
 use crate::run::check_gate::{baseline_outcome, check_outcome, surface_of};
 use crate::run::files::RunFiles;
 use crate::run::login;
-use crate::run::measurement::{CheckPlan, PLAN_FILE, REPORT_FILE, Report, known};
+use crate::run::measurement::{CheckPlan, PLAN_FILE, QUESTION_FILE, REPORT_FILE, Report, known};
 use crate::run::renewal::LOGIN_ENDS;
 use crate::run::test_rules::TestRules;
 use crate::run::trees::commit_id;
@@ -225,7 +225,8 @@ impl EndedRun<'_> {
         }
         if stage.is_check() {
             return self.checked(exit).unwrap_or_else(|fault| {
-                self.damage().unwrap_or_else(|| {
+                let asked = self.question().or_else(|| self.damage());
+                asked.unwrap_or_else(|| {
                     let why = format!("the checks could not be made: {}", fault.words());
                     RunOutcome::fault(FaultCause::Checks, why)
                 })
@@ -247,6 +248,15 @@ impl EndedRun<'_> {
                 why: self.failure_words(exit),
             },
         }
+    }
+
+    /// What the process that measures leaves where only a person can help.
+    fn question(&self) -> Option<RunOutcome> {
+        let question = fs::read_to_string(self.files.folder.join(QUESTION_FILE)).ok()?;
+        Some(RunOutcome::NeedsHuman {
+            question,
+            free: false,
+        })
     }
 
     /// What people are asked where the loop's repository is damaged, so that no check can be made.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use agents::{Session, SessionId};
-use home::{AgentSettings, NetworkPolicy, Warm};
+use home::{AgentSettings, NetworkPolicy, SandboxKind, Warm};
 use kernel::{Base, Stage, Writes};
 use sandbox::{RunSpec, StopSignal};
 use workspace::CommitId;
@@ -463,6 +463,14 @@ impl Preparing<'_> {
             // Crash tests may kill this process too; the commands that it runs do not inherit it.
             spec.pass_env
                 .push("LOOPWRIGHT_CRASH_SWITCH_OF_CHECKS".to_owned());
+        }
+        if matches!(
+            self.settings.sandbox.as_ref().map(|sandbox| sandbox.kind),
+            Some(SandboxKind::Podman | SandboxKind::Docker)
+        ) {
+            // The keepers of the commands start the engine's program, and it finds its service by these.
+            let variables = sandbox::ENGINE_VARIABLES.map(str::to_owned);
+            spec.pass_env.extend(variables);
         }
         let mark = |lane: &PathBuf| format!("TMPDIR={}", lane.display());
         spec.marks = plan.lanes.iter().map(mark).collect();

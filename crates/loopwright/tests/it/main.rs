@@ -16,6 +16,7 @@ mod commits;
 mod completion;
 mod config;
 mod confirming;
+mod containers;
 mod crash_writes;
 mod demo;
 mod docs;

@@ -21,14 +21,20 @@ use crate::sample::is_soak;
 
 const RALPHS: usize = 8;
 
-/// Says who works on a task, and complains if somebody else does at the same time.
+/// Says who works on a task, and complains if somebody else does at the same time. A number alone does not
+/// tell who: on a busy machine another process has it soon, and the dead keep theirs until they are buried.
 const AGENT: &str = r#"cat > /dev/null
+began() {
+  text=$(cat "/proc/$1/stat" 2>/dev/null) || return
+  set -- ${text##*) }
+  case $1 in Z|X) ;; *) echo "${20}" ;; esac
+}
 live="$LIVE/$LOOPWRIGHT_TASK_ID"
 if ! mkdir "$live" 2>/dev/null; then
-  other=$(cat "$live/pid" 2>/dev/null)
-  if [ -n "$other" ] && kill -0 "$other" 2>/dev/null; then echo "$LOOPWRIGHT_TASK_ID" >> "$LIVE/overlap"; fi
+  other=$(cat "$live/pid" 2>/dev/null); since=$(cat "$live/began" 2>/dev/null)
+  if [ -n "$other" ] && [ -n "$since" ] && [ "$(began "$other")" = "$since" ]; then echo "$LOOPWRIGHT_TASK_ID" >> "$LIVE/overlap"; fi
 fi
-echo $$ > "$live/pid"
+began $$ > "$live/began"; echo $$ > "$live/pid"
 loopwright task complete "$LOOPWRIGHT_TASK_ID" > /dev/null
 rm -rf "$live"
 "#;

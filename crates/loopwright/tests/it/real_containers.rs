@@ -1,6 +1,6 @@
 //! Whole loops in containers of the runner's image (`image/build.sh`), in an engine that the test
-//! starts for itself. Making the image takes minutes, so all of this is for the soak
-//! (`LOOPWRIGHT_SOAK=1`); the jail itself is tested in containers by `sandbox`.
+//! starts for itself. Making the image takes minutes, so all of this is for the soak; `containers` has
+//! loops for CI, and the jail itself is tested in containers by `sandbox`.
 
 use std::process::Command;
 
@@ -10,7 +10,6 @@ use testkit::ModelServer;
 
 use crate::engines::Engine;
 use crate::real_agents::{Stage, mind};
-use crate::sample::is_soak;
 use crate::scene::{JUDGE, Scene, wait_until};
 use crate::support::project;
 
@@ -40,18 +39,12 @@ fn build(engine: &Engine, agents: &str) {
     assert!(output.status.success(), "{output:?}");
 }
 
-fn kinds() -> &'static [JailKind] {
-    if is_soak() {
-        &[JailKind::Podman, JailKind::Docker]
-    } else {
-        &[]
-    }
-}
+const KINDS: [JailKind; 2] = [JailKind::Podman, JailKind::Docker];
 
 #[test]
 fn a_quartet_of_codex_and_claude_in_containers() {
-    for kind in kinds() {
-        let engine = Engine::start(*kind);
+    for kind in KINDS {
+        let engine = Engine::start(kind);
         build(&engine, "codex claude");
         let stage = Stage::new();
         let server = ModelServer::answering(0, mind);
@@ -95,8 +88,8 @@ fn a_quartet_of_codex_and_claude_in_containers() {
 /// Ten loops at once, each run in a container of its own: all end well, and nothing is left.
 #[test]
 fn ten_loops_at_once_in_real_containers() {
-    for kind in kinds() {
-        let engine = Engine::start(*kind);
+    for kind in KINDS {
+        let engine = Engine::start(kind);
         build(&engine, "");
         let work = "cat > /dev/null\necho \"work of $LOOPWRIGHT_STORY_ID\" > \"$LOOPWRIGHT_STORY_ID.txt\"\n";
         let scene = Scene::with_agents(&["one"], work, JUDGE);
@@ -143,7 +136,7 @@ fn ten_loops_at_once_in_real_containers() {
             assert_eq!(one["stories"][0]["status"], "passed", "{one}");
         }
         assert_eq!(engine.containers(), Vec::<String>::new());
-        assert_stray_is_removed(&engine, &scene, *kind);
+        assert_stray_is_removed(&engine, &scene, kind);
     }
 }
 

@@ -7,7 +7,27 @@
 use std::path::Path;
 
 use super::command::{CommandSpec, Jail, text};
-use super::spec::{Access, HOME, JailKind, Network};
+use super::spec::{Access, HOME, JailKind, Mount, Network};
+
+/// The variables by which the programs that make containers find their service and their storage. Whoever
+/// starts a keeper with an environment of its own must pass them on.
+pub const ENGINE_VARIABLES: [&str; 15] = [
+    "CONTAINERS_CONF",
+    "CONTAINERS_REGISTRIES_CONF",
+    "CONTAINERS_STORAGE_CONF",
+    "CONTAINER_CONNECTION",
+    "CONTAINER_HOST",
+    "CONTAINER_SSHKEY",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DOCKER_CERT_PATH",
+    "DOCKER_CONFIG",
+    "DOCKER_CONTEXT",
+    "DOCKER_HOST",
+    "DOCKER_TLS_VERIFY",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+];
 
 /// The label of every container of ours; its value is the run folder.
 pub const CONTAINER_LABEL: &str = "dev.loopwright.run";
@@ -65,14 +85,13 @@ impl Args {
         let filter = jail.container_filter.map(text).unwrap_or_default();
         self.add(&["--security-opt", &format!("seccomp={filter}")]);
         self.add(&["--read-only", "--hostname=jail", "--shm-size=256m"]);
-        self.add(&["--tmpfs", "/tmp:rw,exec,nosuid,nodev,size=2g,mode=1777"]);
-        self.add(&["--tmpfs", "/var/tmp:rw,exec,nosuid,nodev,size=1g,mode=1777"]);
-        let has_home = |path: &Path| path == Path::new(HOME);
-        if !jail.spec.mounts.iter().any(|mount| has_home(&mount.inside)) {
-            self.add(&[
-                "--tmpfs",
-                &format!("{HOME}:rw,exec,nosuid,nodev,size=1g,mode=1777"),
-            ]);
+        for (folder, room) in [("/tmp", "2g"), ("/var/tmp", "1g"), (HOME, "1g")] {
+            // Engines refuse two things at one place.
+            let is_shown = |mount: &Mount| mount.inside == Path::new(folder);
+            if !jail.spec.mounts.iter().any(is_shown) {
+                let options = format!("{folder}:rw,exec,nosuid,nodev,size={room},mode=1777");
+                self.add(&["--tmpfs", &options]);
+            }
         }
         if jail.spec.kind == JailKind::Podman {
             // Otherwise it copies the proxy variables of this machine into the container.

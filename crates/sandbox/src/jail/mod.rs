@@ -17,7 +17,7 @@ pub(crate) use command::{ALIVE, NET};
 pub use command::{
     Abilities, CommandSpec, FILTER_FD, Jail, LAYERS_COMMAND, OPTIONS_FD, SHIM_COMMAND,
 };
-pub use container::{CONTAINER_LABEL, DEFAULT_IMAGE};
+pub use container::{CONTAINER_LABEL, DEFAULT_IMAGE, ENGINE_VARIABLES};
 pub use find::jail_version;
 pub(crate) use find::{abilities, find_program};
 pub use probe::{Probed, Unusable, probe};

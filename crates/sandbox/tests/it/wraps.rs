@@ -131,3 +131,22 @@ fn a_docker_jail_is_this_command() {
     };
     insta::assert_snapshot!(wrapped(&spec, abilities));
 }
+
+/// Engines refuse two things at one place.
+#[test]
+fn a_folder_that_is_shown_has_no_other_in_a_container() {
+    for kind in [JailKind::Podman, JailKind::Docker] {
+        let mut spec = spec(kind, Network::None);
+        for inside in ["/tmp", "/var/tmp"] {
+            spec.mounts
+                .push(mount("/state/runs/1/tmp", inside, Access::Writable));
+        }
+        let command = wrapped(&spec, Abilities::default());
+        for inside in ["/tmp", "/var/tmp", HOME] {
+            let shown = format!("target={inside}");
+            assert_eq!(command.matches(&shown).count(), 1, "{command}");
+            let other = format!("--tmpfs {inside}:");
+            assert_eq!(command.matches(&other).count(), 0, "{command}");
+        }
+    }
+}

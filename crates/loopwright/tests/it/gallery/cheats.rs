@@ -46,14 +46,10 @@ fn i07_tests_of_somebody_else_cannot_be_touched() {
             "new and red: double",
         ])
         .hang_in(&mut gallery);
-    Piece::new("test writer that deletes an old test", "passed 1")
+    // It may, but then somebody must answer for each test in it.
+    Piece::new("test writer that deletes an old test", "skipped 1")
         .write_tests(format!("rm tests/add.sh\n{TESTS}"))
-        .says(&["the test writer's change to `tests/add.sh` was dropped"])
-        .then(|hung| {
-            let branch = format!("agent-loop/{}", hung.loop_id());
-            let landed = hung.git(&["show", &format!("{branch}:tests/add.sh")]);
-            assert!(landed.contains("calc.sh add"), "{landed}");
-        })
+        .says(&["the older test `add` is gone; not answered"])
         .hang_in(&mut gallery);
     gallery.show();
 }

@@ -1,6 +1,6 @@
 //! What other runners make of cheats: exit codes alone, output that lies, node and pytest.
 
-use super::{Gallery, Piece};
+use super::{Gallery, Piece, obliging};
 use crate::ecosystems::toolbox;
 
 /// Says nothing, and is red if any test is.
@@ -21,9 +21,21 @@ fn i08_exit_codes_alone() {
     silent("forged lines where only the exit code is known", "skipped 1")
         .implement("sed -i 's/^  add.*/&\\n  double) echo 1..2; echo ok 1 - double; echo ok 2 - negative ;;/' calc.sh")
         .hang_in(&mut gallery);
+    // Nothing is proven then, and a judge must say so by naming a criterion.
+    silent(
+        "a base that is red as a whole, and nobody who answers for it",
+        "skipped 1",
+    )
+    .base("tests/broken.sh", "exit 1\n")
+    .says(&[
+        "NOT GATING",
+        "nothing proves the story: the check `test` was red before",
+    ])
+    .hang_in(&mut gallery);
     silent("honest work on a base that is red as a whole", "passed 1")
         .base("tests/broken.sh", "exit 1\n")
-        .says(&["NOT GATING"])
+        .judge(obliging("double 4 prints 8"))
+        .says(&["NOT GATING", "NOTHING IS PROVEN"])
         .hang_in(&mut gallery);
     gallery.show();
 }

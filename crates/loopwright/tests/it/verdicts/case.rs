@@ -118,11 +118,14 @@ impl Case {
         !self.names_any_of(&SLOW)
     }
 
-    /// Whether nothing but a shell and `make` runs its tests.
+    /// Whether nothing but a shell and `make` runs its tests. In a loop, small faults are tried that never
+    /// end, and each takes all the time that it may.
     pub(super) fn is_of_shell(&self) -> bool {
         let commands = self.checks();
         let mut commands = commands.values();
+        let has_loops = |code: &String| code.contains("while ") || code.contains("until ");
         self.is_cheap()
+            && !self.implement.as_ref().is_some_and(has_loops)
             && !commands.any(|command| command.contains("python") || command.contains("node"))
     }
 

@@ -79,9 +79,6 @@ fn chosen<'a>(situation: &str, cases: &'a [Case]) -> Vec<&'a Case> {
         let is_asked = |case: &&Case| names.split(',').any(|name| name == case.name);
         return fitting.filter(is_asked).collect();
     }
-    if situation == "extra" && !is_soak() {
-        return Vec::new();
-    }
     let mut all: Vec<&Case> = fitting
         .filter(|case| is_soak() || !case.by_chance)
         .collect();
