@@ -111,7 +111,12 @@ impl Home {
     /// The beginning of the names of a claim's runs. Claims are numbered per plan, and the runs of all
     /// plans of a repository lie in one folder, so that the plan is part of the name.
     pub fn task_runs(plan_key: &str, claim: u64) -> String {
-        format!("{:016x}-{claim}-", hash(plan_key.as_bytes()))
+        format!("{}{claim}-", Self::task_runs_of(plan_key))
+    }
+
+    /// The beginning of the names of all runs of a plan.
+    pub fn task_runs_of(plan_key: &str) -> String {
+        format!("{:016x}-", hash(plan_key.as_bytes()))
     }
 
     /// Held by whoever renews a login of the person's, by the file that it is.

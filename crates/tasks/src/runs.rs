@@ -1,7 +1,7 @@
 //! Where the runs of claims have their files. Claims are numbered per plan, and the folder is the whole
 //! repository's.
 
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -59,6 +59,20 @@ impl Tasks {
         };
         let folders = entries.flatten().map(|entry| entry.path());
         folders.filter(is_named).filter(is_its).collect()
+    }
+
+    /// The folders of all runs of this plan that have no end, and whose process is gone. Who took a claim
+    /// over from the dead may have died before it ended what they left.
+    pub fn runs_of_the_dead(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.runs()).into_iter().flatten().flatten();
+        let name = Home::task_runs_of(&self.place().key);
+        let is_ours = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with(&name);
+        let is_left = |folder: &PathBuf| {
+            let has_ended = folder.join("exit.json").exists();
+            !has_ended && waits_for(folder).is_some_and(|process| !sandbox::is_alive(&process))
+        };
+        let folders = entries.filter(is_ours).map(|entry| entry.path());
+        folders.filter(is_left).collect()
     }
 
     fn runs(&self) -> PathBuf {

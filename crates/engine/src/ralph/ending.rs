@@ -51,19 +51,21 @@ pub(super) fn stop(folder: &Path) {
 }
 
 /// Ends a run of whoever is gone: asks its keeper, or sweeps what a dead keeper left.
+///
+/// It is asked whatever is seen of it: a keeper that was launched just before its process died may only
+/// be on its way, and must find the request when it comes.
 pub(super) fn end_run(folder: &Path) {
     const LOOKS_MAX: u32 = 1500;
+    stop(folder);
     for _ in 0..LOOKS_MAX {
         match sandbox::look(folder) {
-            Ok(RunView::Running(_)) => stop(folder),
-            Ok(RunView::Lost(_)) => {
-                let _ = sandbox::sweep(folder);
-                return;
-            }
+            Ok(RunView::Running(_)) => {}
+            Ok(RunView::Lost(_)) => break,
             Ok(RunView::NotStarted | RunView::Ended(_) | RunView::Rebooted(_)) | Err(_) => return,
         }
         thread::sleep(LOOK);
     }
+    let _ = sandbox::sweep(folder);
 }
 
 /// What it means that an agent could not be started: it has done nothing, so that it costs the task no
@@ -151,5 +153,18 @@ pub(super) fn meaning(
         | Outcome::Protocol { .. } => Ended::Failed {
             why: or("the agent failed"),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a keeper does that finds such a request is a test of `sandbox`.
+    #[test]
+    fn b2_a_keeper_that_comes_after_its_process_died_is_asked_to_stop() {
+        let run = tempfile::tempdir().expect("a folder");
+        end_run(run.path());
+        assert!(run.path().join("stop").exists());
     }
 }

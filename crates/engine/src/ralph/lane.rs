@@ -173,7 +173,9 @@ impl<'a, 's> Lane<'a, 's> {
         let Some(stale) = stale else {
             return;
         };
-        for folder in self.tasks.runs_of(stale) {
+        let mut folders = self.tasks.runs_of(stale);
+        folders.append(&mut self.tasks.runs_of_the_dead());
+        for folder in folders {
             end_run(&folder);
         }
     }

@@ -198,3 +198,31 @@ fn the_runs_of_a_claim_are_those_of_its_process() {
     expected.sort();
     assert_eq!(found, expected, "{second:?} was never begun");
 }
+
+/// Whoever took a claim over may die before it has ended what was left; the next one ends that too.
+#[test]
+fn b4_what_the_dead_left_is_found_whoever_held_the_claim_last() {
+    let scene = Scene::new();
+    let tasks = scene.tree("one", CHAIN);
+    let mut place = scene.place("one");
+    "graph:other.yaml".clone_into(&mut place.key);
+    let other = Tasks::open(&scene.home(), place).expect("a store");
+    let (dead, alive) = (
+        dead_lease(&tasks),
+        tasks.lease(OwnerKind::Ralph).expect("a lease"),
+    );
+    let run = |tasks: &Tasks, number: u64, lease: &tasks::Lease| {
+        let folder = tasks.make_run_folder(number).expect("made");
+        let spec = serde_json::json!({ "ends_with": lease.owner.process });
+        fs::write(folder.join("spec.json"), spec.to_string()).expect("written");
+        folder
+    };
+    let (first, second) = (run(&tasks, 1, &dead), run(&tasks, 7, &dead));
+    let ended = run(&tasks, 2, &dead);
+    fs::write(ended.join("exit.json"), "{}").expect("written");
+    run(&tasks, 3, &alive);
+    run(&other, 1, &dead);
+    let mut found = tasks.runs_of_the_dead();
+    found.sort();
+    assert_eq!(found, [first, second]);
+}
