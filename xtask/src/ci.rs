@@ -283,12 +283,14 @@ fn test(session: &Session<'_>) -> Result<()> {
     if let Some(path) = shims::path_without() {
         tests = tests.with_env("PATH", path);
     }
-    // Kept until the tests have ended.
     let scratch = Scratch::in_memory(session.root)?;
-    if let Some(scratch) = &scratch {
-        tests = scratch.with(tests, session.root);
+    match scratch
+        .as_ref()
+        .and_then(|scratch| scratch.folder().to_str())
+    {
+        Some(folder) => tests.with_env("TMPDIR", folder).run(session.root),
+        None => tests.run(session.root),
     }
-    tests.run(session.root)
 }
 
 /// A step of its own, because nextest runs no doctests. Cargo passes over members without a library

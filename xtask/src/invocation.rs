@@ -53,19 +53,6 @@ impl Invocation {
         self
     }
 
-    /// The same program, started by another one that takes it as its last arguments. Without a change
-    /// if the path of the program is no text.
-    pub(crate) fn started_by(self, name: &str, arguments: &[&str]) -> Self {
-        let Some(program) = self.program.to_str() else {
-            return self;
-        };
-        let mut starter = Self::program(name, arguments);
-        starter.arguments.push(program.to_owned());
-        starter.arguments.extend(self.arguments);
-        starter.environment = self.environment;
-        starter
-    }
-
     /// Says the command, runs it with our own stdout and stderr, and fails if it does.
     pub(crate) fn run(&self, root: &Path) -> Result<()> {
         self.run_in(&mut Talk::Live, root)

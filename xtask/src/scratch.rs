@@ -18,10 +18,6 @@ const MEMORY: &str = "/dev/shm";
 /// Twenty times as much as the tests were seen to use at once.
 const ROOM_KIB: u64 = 4 << 20;
 const PREFIX: &str = "loopwright-tests-";
-/// Where the program itself has the trees that checks see, wherever `TMPDIR` leads.
-const TREES: &str = "/var/tmp";
-/// Lays a folder over another one, for what it starts and nobody else.
-const LAY_OVER: &str = "mount --bind \"$0\" \"$1\" && shift && exec \"$@\"";
 
 /// A folder in memory, which goes with this value.
 pub(crate) struct Scratch {
@@ -40,48 +36,16 @@ impl Scratch {
         }
         remove_left();
         let folder = Path::new(MEMORY).join(format!("{PREFIX}{}", process::id()));
-        make_open(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        fs::create_dir_all(&folder)
+            // Some tests are another user's.
+            .and_then(|()| fs::set_permissions(&folder, Permissions::from_mode(0o1777)))
+            .with_context(|| format!("cannot make {}", folder.display()))?;
         Ok(Some(Self { folder }))
     }
 
-    /// The same tests with all that they write in memory.
-    pub(crate) fn with(&self, tests: Invocation, root: &Path) -> Invocation {
-        let trees = self.folder.join("trees");
-        let (Some(folder), Some(over)) = (self.folder.to_str(), trees.to_str()) else {
-            return tests;
-        };
-        let tests = tests.with_env("TMPDIR", folder);
-        if make_open(&trees).is_err() || !may_lay_over(root, over) {
-            return tests;
-        }
-        lain_over(tests, over)
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
-}
-
-/// A folder that everybody may write to: some tests are another user's.
-fn make_open(folder: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(folder)?;
-    fs::set_permissions(folder, Permissions::from_mode(0o1777))
-}
-
-/// Whether a folder may lie over that of the trees: only root may mount, and nothing of ours may be below.
-fn may_lay_over(root: &Path, over: &str) -> bool {
-    let variables = ["CARGO_TARGET_DIR", "CARGO_HOME", "RUSTUP_HOME", "HOME"];
-    let ours = variables.iter().filter_map(std::env::var_os);
-    let mut ours = ours.map(PathBuf::from).chain([root.to_owned()]);
-    let is_below = |path: PathBuf| {
-        let real = fs::canonicalize(&path).unwrap_or(path);
-        real.starts_with(TREES)
-    };
-    let attempt = lain_over(Invocation::program("true", &[]), over);
-    !ours.any(is_below) && attempt.read(root).is_ok()
-}
-
-/// A program that finds this folder where the trees are.
-fn lain_over(program: Invocation, over: &str) -> Invocation {
-    let own_mounts = ["--mount", "--propagation", "private", "--", "sh", "-c"];
-    let arguments = [&own_mounts[..], &[LAY_OVER, over, TREES]].concat();
-    program.started_by("unshare", &arguments)
 }
 
 impl Drop for Scratch {
@@ -140,16 +104,6 @@ mod tests {
         assert_eq!(
             available("MemTotal: 9 kB\nMemAvailable:   23107380 kB\n"),
             23_107_380
-        );
-    }
-
-    #[test]
-    fn a_folder_lies_over_that_of_the_trees() {
-        let tests = Invocation::program("tests", &["--all"]).with_env("TMPDIR", "/dev/shm/x");
-        assert_eq!(
-            lain_over(tests, "/dev/shm/x/trees").to_string(),
-            "TMPDIR=/dev/shm/x unshare --mount --propagation private -- sh -c \
-             'mount --bind \"$0\" \"$1\" && shift && exec \"$@\"' /dev/shm/x/trees /var/tmp tests --all"
         );
     }
 

@@ -74,6 +74,9 @@ pub(crate) fn run(root: &Path, minutes: u32, only: Option<usize>) -> Result<()> 
         minutes * FUZZ_SECS_PER_MINUTE
     ));
     let scratch = Scratch::in_memory(root)?;
+    let folder = scratch
+        .as_ref()
+        .and_then(|scratch| scratch.folder().to_str());
     let chosen = match only {
         Some(position) => &PLAYS[position..=position],
         None => &PLAYS[..],
@@ -83,7 +86,7 @@ pub(crate) fn run(root: &Path, minutes: u32, only: Option<usize>) -> Result<()> 
     for (name, play) in chosen {
         say(format!("\n== {name}"));
         let started = Instant::now();
-        let outcome = play.run(root, minutes, scratch.as_ref());
+        let outcome = play.run(root, minutes, folder);
         let seconds = started.elapsed().as_secs();
         if let Err(error) = &outcome {
             say(format!("== {name}: {error:#}"));
@@ -105,9 +108,11 @@ pub(crate) fn run(root: &Path, minutes: u32, only: Option<usize>) -> Result<()> 
 }
 
 impl Play {
-    fn run(self, root: &Path, minutes: u32, scratch: Option<&Scratch>) -> Result<()> {
+    fn run(self, root: &Path, minutes: u32, scratch: Option<&str>) -> Result<()> {
         match (self, scratch) {
-            (Self::Tests(tests), Some(scratch)) => scratch.with(tests(minutes), root).run(root),
+            (Self::Tests(tests), Some(folder)) => {
+                tests(minutes).with_env("TMPDIR", folder).run(root)
+            }
             (Self::Tests(tests), None) => tests(minutes).run(root),
             (Self::Dist, _) => dist::run_and_try(root),
         }
