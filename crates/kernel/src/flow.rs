@@ -94,27 +94,6 @@ pub enum Writes {
     Nothing,
 }
 
-/// What a stage must answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Answer {
-    /// That it worked: exit code 0.
-    Work,
-    /// Results of the project's commands.
-    Facts,
-    /// Which test covers which criterion; the files themselves are the answer, so this may be
-    /// missing.
-    Coverage,
-    /// What was checked, found and mended, and how to see it.
-    Proof,
-    /// A review.
-    Review,
-    /// A verdict on the candidate.
-    Verdict,
-    /// Whether the tests stand.
-    Ruling,
-}
-
 /// One row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageRow {
@@ -124,8 +103,6 @@ pub struct StageRow {
     pub base: Base,
     /// What it may change.
     pub writes: Writes,
-    /// What it must answer.
-    pub answer: Answer,
 }
 
 /// One step of a flow.
@@ -254,48 +231,20 @@ impl Flow {
 
     /// A stage's row in this flow.
     pub fn row(self, stage: Stage) -> StageRow {
-        let row = |role, base, writes, answer| StageRow {
-            role,
-            base,
-            writes,
-            answer,
-        };
+        let row = |role, base, writes| StageRow { role, base, writes };
         match stage {
-            Baseline => row(Role::Checker, Base::Story, Writes::Nothing, Answer::Facts),
+            Baseline => row(Role::Checker, Base::Story, Writes::Nothing),
             // The implementor sees the tests only where they come first.
-            Implement if self == Self::Tdd => row(
-                Role::Implementor,
-                Base::StoryWithTests,
-                Writes::Code,
-                Answer::Work,
-            ),
-            Implement => row(Role::Implementor, Base::Story, Writes::Code, Answer::Work),
-            WriteTests => row(Role::Reviewer, Base::Story, Writes::Tests, Answer::Coverage),
-            Check | Confirm => row(
-                Role::Checker,
-                Base::Candidate,
-                Writes::Nothing,
-                Answer::Facts,
-            ),
-            Review => row(
-                Role::Reviewer,
-                Base::Candidate,
-                Writes::Nothing,
-                Answer::Review,
-            ),
-            Prove => row(Role::Prover, Base::Candidate, Writes::Code, Answer::Proof),
-            Judge => row(
-                Role::Judge,
-                Base::Candidate,
-                Writes::Nothing,
-                Answer::Verdict,
-            ),
-            Arbitrate => row(
-                Role::Judge,
-                Base::StoryWithTests,
-                Writes::Nothing,
-                Answer::Ruling,
-            ),
+            Implement if self == Self::Tdd => {
+                row(Role::Implementor, Base::StoryWithTests, Writes::Code)
+            }
+            Implement => row(Role::Implementor, Base::Story, Writes::Code),
+            WriteTests => row(Role::Reviewer, Base::Story, Writes::Tests),
+            Check | Confirm => row(Role::Checker, Base::Candidate, Writes::Nothing),
+            Review => row(Role::Reviewer, Base::Candidate, Writes::Nothing),
+            Prove => row(Role::Prover, Base::Candidate, Writes::Code),
+            Judge => row(Role::Judge, Base::Candidate, Writes::Nothing),
+            Arbitrate => row(Role::Judge, Base::StoryWithTests, Writes::Nothing),
         }
     }
 }

@@ -55,7 +55,7 @@ pub use facts::{
     Doubt, Doubted, Facts, Flag, FlagKind, Mutants, Obligation, ObligationKind, Setup, StoredGate,
 };
 pub use failover::StandIn;
-pub use flow::{Answer, Base, Flow, FlowStep, Role, Stage, StageRow, Writes};
+pub use flow::{Base, Flow, FlowStep, Role, Stage, StageRow, Writes};
 pub use gate::{Closed, Finding, Gate, Situation, gate};
 pub use ids::{AgentName, StoryId};
 pub use lane::{Lane, Resume, Run, RunFault, RunState};

@@ -29,6 +29,9 @@ impl LoopRepo {
         from: &dyn TreeLike,
         to: &dyn TreeLike,
     ) -> Result<Vec<Change>, GitError> {
+        if from.object_id() == to.object_id() {
+            return Ok(Vec::new());
+        }
         // No renames: git guesses them by similar content, and the agent writes that content.
         let words = [
             "diff-tree",

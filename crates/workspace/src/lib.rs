@@ -35,6 +35,7 @@ mod new_repository;
 mod operator;
 pub mod operator_file;
 mod overlay;
+mod places;
 mod project;
 mod publish;
 mod rack;

@@ -142,10 +142,13 @@ impl LoopRepo {
             "--no-write-fetch-head",
             "--no-auto-maintenance",
         ];
+        // Deltas that the source has are kept. Looking for new ones takes longer than all else here.
+        let upload = "--upload-pack=git -c pack.window=0 -c pack.compression=1 upload-pack";
         moment("before", &held);
         let fetched = self
             .git()
             .args(words)
+            .arg(upload)
             .args(["--update-shallow", "--recurse-submodules=no", "--"])
             .arg(&source)
             .arg(format!("{base}:{held}"))

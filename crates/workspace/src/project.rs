@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::error::GitError;
 use crate::git::{Git, Output};
 use crate::id::CommitId;
+use crate::places::known_or_asked;
 use crate::scratch::absolute;
 
 /// What is known about the operator's repository.
@@ -48,11 +49,8 @@ pub fn look_at_project(project: &Path, rev: Option<&str>) -> Result<ProjectView,
 /// The git folder that all work trees of a repository share. In a linked worktree `.git` is a file,
 /// and the objects and branches are here.
 pub(crate) fn common_git_dir(project: &Path) -> Result<PathBuf, GitError> {
-    path_from(
-        project,
-        &["rev-parse", "--path-format=absolute", "--git-common-dir"],
-    )
-    .map_err(|error| not_a_repository(project, error))
+    let words = &["rev-parse", "--path-format=absolute", "--git-common-dir"];
+    known_or_asked(project, words, path_from).map_err(|error| not_a_repository(project, error))
 }
 
 /// The work tree that a folder is in, and the git folder that it shares with the other work trees of
@@ -122,11 +120,11 @@ pub fn is_tracked(file: &Path) -> bool {
 
 /// The git folder of one work tree, which is not the common one in a linked worktree.
 pub(crate) fn git_dir(project: &Path) -> Result<PathBuf, GitError> {
-    path_from(project, &["rev-parse", "--absolute-git-dir"])
+    known_or_asked(project, &["rev-parse", "--absolute-git-dir"], path_from)
 }
 
 fn top_of(project: &Path) -> Result<PathBuf, GitError> {
-    let refused = match path_from(project, &["rev-parse", "--show-toplevel"]) {
+    let refused = match known_or_asked(project, &["rev-parse", "--show-toplevel"], path_from) {
         Err(refused @ GitError::Failed { .. }) => refused,
         found => return found,
     };

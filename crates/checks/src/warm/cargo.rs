@@ -1,7 +1,8 @@
 //! What cargo built of crates that are not the project's own.
 //!
 //! Cargo knows such a crate by its source, version, features, profile and flags, and never looks at
-//! its files again. So manifests and lock files may differ: cargo builds what is new. Everything whose
+//! its files again. So manifests and lock files may differ: cargo builds what is new. What a lock file no
+//! longer names stays where it was, so that a tree which lost a package is another matter (`lock`). Everything whose
 //! manifest lies in the tree is the project's own, vendored crates too; what may be kept of it is told by
 //! the module `own`.
 

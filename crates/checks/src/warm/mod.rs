@@ -5,6 +5,7 @@
 //! what a root is known by, or a reason to build from nothing. Unknown tools are such a reason.
 
 mod cargo;
+mod lock;
 mod model;
 mod node;
 mod own;
@@ -13,6 +14,7 @@ mod python;
 use crate::shell::parse;
 use crate::tree::Tree;
 
+pub use lock::lock_only_grew;
 use model::Files;
 pub use model::{Cold, Named, Recipe};
 pub use own::{OwnPackage, OwnPackages, files_read, may_read_more};

@@ -97,8 +97,9 @@ pub(super) fn jail(
         Purpose::Setup => ground.registries(),
         Purpose::Measure => Network::None,
     };
-    let mut mounts = ground.mounts(env)?;
-    mounts.extend(lane.mounts());
+    // The lane's come first: a place that the person shows may lie below `/tmp`.
+    let mut mounts = lane.mounts();
+    mounts.extend(ground.mounts(env)?);
     Ok(ground.jail(mounts, network))
 }
 

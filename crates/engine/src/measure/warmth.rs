@@ -11,7 +11,7 @@ use std::path::Path;
 
 use checks::compare::{Measured, Measurement};
 use checks::results::TestStatus;
-use checks::warm::{Cold, Named, Recipe, recipe};
+use checks::warm::{Cold, Named, Recipe, lock_only_grew, recipe};
 use home::WarmTrust;
 use workspace::TreeId;
 
@@ -27,6 +27,9 @@ use crate::run::roots::{Root, RootNote, Roots, TRIALS, hash, name_root};
 /// What the tools that a project is built with say of themselves.
 const VERSIONS: &str = "for tool in 'rustc -vV' 'cargo -V' 'node -v' 'npm -v' 'python3 -VV' 'uv --version'; \
                         do $tool 2>/dev/null; done; true";
+
+/// The lock file of a workspace with a thousand packages takes a few hundred kilobytes.
+const LOCK_BYTES_MAX: usize = 8 << 20;
 
 impl Meter<'_> {
     /// Looks for a root of the tree that the loop began with.
@@ -125,7 +128,9 @@ impl Meter<'_> {
         let fits = match self.recipe_of(&id)? {
             Ok(recipe) => {
                 let note = self.note(&id, &recipe, &tools)?;
-                note.fixed == root.note.fixed && !self.tracks_any(&id, &root.note.folders)?
+                note.fixed == root.note.fixed
+                    && self.has_what_it_locked(&id, &root.note)?
+                    && !self.tracks_any(&id, &root.note.folders)?
             }
             Err(_) => false,
         };
@@ -280,7 +285,13 @@ impl Meter<'_> {
                 command: &check.command,
             })
             .collect();
-        Ok(recipe(&project, &plan.subdir, &checks))
+        let found = recipe(&project, &plan.subdir, &checks);
+        let files = self.commands.repository.reader(tree)?;
+        Ok(found.and_then(|recipe| match link_in(&*files, &recipe) {
+            // What it leads to may change while the link stays as it is.
+            Some(link) => Err(Cold::Depends(format!("what the link {link} leads to"))),
+            None => Ok(recipe),
+        }))
     }
 
     /// What the tools say of themselves in a tree, which may choose them.
@@ -323,6 +334,25 @@ impl Meter<'_> {
         })
     }
 
+    /// Whether a tree's lock files of cargo name all that those of the root's tree do.
+    fn has_what_it_locked(&self, tree: &TreeId, root: &RootNote) -> Result<bool, Fault> {
+        let Some(plan) = &self.plan().warm else {
+            return Ok(false);
+        };
+        let repository = self.commands.repository;
+        let before = repository.reader(&TreeId::parse(&plan.start)?)?;
+        let after = repository.reader(tree)?;
+        let text = |files: &dyn TreeFiles, path: &Path| {
+            let bytes = files.read(path, LOCK_BYTES_MAX).unwrap_or_default();
+            String::from_utf8_lossy(&bytes).into_owned()
+        };
+        Ok(root.lock_files().all(|path| {
+            let path = Path::new(&path);
+            let is_same = before.entry(path) == after.entry(path);
+            is_same || lock_only_grew(&text(&*before, path), &text(&*after, path))
+        }))
+    }
+
     /// Whether a commit has files where a root has its own.
     fn tracks_any(&self, tree: &TreeId, folders: &[String]) -> Result<bool, Fault> {
         let files = self.commands.repository.reader(tree)?;
@@ -347,6 +377,13 @@ fn ids(files: &dyn TreeFiles, paths: &[String]) -> String {
         let _ = writeln!(lines, "{path} {}", entry.unwrap_or_default());
     }
     lines
+}
+
+/// The first file of those that a root is made from that is a link.
+fn link_in<'r>(files: &dyn TreeFiles, recipe: &'r Recipe) -> Option<&'r str> {
+    let mut paths = recipe.fixed.iter().chain(&recipe.noticed);
+    let found = paths.find(|path| files.link(Path::new(path)).is_some());
+    found.map(String::as_str)
 }
 
 /// The first thing that two measurements of one tree tell differently: a test, if one does.

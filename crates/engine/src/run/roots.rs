@@ -59,6 +59,16 @@ pub(crate) struct OwnTier {
 }
 
 impl RootNote {
+    /// The lock files of cargo that it was made from.
+    pub(crate) fn lock_files(&self) -> impl Iterator<Item = String> {
+        const NAME: &str = "Cargo.lock";
+        let lines = self.noticed.lines();
+        lines.filter_map(|line| {
+            let (folder, _) = line.split_once(&format!("{NAME} "))?;
+            Some(format!("{folder}{NAME}"))
+        })
+    }
+
     fn name(&self) -> String {
         format!("{:016x}", hash(&[&self.fixed, &self.noticed]))
     }

@@ -147,6 +147,30 @@ fn a_jail_that_is_told_of_a_place_shows_it() {
     assert_eq!(landed.trim(), "the operator's secret");
 }
 
+/// A check has a `/tmp` of its own, and sees what the person shows below it.
+#[test]
+fn a_check_sees_a_place_below_tmp_that_it_is_told_of() {
+    let scene = jailed(
+        &["one"],
+        "cat > /dev/null\necho one > one.txt\n",
+        CAREFUL,
+        "[checks]\ntest = \"sh run-tests.sh\"\n",
+    );
+    let shown = tempfile::tempdir_in("/var/tmp").expect("a folder");
+    fs::write(shown.path().join("word"), "shown").expect("written");
+    let test = format!("[ \"$(cat {}/word)\" = shown ]", shown.path().display());
+    scene.env.write("project/run-tests.sh", TAP_RUNNER);
+    scene
+        .env
+        .write("project/tests/shown.sh", on_candidate(&test));
+    scene.git(&["add", "run-tests.sh", "tests"]);
+    scene.git(&["commit", "-qm", "tests"]);
+    let set = format!("sandbox.read={}", shown.path().display());
+    let started = start(&scene, &["--set", &set]);
+    assert_eq!(started.exit, 0, "{}", started.whole());
+    assert_passed(&scene.wait_for(&["completed", "failed", "needs_human"]));
+}
+
 /// A test that is green before the story: what is red on the base fails nobody.
 fn on_candidate(test: &str) -> String {
     format!("[ ! -e one.txt ] || {{ {test}; }}\n")

@@ -92,7 +92,8 @@ pub(crate) fn processes_with(folder: &Path) -> Vec<Pid> {
             String::from_utf8_lossy(&bytes).contains(wanted)
         };
         let is_jailed = || std::fs::read_link(entry.path().join("ns/mnt")).ok() != our_mounts;
-        if (names("environ", &wanted) || names("mountinfo", &mounted) && is_jailed())
+        // A list of mounts takes long to make, so it is asked for last.
+        if (names("environ", &wanted) || is_jailed() && names("mountinfo", &mounted))
             && let Some(pid) = Pid::from_raw(pid)
         {
             found.push(pid);

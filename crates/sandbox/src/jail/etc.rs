@@ -65,7 +65,7 @@ const MADE: [(&str, &str); 7] = [
 ];
 
 /// Changes whenever the content that we make does, so that an older folder is not used.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 /// Files beyond this size are not copied; nothing that is listed comes near it.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -169,7 +169,10 @@ fn copy_folder(from: &Path, to: &Path, depth_left: usize) -> io::Result<()> {
         let (source, target) = (entry.path(), to.join(entry.file_name()));
         let kind = fs::symlink_metadata(&source)?;
         if kind.is_symlink() {
-            symlink(fs::read_link(&source)?, &target)?;
+            let leads_to = fs::read_link(&source)?;
+            if !is_manual_page(&leads_to) {
+                symlink(leads_to, &target)?;
+            }
         } else if kind.is_dir() && depth_left > 0 {
             copy_folder(&source, &target, depth_left - 1)?;
         } else if kind.is_file() {
@@ -177,6 +180,11 @@ fn copy_folder(from: &Path, to: &Path, depth_left: usize) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Most of Debian's alternatives are pages of the manual in all languages, which no program needs.
+fn is_manual_page(leads_to: &Path) -> bool {
+    leads_to.extension().is_some_and(|ending| ending == "gz")
 }
 
 /// Copies a file that everybody may read. Others, such as keys of a service, stay out.
@@ -244,10 +252,18 @@ mod tests {
         let private = fs::Permissions::from_mode(0o640);
         fs::set_permissions(etc.join("ssl/certs/secret.pem"), private).unwrap();
         symlink("/no/such/zone", etc.join("localtime")).unwrap();
+        fs::create_dir(etc.join("alternatives")).unwrap();
+        for (name, leads_to) in [
+            ("cc", "/usr/bin/gcc"),
+            ("cc.1.gz", "/usr/share/man/man1/gcc.1.gz"),
+        ] {
+            symlink(leads_to, etc.join("alternatives").join(name)).unwrap();
+        }
         let first = prepared(&etc, &state).unwrap();
         assert_eq!(
             names(&first),
             [
+                "alternatives",
                 "group",
                 "hostname",
                 "hosts",
@@ -261,6 +277,7 @@ mod tests {
                 "timezone"
             ]
         );
+        assert_eq!(names(&first.join("alternatives")), ["cc"]);
         assert_eq!(names(&first.join("ssl")), ["certs"]);
         assert_eq!(names(&first.join("ssl/certs")), ["ca.pem"]);
         let users = fs::read_to_string(first.join("passwd")).unwrap();
