@@ -11,17 +11,29 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// The kernel's clock for files may go in steps of so long.
-const STEP: Duration = Duration::from_millis(10);
+/// How long to wait for the kernel's clock for files, which goes in steps of some milliseconds.
+const TICK: Duration = Duration::from_millis(1);
+const TICKS_MAX: u32 = 200;
 
 /// Notes, in a file with this text, that everything in `folder` is finished. Its own time is the seal.
 pub fn seal(folder: &Path, note: &Path, text: &str) -> io::Result<()> {
-    thread::sleep(STEP);
     debug_assert!(
         !note.starts_with(folder),
         "a note inside would break its seal"
     );
-    fs::write(note, text)
+    let write = || -> io::Result<Seal> {
+        fs::write(note, text)?;
+        Ok(changed(&fs::symlink_metadata(note)?))
+    };
+    // Nothing in the folder was changed later than now, but perhaps in the same step of the clock.
+    let now = write()?;
+    for _ in 0..TICKS_MAX {
+        thread::sleep(TICK);
+        if write()? > now {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// The time of a seal: of the last change of its note, in seconds and their billionths.
@@ -102,7 +114,6 @@ mod tests {
             fs::write(top.join("a/b"), "x").expect("written");
             assert!(!is_sealed(&top, &note).expect("looked"), "before the seal");
             seal(&top, &note, "").expect("sealed");
-            thread::sleep(STEP);
             deed(&top).expect(what);
             assert_eq!(is_sealed(&top, &note).expect("looked"), expected, "{what}");
         }

@@ -18,7 +18,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 
 use super::processes;
 
-/// How long to rest at least between two counts.
+/// How long to rest at least before each count. Most commands have ended before the first.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A rest takes so many times as long as the count before it.
@@ -53,6 +53,7 @@ impl DiskWatch {
         let (is_over, is_done) = (Arc::clone(&watch.is_over), Arc::clone(&watch.is_done));
         let shim = Arc::clone(&watch.shim);
         thread::Builder::new().spawn(move || {
+            thread::sleep(PAUSE);
             while !is_done.load(Ordering::Acquire) {
                 let started = Instant::now();
                 if is_beyond(&roots, bounds, shim.load(Ordering::Acquire)) {

@@ -17,6 +17,10 @@ use crate::{Access, JailSpec, LimitHit, Limits};
 /// How often the process table is read. A program can allocate a lot in a second.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// How often it is read once a program has lasted, if the kernel bounds its memory and its processes. To read the
+/// table takes milliseconds on a machine with hundreds of processes.
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+
 /// The signals by which the kernel ends a program at its own limits.
 const SIGXCPU: i32 = 24;
 const SIGXFSZ: i32 = 25;
@@ -31,6 +35,8 @@ pub(super) struct LimitWatch {
     last: Arc<OnceLock<LimitHit>>,
     disk: Option<DiskWatch>,
     looked_at: Instant,
+    /// How long to wait before the next look.
+    pause: Duration,
     noted: Option<LimitHit>,
 }
 
@@ -64,6 +70,7 @@ impl LimitWatch {
             last,
             disk: disk.transpose()?,
             looked_at: Instant::now(),
+            pause: PAUSE,
             noted: None,
         })
     }
@@ -74,10 +81,15 @@ impl LimitWatch {
             self.noted = Some(LimitHit::Disk);
             return true;
         }
-        let Some(shim) = shim.filter(|_| self.looked_at.elapsed() >= PAUSE) else {
+        let Some(shim) = shim.filter(|_| self.looked_at.elapsed() >= self.pause) else {
             return false;
         };
         self.looked_at = Instant::now();
+        self.pause = if self.bounds_by_itself() {
+            PAUSE
+        } else {
+            PAUSE_MAX.min(self.pause * 2)
+        };
         // Noted now: the groups of a container are gone when it is.
         if let Some(hit) = self.cgroup.get().and_then(Cgroup::hit) {
             self.noted = Some(hit);
@@ -97,12 +109,19 @@ impl LimitWatch {
     }
 
     fn needs_table(&self) -> bool {
+        self.bounds_by_itself()
+            || self.limits.cpu_secs.is_some()
+            || self.limits.open_files.is_some()
+    }
+
+    /// Whether there is no group by which the kernel bounds memory and processes.
+    fn bounds_by_itself(&self) -> bool {
         let cgroup = self.cgroup.get();
         let memory =
             self.limits.memory_bytes.is_some() && !cgroup.is_some_and(Cgroup::bounds_memory);
         let processes =
             self.limits.processes.is_some() && !cgroup.is_some_and(Cgroup::bounds_processes);
-        memory || processes || self.limits.cpu_secs.is_some() || self.limits.open_files.is_some()
+        memory || processes
     }
 
     /// Notes a limit that was hit, and returns whether nobody else ends the run for it.
@@ -313,6 +332,7 @@ mod tests {
                 last: Arc::default(),
                 disk: None,
                 looked_at: Instant::now(),
+                pause: PAUSE,
                 noted: None,
             };
             assert_eq!((watch.judge(&used), watch.hit(None, 0)), expected, "{name}");

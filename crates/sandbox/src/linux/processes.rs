@@ -4,8 +4,8 @@
 //! about runs.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
@@ -27,10 +27,18 @@ pub(super) struct Process {
     pub(super) is_zombie: bool,
 }
 
+/// More than a line of the table has: some fifty numbers and a name.
+const STAT_BYTES_MAX: usize = 4096;
+
 /// Reads one process; `None` if there is none with that id.
 pub(super) fn read(pid: i32) -> Option<Process> {
-    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    parse_stat(pid, &String::from_utf8_lossy(&stat))
+    let mut stat = [0; STAT_BYTES_MAX];
+    // The kernel gives the whole line at once. A file of unknown size would take five reads, and the
+    // table is read several times a second.
+    let n_bytes = File::open(format!("/proc/{pid}/stat"))
+        .and_then(|mut file| file.read(&mut stat))
+        .ok()?;
+    parse_stat(pid, &String::from_utf8_lossy(&stat[..n_bytes]))
 }
 
 /// Reads all visible processes.
