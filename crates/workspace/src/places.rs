@@ -1,10 +1,10 @@
 //! Where repositories lie, as git told it: one process asks for the same few places again and again.
 //!
-//! An answer is believed while the project's `.git` is the same folder and its configuration the same
-//! file, unchanged. Where `.git` is no folder at the project's own top, git is asked each time.
+//! An answer is believed while the configuration in the project's `.git` is the same file, unchanged. Where
+//! there is no `.git` at the project's own top, or it is no folder, git is asked each time.
 
 use std::collections::BTreeMap;
-use std::fs::{self, Metadata};
+use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -19,29 +19,22 @@ type Question = (PathBuf, String);
 
 static KNOWN: Mutex<BTreeMap<Question, (Stamp, PathBuf)>> = Mutex::new(BTreeMap::new());
 
-/// What the kernel says of the two.
+/// What the kernel says of the configuration: device, number, time of the last change and size. Another
+/// repository has another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
-    folder: (u64, u64),
-    config: (u64, u64, i64, i64, u64),
-}
+struct Stamp(u64, u64, i64, i64, u64);
 
 impl Stamp {
+    /// None where `.git` is no folder.
     fn of(project: &Path) -> Option<Self> {
-        let folder = fs::symlink_metadata(project.join(".git")).ok();
-        let folder = folder.filter(Metadata::is_dir)?;
-        let config = fs::symlink_metadata(project.join(".git/config")).ok();
-        let config = config.filter(Metadata::is_file)?;
-        Some(Self {
-            folder: (folder.dev(), folder.ino()),
-            config: (
-                config.dev(),
-                config.ino(),
-                config.ctime(),
-                config.ctime_nsec(),
-                config.size(),
-            ),
-        })
+        let config = fs::symlink_metadata(project.join(".git/config")).ok()?;
+        Some(Self(
+            config.dev(),
+            config.ino(),
+            config.ctime(),
+            config.ctime_nsec(),
+            config.size(),
+        ))
     }
 }
 
@@ -97,8 +90,11 @@ mod tests {
         assert_eq!(other, is("e"), "another question");
         make("x longer");
         assert_eq!(asked("f"), is("f"), "configured anew");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        make("y longer");
+        assert_eq!(asked("f again"), is("f again"), "with as many bytes");
         fs::rename(project.join(".git"), project.join("old")).expect("moved");
-        make("x longer");
+        make("y longer");
         assert_eq!(asked("g"), is("g"), "another repository");
         fs::remove_dir_all(project.join(".git")).expect("removed");
         fs::write(project.join(".git"), "gitdir: old").expect("written");
